@@ -1,0 +1,37 @@
+"""TAM101: a lane of a load, store or atomic can run past the end of its tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.bounds import Unbounded, unbounded_lane
+from tritonaudit.flow.facts import Access, KernelFlow
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class UnmaskedAccess(Rule):
+    code, name = "TAM101", "unmasked-access"
+    summary = "A block access can run past the end of its tensor."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for access in kernel.accesses:
+            if (lane := unbounded_lane(kernel, access)) is not None:
+                yield self._hit(kernel, access, lane)
+
+    def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded) -> Hit:
+        related = []
+        if lane.sibling is not None:
+            related.append((lane.sibling.node, "this access masks the same index"))
+        if lane.host is not None:
+            related.append((span_of(lane.host, kernel.module.lines), "the launch says so here"))
+        return Hit(
+            access.node,
+            f"this {access.what} can run past the end of its tensor: nothing bounds `{lane.index}`, and {lane.why}",
+            remedy="give it a mask that compares this index with the size of the tensor",
+            severity=Severity.ERROR if lane.confidence is not Confidence.LOW else Severity.WARNING,
+            confidence=lane.confidence,
+            related=tuple(related),
+        )

@@ -1,0 +1,72 @@
+"""TAN105: lanes that a mask left empty reach a reduction with a value that is not neutral for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow, Reduction
+from tritonaudit.flow.padding import NEUTRAL
+from tritonaudit.flow.value import Fill, Padding
+from tritonaudit.rule import Hit, Rule
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
+
+
+class PaddingInReduction(Rule):
+    code, name = "TAN105", "padding-in-reduction"
+    summary = "Masked-off lanes reach a reduction with a value that changes its result."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for reduction in kernel.reductions:
+            for padding in reduction.poisoned:
+                if (sure := self._confidence(reduction, padding)) is not None:
+                    yield self._hit(reduction, padding, sure)
+                    break
+
+    def _confidence(self, reduction: Reduction, padding: Padding) -> Confidence | None:
+        """How sure it is that the padding changes the result; None when it does not."""
+        operand = reduction.operand
+        if padding.fill is Fill.MAYBE_NAN:
+            return Confidence.MEDIUM
+        if padding.fill is Fill.COMPUTED:
+            return Confidence.HIGH if reduction.operation in ("sum", "dot") else Confidence.MEDIUM
+        if reduction.operation in ("max", "argmax") and operand.lower is not None and padding.fill <= operand.lower:
+            return None
+        if reduction.operation in ("min", "argmin") and operand.upper is not None and padding.fill >= operand.upper:
+            return None
+        if reduction.operation in ("max", "argmax", "min", "argmin", "softmax", "cumprod"):
+            return Confidence.LOW if operand.raw else Confidence.MEDIUM
+        return Confidence.HIGH
+
+    def _hit(self, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
+        neutral = _spelled(NEUTRAL[reduction.operation][0])
+        load: tuple[tuple[CSTNode, str], ...] = ()
+        if padding.load is not None:
+            load = ((padding.load, "the masked load that leaves these lanes empty"),)
+        return Hit(
+            reduction.node,
+            f"lanes past the end reach this `tl.{reduction.operation}` as {_described(padding)}, "
+            f"which is not neutral for it",
+            remedy=f"set them to {neutral} just before: `tl.where(mask, …, {neutral})`",
+            confidence=confidence,
+            related=load,
+        )
+
+
+def _described(padding: Padding) -> str:
+    if padding.fill is Fill.MAYBE_NAN:
+        return "0 times a value that may be infinite"
+    if isinstance(padding.fill, Fill):
+        return "a value computed from the padding"
+    return _spelled(padding.fill)
+
+
+def _spelled(number: float) -> str:
+    if math.isinf(number):
+        return '-float("inf")' if number < 0 else 'float("inf")'
+    return f"{number:g}"

@@ -1,0 +1,90 @@
+"""`tritonaudit new`, in a copy of the checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import copy_checkout, python
+
+SOURCE = Path("rules", "memory", "some_name.py")
+FIXTURE = Path("fixtures", "rules", "TAM199_some_name")
+WRITTEN = (SOURCE, SOURCE.with_suffix(".md"), FIXTURE / "bad.py", FIXTURE / "good.py", FIXTURE / "bad.txt")
+
+LOADS = """
+from tritonaudit.rules import find_rule
+rule = find_rule("TAM199")
+assert rule is find_rule("some-name")
+assert rule.facts().__name__ == "KernelFlow"
+print([line for line in rule.page().splitlines() if line.startswith("#")])
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return copy_checkout(tmp_path / "checkout")
+
+
+def new(checkout: Path, *arguments: str) -> None:
+    python("-m", "tritonaudit", "new", *arguments, cwd=checkout)
+
+
+def refusal(checkout: Path, *arguments: str) -> str:
+    before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*.*") if "__pycache__" not in path.parts}
+    refused = python("-m", "tritonaudit", "new", *arguments, cwd=checkout, code=2)
+    after = {path: path.stat().st_mtime_ns for path in checkout.rglob("*.*") if "__pycache__" not in path.parts}
+    assert before == after
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("tritonaudit: ")
+    assert refused.stderr.count("\n") == 1
+    return refused.stderr
+
+
+def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
+    written = python("-m", "tritonaudit", "new", "TAM199", "some-name", cwd=checkout).stdout
+    assert [Path(line.removeprefix("wrote ")) for line in written.splitlines()] == list(WRITTEN)
+    assert all((checkout / path).is_file() for path in WRITTEN)
+    headings = python("-c", LOADS, cwd=checkout).stdout
+    for heading in (
+        *("What it does", "Why", "Example", "Use instead", "When it stays silent", "Fix safety", "References"),
+    ):
+        assert f"'## {heading}'" in headings
+    assert "TAM199  some-name" in python("-m", "tritonaudit", "rules", cwd=checkout).stdout
+
+
+@pytest.mark.slow
+def test_a_new_rule_passes_ruff_and_mypy(checkout: Path) -> None:
+    new(checkout, "TAM199", "some-name")
+    python("-m", "ruff", "check", SOURCE, cwd=checkout)
+    python("-m", "ruff", "format", "--check", SOURCE, cwd=checkout)
+    python("-m", "mypy", SOURCE, cwd=checkout)
+
+
+def test_a_rule_of_the_tool_itself(checkout: Path) -> None:
+    new(checkout, "TAX990", "some-name")
+    assert (checkout / "rules" / "tool" / "some_name.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "why"),
+    [
+        ("TAM101", "some-name", "TAM101 is taken"),
+        ("TAM199", "unmasked-access", "unmasked-access is taken: TAM101"),
+        ("TAQ199", "some-name", "is not a code"),
+        ("tam199", "some-name", "is not a code"),
+        ("TAM199", "Some_Name", "is not a name"),
+        ("TAM199", "../../etc", "is not a name"),
+        ("TAM199", "3d-tile", "cannot name a module"),
+        ("TAM399", "some-name", "compile"),
+    ],
+)
+def test_what_is_refused(checkout: Path, code: str, name: str, why: str) -> None:
+    assert why in refusal(checkout, code, name)
+
+
+@pytest.mark.parametrize("path", WRITTEN)
+def test_nothing_is_overwritten(checkout: Path, path: Path) -> None:
+    (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / path).write_text("# mine\n")
+    assert path.name in refusal(checkout, "TAM199", "some-name")

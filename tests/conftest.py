@@ -1,0 +1,25 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-expected", action="store_true", help="write what is printed as what is expected")
+
+
+@pytest.fixture
+def expected(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compares a text with the file that holds what is expected, or rewrites the file with `--update-expected`."""
+
+    def compare(path: Path, actual: str) -> None:
+        if request.config.getoption("--update-expected"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(actual.encode("utf-8"))
+        assert actual == path.read_bytes().decode("utf-8")
+
+    return compare

@@ -1,0 +1,42 @@
+"""The command line: one small module per command, loaded when it is called."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from tritonaudit.cli.app import app
+
+_COULD_NOT = 2
+_INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and leave with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line: 0 nothing found, 1 findings, 2 could not, 130 interrupted."""
+    try:
+        return int(app.main(list(arguments), prog_name="tritonaudit", standalone_mode=False) or 0)
+    except click.UsageError as error:
+        return _fail(" ".join(error.format_message().split()))
+    except click.ClickException as error:
+        return _fail(error.format_message())
+    except click.Abort:
+        return _INTERRUPTED
+    except Exception:
+        # Python would leave with 1, which says that there are findings.
+        traceback.print_exc()
+        return _fail("this is a defect of tritonaudit; please report it with the lines above")
+
+
+def _fail(message: str) -> int:
+    for line in message.splitlines():
+        print(f"tritonaudit: {line}", file=sys.stderr)
+    return _COULD_NOT

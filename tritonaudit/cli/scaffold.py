@@ -1,0 +1,140 @@
+"""The files that a new rule begins with."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+from typing import cast
+
+from tritonaudit import __version__, rules
+from tritonaudit.finding import Confidence, Severity, Stage
+from tritonaudit.rule import Rule
+from tritonaudit.rules import find_rule
+
+
+class ScaffoldError(Exception):
+    """Why the files of a rule cannot be written."""
+
+
+def scaffold(code: str, name: str) -> tuple[Path, ...]:
+    """Write the files of a rule and say which; none where one of them exists."""
+    files = {_checkout() / path: text for path, text in _files(_draft(code, name)).items()}
+    if existing := [path for path in files if path.exists()]:
+        raise ScaffoldError(f"{existing[0]} exists already")
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tuple(files)
+
+
+def _checkout() -> Path:
+    """The checkout that this tritonaudit runs from; a wheel has the rules inside the package, not beside it."""
+    root = Path(rules.__path__[0]).parent
+    if not (root / "tritonaudit" / "rule.py").is_file():
+        raise ScaffoldError("rules are written in a checkout of tritonaudit; this one is an installed package")
+    return root
+
+
+def _draft(code: str, name: str) -> type[Rule]:
+    """The rule as it will be; building it checks code and name."""
+    metadata = {
+        "code": code,
+        "name": name,
+        "summary": "Say here what is wrong, in one sentence.",
+        "severity": Severity.WARNING,
+        "confidence": Confidence.MEDIUM,
+        "since": ".".join(__version__.split(".")[:2]),
+    }
+    class_name = name.title().replace("-", "")
+    try:
+        draft = cast("type[Rule]", type(class_name, (Rule,), metadata))
+    except TypeError as error:
+        raise ScaffoldError(str(error)) from error
+    if not class_name.isidentifier() or keyword.iskeyword(class_name):
+        raise ScaffoldError(f"{name!r} cannot name a module and a class")
+    if draft.stage() is not Stage.SOURCE:
+        raise ScaffoldError(f"{code} belongs to the stage {draft.stage().name.lower()}, which does not exist yet")
+    for label in (code, name):
+        if taken := find_rule(label):
+            raise ScaffoldError(f"{label} is taken: {taken.code} {taken.name}")
+    return draft
+
+
+def _files(rule: type[Rule]) -> dict[str, str]:
+    """The texts by their paths within the checkout."""
+    module = rule.name.replace("-", "_")
+    source = f"rules/{rule.category().name.lower()}/{module}"
+    fixture = f"fixtures/rules/{rule.code}_{module}"
+    return {
+        f"{source}.py": _RULE.format(rule=rule),
+        f"{source}.md": _PAGE.format(rule=rule),
+        f"{fixture}/bad.py": _BAD.format(rule=rule),
+        f"{fixture}/good.py": _GOOD.format(rule=rule),
+        f"{fixture}/bad.txt": "",
+    }
+
+
+_RULE = '''\
+"""{rule.code} {rule.name}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.rule import Hit, Rule
+
+
+class {rule.__name__}(Rule):
+    """{rule.summary}"""
+
+    code, name = "{rule.code}", "{rule.name}"
+    summary = "{rule.summary}"
+    severity, confidence, since = {rule.severity}, {rule.confidence}, "{rule.since}"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        """The places in one kernel where it is wrong; a rule that cannot tell stays silent."""
+        yield from ()  # yield Hit(node, "what is wrong, naming the operand", remedy="what to write instead")
+'''
+
+_PAGE = """\
+# {rule.name} ({rule.code})
+
+{rule.summary}
+
+## What it does
+
+## Why
+
+## Example
+
+## Use instead
+
+## When it stays silent
+
+## Fix safety
+
+There is no fix.
+
+## References
+"""
+
+_KERNEL = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x, mask=mask)
+"""
+
+_BAD = f'''"""Kernels that {{rule.code}} must find: mark each line with `# expect: {{rule.code}}`."""
+{_KERNEL}'''
+
+_GOOD = f'''"""Look-alikes that {{rule.code}} must not find: mark each with `# ok: {{rule.code}}` and why."""
+{_KERNEL}'''

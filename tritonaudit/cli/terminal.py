@@ -1,0 +1,69 @@
+"""Where text goes: the standard output, in colour or not, or a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+
+import click
+
+
+def is_terminal() -> bool:
+    """Whether someone reads the standard output as it comes."""
+    return sys.stdout.isatty()
+
+
+def wants_color() -> bool:
+    """Colour on a terminal; NO_COLOR and FORCE_COLOR overrule, in this order, when they are not empty."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or is_terminal()
+
+
+def write(text: str) -> None:
+    """Write to the standard output; a reader that has hung up (`| head`) has seen enough."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer would raise again when Python flushes it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file at once: it holds all of the text or what it held before."""
+    try:
+        _replace(path.resolve(), text)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", errors="replace")  # a device or a pipe is written to, not replaced
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        os.chmod(name, _mode(path))
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The permissions the file has, or those that a new file gets: mkstemp gives its owner alone access."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,339 @@
+"""Runs rules over facts: a file in, findings out; many files, in several processes where that pays."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tritonaudit.config import Config
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Status
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.rules import all_rules
+from tritonaudit.selection import Selection
+from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.discover import discover, project_root
+from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline
+from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
+
+_SOURCE = "source"
+_PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
+_CHUNKS_PER_WORKER = 8
+_MAX_EXPRESSION = 400
+
+
+def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None) -> Audit:
+    """Audit the files, and the Python files of the folders, that `paths` names."""
+    found = discover(paths, config)
+    candidates, results = _candidates(found.files)
+    results.extend(_run(candidates, config, jobs))
+    results.extend(_template(path) for path in found.templates)
+    merged = _merge(results)
+    return replace(merged, files=len(found.files), problems=(*found.problems, *merged.problems))
+
+
+def check_text(data: bytes, path: Path, config: Config) -> Audit:
+    """Audit one text under the name of `path`."""
+    return replace(_merge([_Checker(config).file(path, data)]), files=1)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What one file came to."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    text: tuple[str, str] | None = None
+    kernels: int = 0
+
+
+def _merge(results: Sequence[_Result]) -> Audit:
+    findings = sorted((f for result in results for f in result.findings), key=lambda f: f.sort_key)
+    problems = sorted((p for result in results for p in result.problems), key=lambda p: (p.path, p.line or 0))
+    outcomes = sorted((o for result in results for o in result.outcomes), key=lambda o: (o.subject, o.case))
+    return Audit(
+        findings=tuple(findings),
+        problems=tuple(problems),
+        outcomes=tuple(outcomes),
+        texts=dict(result.text for result in results if result.text is not None),
+        kernels=sum(result.kernels for result in results),
+    )
+
+
+def shown_path(path: Path) -> str:
+    """The path as findings show it: relative to the working directory where it is below it."""
+    absolute = os.path.abspath(path)
+    relative = os.path.relpath(absolute) if os.path.splitdrive(absolute)[0] == os.path.splitdrive(os.getcwd())[0] else ""
+    return Path(absolute if not relative or relative.startswith("..") else relative).as_posix()
+
+
+# -- one file ----------------------------------------------------------------------------------------------------
+
+
+class _Checker:
+    """Checks files one after the other with one configuration; projects that they belong to are read once."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._rules = all_rules()
+        self._selection = Selection.of(config, self._rules)
+        self._projects: dict[Path, Any] = {}
+
+    @cached_property
+    def _by_facts(self) -> dict[type, list[Rule]]:
+        table: dict[type, list[Rule]] = {}
+        for rule in self._rules:
+            if self._selection.enabled(rule):
+                table.setdefault(rule.facts(), []).append(rule())
+        return table
+
+    def file(self, path: Path, data: bytes | None = None) -> _Result:
+        """What the file comes to; `data` when it is not to be read from the disk."""
+        shown = shown_path(path)
+        try:
+            return self._checked(path, shown, data)
+        except Exception as error:  # a defect of ours costs one file, not the run
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+            return _Result(problems=(Problem(shown, f"tritonaudit failed on this file, please report it: {defect}"),))
+
+    def _checked(self, path: Path, shown: str, data: bytes | None) -> _Result:
+        try:
+            text = decode(path.read_bytes() if data is None else data)
+        except Undecodable as error:
+            return _Result(problems=(Problem(shown, f"cannot be decoded: {error.message}", error.line),))
+        except OSError as error:
+            return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+        if data is not None and not may_hold_kernels(data):
+            return _Result()
+        try:
+            module = outline(os.path.abspath(path), text)
+        except Unparsable as error:
+            return self._unparsable(path, shown, text, error)
+        return self._module(path, shown, module)
+
+    def _unparsable(self, path: Path, shown: str, text: str, error: Unparsable) -> _Result:
+        line = error.line or 1
+        span = Span(line, error.column or 1, line, (error.column or 1) + 1)
+        hits = [(rule, hit) for rule in self._by_facts.get(Unparsable, ()) for hit in rule.check(error)]
+        findings = tuple(
+            self._finding(rule, replace(hit, where=span), shown, None, None)
+            for rule, hit in hits
+            if rule.code not in self._selection.ignored_in(path)
+        )
+        problem = Problem(shown, f"cannot be parsed: {error.message}", error.line)
+        return _Result(findings, (problem,), text=(shown, text) if findings else None)
+
+    def _module(self, path: Path, shown: str, module: Module) -> _Result:
+        suppressions = read_suppressions(module.text, module.tree, self._rules)
+        findings, outcomes, kernels = self._kernels(path, shown, module)
+        kept, uses = _suppressed(findings, suppressions)
+        kept.extend(self._suppression_findings(path, shown, suppressions, uses))
+        shown_findings = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
+        return _Result(
+            shown_findings,
+            outcomes=(*outcomes, *_embedded(shown, module)),
+            text=(shown, module.text) if shown_findings else None,
+            kernels=kernels,
+        )
+
+    def _kernels(self, path: Path, shown: str, module: Module) -> tuple[list[Finding], list[Outcome], int]:
+        if not module.jit:
+            return [], [], 0
+        from tritonaudit.flow.analysis import NotAnalysed, analyse
+
+        ignored = self._selection.ignored_in(path)
+        findings: list[Finding] = []
+        outcomes: list[Outcome] = []
+        kernels = 0
+        project = self._project(path)
+        for facts in analyse(module, project, self._config.target):
+            if isinstance(facts, NotAnalysed):
+                where = f"{shown}:{facts.function.first_line}"
+                reason = f"`{facts.function.qualname}` is nested too deeply to be analysed"
+                outcomes.append(Outcome(_SOURCE, where, Status.NOT_RUN, reason=reason))
+                continue
+            kernels += 1
+            for rule in self._by_facts.get(type(facts), ()):
+                if rule.code not in ignored:
+                    findings.extend(
+                        self._finding(rule, hit, shown, facts.tree, facts.function.qualname) for hit in rule.check(facts)
+                    )
+        project.forget(module)
+        return findings, outcomes, kernels
+
+    def _project(self, path: Path) -> Any:
+        from tritonaudit.kernel.project import Project
+
+        root = project_root(Path(os.path.abspath(path)).parent)
+        if root not in self._projects:
+            self._projects[root] = Project(root)
+        return self._projects[root]
+
+    def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
+        span = hit.where if isinstance(hit.where, Span) else tree.span(hit.where)
+        expression = "" if isinstance(hit.where, Span) else " ".join(tree.code(hit.where).split())
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=hit.severity or rule.severity,
+            confidence=hit.confidence or rule.confidence,
+            message=hit.message,
+            path=shown,
+            span=span,
+            kernel=kernel,
+            remedy=hit.remedy,
+            related=tuple(
+                Related(shown, place if isinstance(place, Span) else tree.span(place), text)
+                for place, text in hit.related
+            ),
+            fix=hit.fix,
+            witness=hit.witness,
+            cause=hit.cause,
+            expression=expression[:_MAX_EXPRESSION],
+        )
+
+    def _suppression_findings(
+        self, path: Path, shown: str, suppressions: Suppressions, uses: frozenset[Use]
+    ) -> Iterator[Finding]:
+        ignored = self._selection.ignored_in(path)
+        ran = [rule.code for rules in self._by_facts.values() for rule in rules if rule.code not in ignored]
+        facts: list[Unused | Malformed] = [*suppressions.unused(uses, ran), *suppressions.malformed]
+        for fact in facts:
+            for rule in self._by_facts.get(type(fact), ()):
+                if rule.code not in ignored:
+                    yield from (self._finding(rule, hit, shown, None, None) for hit in rule.check(fact))
+
+
+def _suppressed(findings: list[Finding], suppressions: Suppressions) -> tuple[list[Finding], frozenset[Use]]:
+    kept: list[Finding] = []
+    uses: frozenset[Use] = frozenset()
+    for finding in findings:
+        used = suppressions.suppress(finding.code, finding.span)
+        uses |= used
+        if not used:
+            kept.append(finding)
+    return kept, uses
+
+
+def _numbered(findings: list[Finding]) -> Iterator[Finding]:
+    """Each finding once, equal ones numbered in the order of the text."""
+    seen: set[tuple[str, Span]] = set()
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for finding in sorted(findings, key=lambda f: f.sort_key):
+        if (finding.code, finding.span) in seen:
+            continue
+        seen.add((finding.code, finding.span))
+        key = finding.identity[:3]
+        yield replace(finding, ordinal=counts[key]) if counts[key] else finding
+        counts[key] += 1
+
+
+def _embedded(shown: str, module: Module) -> Iterator[Outcome]:
+    for line in module.embedded:
+        yield Outcome(_SOURCE, f"{shown}:{line}", Status.NOT_RUN, reason="a kernel in a string is not analysed")
+
+
+_TEMPLATE_KERNEL = re.compile(rb"triton[\s\S]*\.jit|\.jit[\s\S]*triton|\btl\.load\b")
+
+
+def _template(path: Path) -> _Result:
+    """A Jinja template is looked at only to say that the kernels in it were not analysed."""
+    shown = shown_path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+    if b"tl." not in data or _TEMPLATE_KERNEL.search(data) is None:
+        return _Result()
+    return _Result(outcomes=(Outcome(_SOURCE, shown, Status.NOT_RUN, reason="kernels in a template are not analysed"),))
+
+
+# -- many files --------------------------------------------------------------------------------------------------
+
+
+def _candidates(files: Sequence[Path]) -> tuple[list[tuple[Path, int]], list[_Result]]:
+    """The files that may hold kernels, with their sizes, and what the unreadable ones came to."""
+    found: list[tuple[Path, int]] = []
+    unreadable: list[_Result] = []
+    for path in files:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            problem = Problem(shown_path(path), f"cannot be read: {error.strerror or error}")
+            unreadable.append(_Result(problems=(problem,)))
+            continue
+        if may_hold_kernels(data):
+            found.append((path, len(data)))
+    return found, unreadable
+
+
+def _run(candidates: list[tuple[Path, int]], config: Config, jobs: int | None) -> list[_Result]:
+    workers = min(jobs or os.cpu_count() or 1, len(candidates))
+    if workers <= 1 or (jobs is None and sum(size for _, size in candidates) < _PARALLEL_FROM):
+        checker = _Checker(config)
+        return [checker.file(path) for path, _ in candidates]
+    import libcst  # noqa: F401  loaded before the workers are forked, so that they share it
+
+    paths = [path for path, _ in sorted(candidates, key=lambda item: -item[1])]
+    count = workers * _CHUNKS_PER_WORKER
+    results, lost = _in_pool([paths[start::count] for start in range(count) if paths[start::count]], config, workers)
+    return results + _one_by_one(lost, config)
+
+
+def _in_pool(chunks: list[list[Path]], config: Config, workers: int) -> tuple[list[_Result], list[Path]]:
+    """What the chunks came to, and the files of the chunks whose worker died."""
+    results: list[_Result] = []
+    lost: list[Path] = []
+    with ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(config,)) as pool:
+        futures: list[tuple[Future[list[_Result]], list[Path]]] = []
+        for chunk in chunks:
+            try:
+                futures.append((pool.submit(_work, chunk), chunk))
+            except BrokenProcessPool:
+                lost.extend(chunk)
+        for future, chunk in futures:
+            try:
+                results.extend(future.result())
+            except BrokenProcessPool:
+                lost.extend(chunk)
+    return results, lost
+
+
+def _one_by_one(paths: list[Path], config: Config) -> list[_Result]:
+    """Check files in a worker that is replaced when it dies; a file that kills it costs itself alone."""
+    results: list[_Result] = []
+    waiting = list(paths)
+    while waiting:
+        with ProcessPoolExecutor(1, initializer=_start_worker, initargs=(config,)) as pool:
+            while waiting:
+                path = waiting.pop(0)
+                try:
+                    results.extend(pool.submit(_work, [path]).result())
+                except BrokenProcessPool:
+                    problem = Problem(shown_path(path), "the process that analysed it died")
+                    results.append(_Result(problems=(problem,)))
+                    break
+    return results
+
+
+_checker: _Checker | None = None
+
+
+def _start_worker(config: Config) -> None:
+    global _checker
+    _checker = _Checker(config)
+
+
+def _work(paths: list[Path]) -> list[_Result]:
+    assert _checker is not None
+    return [_checker.file(path) for path in paths]

@@ -1,0 +1,208 @@
+"""The ground floor: what every stage of an audit yields, whichever stage it was.
+
+A rule yields hits, the engine turns them into findings, a check leaves an outcome.
+Nothing here imports anything of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Severity(Enum):
+    """How bad it is when the finding is true."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class Confidence(Enum):
+    """How sure the rule is that the finding is true."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> int:
+        """0 for the surest."""
+        return list(Confidence).index(self)
+
+
+class Category(Enum):
+    """The five categories of the audit, and the tool's own; the value is the code's letter."""
+
+    CORRECTNESS = "C"
+    PERFORMANCE = "P"
+    MEMORY = "M"
+    STABILITY = "N"
+    PRACTICE = "B"
+    TOOL = "X"
+
+    @property
+    def title(self) -> str:
+        return _TITLES[self]
+
+
+_TITLES = {
+    Category.CORRECTNESS: "Correctness",
+    Category.PERFORMANCE: "Performance",
+    Category.MEMORY: "Memory patterns",
+    Category.STABILITY: "Numerical stability",
+    Category.PRACTICE: "Best practices",
+    Category.TOOL: "The tool itself",
+}
+
+
+class Stage(Enum):
+    """Which stage finds it; the value is the hundreds digits of its codes."""
+
+    SOURCE = "12"
+    COMPILE = "3"
+    RUN = "4"
+    MEASURE = "5"
+
+
+class Status(Enum):
+    """What a check came to. Not run is never a pass."""
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    NOT_RUN = "not run"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of a file: lines and columns count from 1, columns in code points, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the text at `span` by `replacement`."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """Edits that mend a finding; `safe` when they cannot change a correct kernel's meaning."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What anyone can rerun to see the finding happen."""
+
+    description: str
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another place that explains a finding."""
+
+    path: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect at one expression.
+
+    `message` is one sentence that names the operand; `remedy` says what to write instead.
+    `expression` is the source of the expression with its whitespace folded, `ordinal` its number among equal
+    ones of the file: with the code (or the cause that several stages share) and the kernel they are the
+    finding's identity, which survives edits elsewhere in the file.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    path: str
+    span: Span
+    kernel: str | None = None
+    remedy: str | None = None
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    witness: Witness | None = None
+    cause: str | None = None
+    expression: str = ""
+    ordinal: int = 0
+
+    @property
+    def category(self) -> Category:
+        return Category(self.code[2])
+
+    @property
+    def identity(self) -> tuple[str, str, str, int]:
+        return (self.cause or self.code, self.kernel or "", self.expression, self.ordinal)
+
+    @property
+    def fingerprint(self) -> str:
+        """64 bits of the identity, in hexadecimal; compare it within one path."""
+        return hashlib.sha256("\0".join(map(str, self.identity)).encode()).hexdigest()[:16]
+
+    @property
+    def sort_key(self) -> tuple[str, Span, str, str]:
+        return (self.path, self.span, self.code, self.message)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check came to on a subject: passes and checks that did not run are recorded, not implied.
+
+    `check` names what was asked, `subject` what of (a file, a kernel, a launch), `case` which variant of it;
+    `reason` says why when it did not run or cannot tell.
+    """
+
+    check: str
+    subject: str
+    status: Status
+    case: str = ""
+    reason: str = ""
+    measurements: tuple[tuple[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read or done. It makes the exit code 2; the rest is still reported."""
+
+    path: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All that a run learnt. `texts` holds the text (newlines as `\\n`) of every file with a finding, by its path."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+    files: int = 0
+    kernels: int = 0

@@ -1,0 +1,64 @@
+"""From a file to facts: every jit function of it, analysed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.machine import Machine
+from tritonaudit.kernel.launch import LaunchFacts, launches_of
+from tritonaudit.kernel.project import Function, Project
+from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.target import Target
+
+
+class NotAnalysed(Exception):
+    """The function's text is beyond the parser or the interpreter."""
+
+    def __init__(self, function: JitFunction) -> None:
+        super().__init__(function.name)
+        self.function = function
+
+
+def analyse(module: Module, project: Project, target: Target) -> Iterator[KernelFlow | NotAnalysed]:
+    """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
+    launches = launches_of(module)
+    called = _called(module)
+    for jit in module.jit:
+        function = Function(module, jit)
+        tree = project.tree(function)
+        if tree is None:
+            yield NotAnalysed(jit)
+            continue
+        facts = LaunchFacts(module, jit, launches.get(jit.name, ()))
+        flow = KernelFlow(module, jit, tree, facts, target, is_helper=_is_helper(module, jit, facts, called))
+        try:
+            Machine(flow, project, function).run()
+        except RecursionError:
+            yield NotAnalysed(jit)
+            continue
+        yield flow
+
+
+_CALL = re.compile(r"\b(\w+)\(")
+_DEFINITION = re.compile(r"\bdef (\w+)\(")
+
+
+def _source(module: Module, jit: JitFunction) -> str:
+    return "\n".join(module.lines[jit.first_line - 1 : jit.last_line])
+
+
+def _called(module: Module) -> frozenset[str]:
+    """Names called inside jit functions, without a grid."""
+    found: set[str] = set()
+    for jit in module.jit:
+        found.update(_CALL.findall(_DEFINITION.sub("", _source(module, jit))))
+    return frozenset(found)
+
+
+def _is_helper(module: Module, jit: JitFunction, facts: LaunchFacts, called: frozenset[str]) -> bool:
+    """Whether other kernels call it, so that its parameters may be blocks."""
+    if facts.launches:
+        return False
+    return jit.name in called or "program_id" not in _source(module, jit)

@@ -1,0 +1,209 @@
+"""Does anything keep the lanes of an address inside its tensor? Yes, no because …, or cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonaudit.finding import Confidence
+from tritonaudit.flow.affine import Affine, Atom, Kind, Product
+from tritonaudit.flow.facts import Access, KernelFlow, exclusive
+from tritonaudit.flow.value import Less
+from tritonaudit.kernel.launch import Cover, Launch, Origin
+
+if TYPE_CHECKING:
+    import ast
+
+_MOVING = (Kind.PID, Kind.LOOP)
+
+
+@dataclass(frozen=True, eq=False)
+class Unbounded:
+    """A lane that can run past the end: which index, why that is known, how surely, and the place that shows it."""
+
+    index: str
+    why: str
+    confidence: Confidence
+    sibling: Access | None = None
+    host: ast.expr | None = None
+
+
+def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
+    """The first lane of the access that no mask bounds although it can run past the end, None when none is known."""
+    address = access.pointer.affine
+    if address is None or not access.pointer.shape or access.pointer.block is not None:
+        return None
+    if access.mask is not None and access.mask.mask is None:
+        return None
+    covered = frozenset().union(*(c.axes() for c in access.mask.mask)) if access.mask and access.mask.mask else ()
+    if _guarded(flow, access):
+        return None
+    for lane in sorted(address.lanes(), key=lambda atom: atom.axis):
+        if lane.axis not in covered and (found := _unbounded(flow, access, address, lane)) is not None:
+            return found
+    return None
+
+
+def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
+    index = _index(address, lane)
+    if index is None:
+        return None
+    sibling = _masked_sibling(flow, access, index)
+    if sibling is not None:
+        why = "other accesses of this kernel mask the same index"
+        return Unbounded(str(index), why, Confidence.HIGH, sibling=sibling)
+    tiles = [atom for atom in index.atoms() if atom.kind in _MOVING]
+    if not tiles:
+        return _rounded_up_tile(flow, lane)
+    for tile in tiles:
+        found = _partial_grid(flow, tile, index) if tile.kind is Kind.PID else _partial_loop(flow, tile, lane, index)
+        if found is not None:
+            return found
+    return Unbounded(str(index), "no mask, clamp or check bounds it", Confidence.LOW)
+
+
+# -- the index that a lane belongs to ------------------------------------------------------------------------------
+
+
+def _index(address: Affine, lane: Atom) -> Affine | None:
+    """The index along the lane's dimension: the lane itself and the start of its tile, without the stride."""
+    stride = address.factor_of(lane)
+    if len(stride.terms) != 1:
+        return None
+    (scale, factor), *_ = stride.terms.items()
+    index = Affine.of(lane)
+    for product, coefficient in address.terms.items():
+        rest = _divided(product, scale)
+        if rest is None or lane in product or coefficient % factor:
+            continue
+        if any(atom.kind in _MOVING for atom in rest) and _is_tile(rest, coefficient // factor, lane):
+            index = index + Affine({rest: coefficient // factor})
+    return index
+
+
+def _divided(product: Product, by: Product) -> Product | None:
+    rest = list(product)
+    for atom in by:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)
+
+
+def _is_tile(rest: Product, factor: int, lane: Atom) -> bool:
+    """Whether the product steps by a multiple of the lane's extent."""
+    size = lane.size
+    if size is None or len(size.terms) != 1:
+        return False
+    (atoms, count), *_ = size.terms.items()
+    return factor % count == 0 and _divided(rest, atoms) is not None
+
+
+# -- evidence ------------------------------------------------------------------------------------------------------
+
+
+def _guarded(flow: KernelFlow, access: Access) -> bool:
+    """Whether an `if` may stand for the mask: a run-time test of the tile, or a constexpr one with a masked other arm."""
+    for guard in access.path:
+        if not guard.constexpr and any(atom.kind in _MOVING for gap in guard.affines for atom in gap.atoms()):
+            return True
+    if not any(guard.constexpr for guard in access.path):
+        return False
+    return any(
+        other.mask is not None and other.pointer.origin is access.pointer.origin and exclusive(other.path, access.path)
+        for other in flow.accesses
+    )
+
+
+def _masked_sibling(flow: KernelFlow, access: Access, index: Affine) -> Access | None:
+    """Another access, on the same way through the kernel, whose mask bounds the same index."""
+    wanted = _flattened(index)
+    for other in flow.accesses:
+        if other is access or other.mask is None or exclusive(other.path, access.path):
+            continue
+        for condition in other.mask.mask or ():
+            if isinstance(condition, Less) and _flattened(_bounded_index(condition)) == wanted:
+                return other
+    return None
+
+
+def _bounded_index(condition: Less) -> Affine:
+    """What the condition bounds from above: its terms that vary by lane or by tile, with their sign turned."""
+    varying = {
+        product: -factor
+        for product, factor in condition.gap.terms.items()
+        if any(atom.kind is Kind.LANE or atom.kind in _MOVING for atom in product)
+    }
+    return Affine(varying)
+
+
+def _flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
+    """The index wherever its lanes lie: a row index is the same laid along another axis."""
+    return frozenset(
+        (tuple((a.name, str(a.size), str(a.start)) if a.kind is Kind.LANE else a.id for a in product), factor)
+        for product, factor in index.terms.items()
+    )
+
+
+def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
+    """A whole tile whose size the launch rounds up to a power of two is larger than the data."""
+    parameter = _constexpr_of(lane.size)
+    if parameter is None:
+        return None
+    for size in flow.launches.sizes(parameter):
+        if size.origin is Origin.POWER_OF_2 and size.value is None and "next_power_of_2" in size.text:
+            why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"
+            return Unbounded(lane.name, why, Confidence.HIGH, host=size.node)
+    return None
+
+
+def _constexpr_of(size: Affine | None) -> str | None:
+    if size is None or len(size.terms) != 1:
+        return None
+    (product, factor), *_ = size.terms.items()
+    return product[0].name if factor == 1 and len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
+
+
+def _partial_grid(flow: KernelFlow, pid: Atom, index: Affine) -> Unbounded | None:
+    axis = int(pid.name[-2]) if pid.name[-2:-1].isdigit() else None
+    if axis is None:
+        return None
+    for launch, grid in flow.launches.grid_axes(axis):
+        if grid.cover is Cover.ROUNDED_UP and not launch.checks_divisibility:
+            why = f"the grid is rounded up (`{grid.size}` in blocks of `{grid.block}`), so the last program is partial"
+            return Unbounded(str(index), why, Confidence.MEDIUM, host=launch.grid)
+    return None
+
+
+def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) -> Unbounded | None:
+    """A loop over tiles whose last one is partial unless the size divides, which no wrapper of the file asks for."""
+    stop = counter.stop
+    if stop is None or not flow.launches.launches or any(map(_checks, flow.launches.launches)):
+        return None
+    extent = _rounded_extent(stop, lane) if counter.step is not None and counter.step.value == 1 else stop
+    if extent is None or not any(atom.kind is Kind.PARAM for atom in extent.atoms()):
+        return None
+    if len(extent.terms) != 1:
+        return None
+    why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
+    return Unbounded(str(index), why, Confidence.MEDIUM)
+
+
+def _checks(launch: Launch) -> bool:
+    return launch.checks_divisibility
+
+
+def _rounded_extent(stop: Affine, lane: Atom) -> Affine | None:
+    """`n` of a loop over `cdiv(n, BLOCK)` tiles."""
+    atoms = list(stop.atoms())
+    if len(stop.terms) == 1 and len(atoms) == 1 and atoms[0].name == "cdiv" and atoms[0].inner[1] == lane.size:
+        return atoms[0].inner[0]
+    return None
+
+
+def siblings(flow: KernelFlow) -> Iterator[tuple[Access, Unbounded]]:
+    """Every access of the kernel with an unbounded lane."""
+    for access in flow.accesses:
+        if (found := unbounded_lane(flow, access)) is not None:
+            yield access, found

@@ -1,0 +1,585 @@
+"""What each Python expression of a kernel means, as Triton's front end reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from tritonaudit.flow import operations
+from tritonaudit.flow.affine import ONE, ZERO, Affine, Atoms, Kind
+from tritonaudit.flow.facts import BooleanUse, ShapeUse
+from tritonaudit.flow.joins import join
+from tritonaudit.flow.padding import combined
+from tritonaudit.flow.value import (
+    ANYTHING,
+    DTYPES,
+    FLOATS,
+    NONE,
+    UNKNOWN,
+    Less,
+    Mask,
+    Opaque,
+    Padding,
+    Value,
+    broadcast,
+    element_of,
+    literal,
+    promote,
+    scalar,
+)
+
+if TYPE_CHECKING:
+    from tritonaudit.flow.machine import Machine
+
+
+# -- names and literals ------------------------------------------------------------------------------------------
+
+
+def _name(machine: Machine, node: cst.Name) -> Value:
+    known = machine.lookup(node.value)
+    if known is not None:
+        return known
+    if node.value in ("True", "False", "None"):
+        return literal({"True": True, "False": False, "None": None}[node.value])
+    return _global(machine, node.value)
+
+
+def _global(machine: Machine, name: str) -> Value:
+    module = machine.module_names.module
+    constant = module.constants.get(name)
+    if constant is not None:
+        return default_value(constant)
+    return _dtype_value(module.origin(name)) or UNKNOWN
+
+
+def default_value(node: ast.expr | None) -> Value:
+    """A literal of the file's own level: a default argument, `tl.constexpr(…)`, a module constant."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and ast.unparse(node.func).endswith("constexpr"):
+        return default_value(node.args[0])
+    if node is None:
+        return UNKNOWN
+    try:
+        return literal(ast.literal_eval(node))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return Value(shape=(), constexpr=True)
+
+
+def _integer(machine: Machine, node: cst.Integer) -> Value:
+    return literal(int(node.value.replace("_", ""), 0))
+
+
+def _float(machine: Machine, node: cst.Float) -> Value:
+    return literal(float(node.value.replace("_", "")))
+
+
+def _string(machine: Machine, node: cst.SimpleString) -> Value:
+    return literal(node.evaluated_value)
+
+
+def _dtype_value(origin: str) -> Value | None:
+    head, _, name = origin.rpartition(".")
+    if head.startswith("triton.language") and name in DTYPES:
+        return Value(shape=(), const=("dtype", DTYPES[name]), constexpr=True)
+    return None
+
+
+def _attribute(machine: Machine, node: cst.Attribute) -> Value:
+    dotted = dotted_name(node)
+    if dotted is not None and machine.lookup(dotted.partition(".")[0]) is None:
+        return _dtype_value(machine.module_names.module.origin(dotted)) or UNKNOWN
+    value = machine.evaluate(node.value)
+    name = node.attr.value
+    if name in ("dtype", "type"):
+        dtype = value.dtype if value.origin is None else element_of(value.origin.name)
+        return Value(shape=(), const=("dtype", dtype), constexpr=True)
+    if name in ("element_ty", "scalar"):
+        return value
+    if name == "T":
+        return operations.transposed(machine, value)
+    if name == "shape" and value.shape is not None:
+        dims = tuple(Value(shape=(), affine=dim, dtype="int", constexpr=True) for dim in value.shape)
+        return Value(parts=dims, constexpr=True)
+    return UNKNOWN
+
+
+def dotted_name(node: cst.BaseExpression) -> str | None:
+    """`a.b.c` of a chain of attributes."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def _tuple(machine: Machine, node: cst.Tuple | cst.List) -> Value:
+    parts = tuple(machine.evaluate(element.value) for element in node.elements)
+    return Value(parts=parts, constexpr=all(part.constexpr for part in parts))
+
+
+# -- arithmetic --------------------------------------------------------------------------------------------------
+
+
+def _binary(machine: Machine, node: cst.BinaryOperation) -> Value:
+    left, right = machine.evaluate(node.left), machine.evaluate(node.right)
+    return binary(machine, node, type(node.operator).__name__, left, right)
+
+
+def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, right: Value) -> Value:
+    """`left operator right`; the operator is LibCST's name for it (Add, Multiply, BitAnd …)."""
+    if operator in ("BitAnd", "BitOr") and (left.mask is not None or right.mask is not None):
+        return _logical(operator == "BitAnd", left, right)
+    if left is UNKNOWN and right is UNKNOWN:
+        return UNKNOWN
+    shape = broadcast(left.shape, right.shape)
+    dtype = "fp32" if operator == "Divide" and left.dtype == right.dtype == "i32" else promote(left.dtype, right.dtype)
+    value = Value(
+        shape=shape,
+        dtype=dtype,
+        affine=_affine(machine.atoms, operator, left, right),
+        const=_folded(operator, left.const, right.const),
+        constexpr=left.constexpr and right.constexpr,
+        paddings=combined(operator, left, right),
+        origin=_origin(operator, left, right),
+    )
+    _bounds(value, operator, left, right)
+    _track_exps(machine, node, value, operator, left, right)
+    if operator in ("Multiply", "Add") and (left.raw or right.raw):
+        value.raw = (left.raw or _plain(left)) and (right.raw or _plain(right))
+        value.source = left.source or right.source
+    elif operator == "Divide" and left.raw and _plain(right):
+        value.raw, value.source = True, left.source
+    value.narrowed = left.narrowed or right.narrowed
+    if operator == "Subtract":
+        value.difference = _outer_difference(left, right)
+    elif operator == "Multiply":
+        value.difference = left.difference and _plain(right) or right.difference and _plain(left)
+    return value
+
+
+def _outer_difference(left: Value, right: Value) -> bool:
+    """Whether a row of one tensor is subtracted from the same row as a column: half the results are positive."""
+    if not (left.raw and right.raw and left.source is not None and left.source == right.source):
+        return False
+    if left.shape is None or right.shape is None or not len(left.shape) == len(right.shape) == 2:
+        return False
+    flat = [[dim == ONE for dim in shape] for shape in (left.shape, right.shape)]
+    return flat in ([[True, False], [False, True]], [[False, True], [True, False]])
+
+
+def _plain(value: Value) -> bool:
+    """A parameter or a constant: scaling or shifting data by it bounds nothing."""
+    return value.const is not None or (value.origin is not None and value.shape == ())
+
+
+def _origin(operator: str, left: Value, right: Value) -> Any:
+    if operator not in ("Add", "Subtract"):
+        return None
+    return left.origin if left.origin is not None else right.origin if operator == "Add" else None
+
+
+def _affine(atoms: Atoms, operator: str, left: Value, right: Value) -> Affine | None:
+    a, b = left.affine, right.affine
+    if a is None or b is None or left.dtype in FLOATS or right.dtype in FLOATS:
+        return None
+    if operator == "Add":
+        return a + b
+    if operator == "Subtract":
+        return a - b
+    if operator == "Multiply":
+        return atoms.product(a, b)
+    x, y = a.value, b.value
+    if operator in ("FloorDivide", "Modulo", "LeftShift", "RightShift", "BitAnd", "BitOr", "BitXor", "Power"):
+        if x is not None and y is not None:
+            folded = _folded(operator, x, y)
+            return None if not isinstance(folded, int) else Affine.constant(folded)
+        if operator == "FloorDivide" and y == 1:
+            return a
+        if operator == "LeftShift" and y is not None and 0 <= y < 63:
+            return a * Affine.constant(1 << y)
+        return atoms.opaque(f"a {operator} result", operator, (a, b), a.axes() | b.axes())
+    return None
+
+
+_FOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": lambda a, b: a + b,
+    "Subtract": lambda a, b: a - b,
+    "Multiply": lambda a, b: a * b,
+    "Divide": lambda a, b: a / b,
+    "FloorDivide": lambda a, b: a // b,
+    "Modulo": lambda a, b: a % b,
+    "Power": lambda a, b: a**b if abs(b) < 64 and abs(a) < 65536 else None,
+    "LeftShift": lambda a, b: a << b if 0 <= b < 64 else None,
+    "RightShift": lambda a, b: a >> b if 0 <= b < 64 else None,
+    "BitAnd": lambda a, b: a & b,
+    "BitOr": lambda a, b: a | b,
+    "BitXor": lambda a, b: a ^ b,
+}
+
+
+def _folded(operator: str, left: Any, right: Any) -> Any:
+    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+        return None
+    fold = _FOLDS.get(operator)
+    try:
+        return None if fold is None else fold(left, right)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+def _bounds(value: Value, operator: str, left: Value, right: Value) -> None:
+    if operator == "Add":
+        if left.upper is not None and right.upper is not None:
+            value.upper = left.upper + right.upper
+        if left.lower is not None and right.lower is not None:
+            value.lower = left.lower + right.lower
+    elif operator == "Subtract":
+        if left.upper is not None and right.lower is not None:
+            value.upper = left.upper - right.lower
+        if left.lower is not None and right.upper is not None:
+            value.lower = left.lower - right.upper
+    elif operator == "Multiply":
+        _product_bounds(value, left, right)
+    elif operator == "Divide" and right.lower is not None and right.lower >= 0:
+        if left.upper is not None and left.upper <= 0:
+            value.upper = 0.0
+        if left.lower is not None and left.lower >= 0:
+            value.lower = 0.0
+
+
+def _product_bounds(value: Value, left: Value, right: Value) -> None:
+    if left is right:
+        value.lower = 0.0
+        return
+    for one, other in ((left, right), (right, left)):
+        factor = one.const
+        if isinstance(factor, (int, float)) and not isinstance(factor, bool) and factor == factor:
+            low, high = (other.lower, other.upper) if factor >= 0 else (other.upper, other.lower)
+            value.lower = low * factor if low is not None and factor else value.lower
+            value.upper = high * factor if high is not None and factor else value.upper
+            return
+    signs = [_sign(left), _sign(right)]
+    if None not in signs:
+        if signs[0] == signs[1]:
+            value.lower = 0.0
+        else:
+            value.upper = 0.0
+
+
+def _sign(value: Value) -> int | None:
+    if value.lower is not None and value.lower >= 0:
+        return 1
+    return -1 if value.upper is not None and value.upper <= 0 else None
+
+
+def _track_exps(
+    machine: Machine, node: cst.CSTNode, value: Value, operator: str, left: Value, right: Value
+) -> None:
+    """Follow overflowing exponentials into the expressions in which they do harm."""
+    if operator == "Multiply":
+        value.exps = left.exps + right.exps
+        value.sums, value.one_plus = left.sums or right.sums, ()
+    elif operator == "Add":
+        for one, other in ((left, right), (right, left)):
+            if one.exps and other.const == 1:
+                value.one_plus = one.exps
+        value.exps = left.exps + right.exps
+        value.sums = left.sums + right.sums
+    elif operator == "Divide":
+        value.exps = left.exps
+        for harm, denominators in (("softmax", right.sums), ("sigmoid", right.one_plus)):
+            for term in denominators:
+                if any(term is other for other in left.exps) and machine.recording:
+                    machine.flow.overflows.append((term, harm, node))
+    elif operator == "Subtract":
+        value.exps = left.exps
+
+
+def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
+    value = machine.evaluate(node.expression)
+    if isinstance(node.operator, cst.Not):
+        _note_boolean(machine, node, "not", (value,))
+        return _negated(value)
+    if isinstance(node.operator, cst.BitInvert):
+        return _negated(value) if value.mask is not None else value.but(affine=None, const=None, paddings=())
+    if isinstance(node.operator, cst.Minus):
+        return _minus(value)
+    return value
+
+
+def _minus(value: Value) -> Value:
+    const = -value.const if isinstance(value.const, (int, float)) else None
+    return Value(
+        shape=value.shape,
+        dtype=value.dtype,
+        affine=None if value.affine is None else -value.affine,
+        const=const,
+        constexpr=value.constexpr,
+        upper=None if value.lower is None else -value.lower,
+        lower=None if value.upper is None else -value.upper,
+        paddings=combined("Subtract", literal(0), value),
+        raw=value.raw,
+        source=value.source,
+    )
+
+
+def _negated(value: Value) -> Value:
+    if value.constexpr and isinstance(value.const, (bool, int, type(None))) and value.dtype is not None:
+        return literal(not value.const)
+    over = frozenset().union(*(c.axes() for c in value.mask)) if value.mask is not None else None
+    mask: Mask | None = None if over is None else frozenset((Opaque(over),))
+    return Value(shape=value.shape, dtype="i1", mask=mask, constexpr=value.constexpr)
+
+
+# -- conditions --------------------------------------------------------------------------------------------------
+
+
+def _boolean(machine: Machine, node: cst.BooleanOperation) -> Value:
+    left, right = machine.evaluate(node.left), machine.evaluate(node.right)
+    conjunction = isinstance(node.operator, cst.And)
+    _note_boolean(machine, node, "and" if conjunction else "or", (left, right))
+    return _logical(conjunction, left, right)
+
+
+def _note_boolean(machine: Machine, node: cst.CSTNode, operator: str, operands: tuple[Value, ...]) -> None:
+    if machine.recording:
+        machine.flow.booleans.append(BooleanUse(node, operator, operands))
+
+
+def _logical(conjunction: bool, left: Value, right: Value) -> Value:
+    for one, other in ((left, right), (right, left)):
+        if one.constexpr and isinstance(one.const, bool):
+            return other if one.const is conjunction else one
+    shape = broadcast(left.shape, right.shape)
+    first = left.mask if left.mask is not None else _unknown_mask(left)
+    second = right.mask if right.mask is not None else _unknown_mask(right)
+    mask: Mask
+    if conjunction:
+        mask = first | second
+    else:
+        mask = (first & second) | {Opaque(frozenset().union(*(c.axes() for c in first | second)))}
+    return Value(shape=shape, dtype="i1", mask=mask, constexpr=left.constexpr and right.constexpr)
+
+
+def _unknown_mask(value: Value) -> Mask:
+    if value.constexpr or value.const is not None:
+        return frozenset()
+    return frozenset((Opaque(frozenset(range(-len(value.shape), 0))),)) if value.shape is not None else ANYTHING
+
+
+def _comparison(machine: Machine, node: cst.Comparison) -> Value:
+    values = [machine.evaluate(node.left), *(machine.evaluate(target.comparator) for target in node.comparisons)]
+    if len(values) > 2:
+        _note_boolean(machine, node, "chained comparison", tuple(values))
+    result: Value | None = None
+    for index, target in enumerate(node.comparisons):
+        one = _compare(target.operator, values[index], values[index + 1])
+        result = one if result is None else _logical(True, result, one)
+    return result or UNKNOWN
+
+
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    cst.LessThan: lambda a, b: a < b,
+    cst.LessThanEqual: lambda a, b: a <= b,
+    cst.GreaterThan: lambda a, b: a > b,
+    cst.GreaterThanEqual: lambda a, b: a >= b,
+    cst.Equal: lambda a, b: a == b,
+    cst.NotEqual: lambda a, b: a != b,
+}
+
+
+def _compare(operator: cst.BaseCompOp, left: Value, right: Value) -> Value:
+    kind = type(operator)
+    if kind in (cst.Is, cst.IsNot):
+        is_none = _is_none(left) if right.const is NONE else None
+        return Value(shape=(), dtype="i1", constexpr=True) if is_none is None else literal(is_none is (kind is cst.Is))
+    constexpr = left.constexpr and right.constexpr
+    if constexpr and kind in _COMPARISONS and _is_plain(left.const) and _is_plain(right.const):
+        try:
+            return literal(_COMPARISONS[kind](left.const, right.const))
+        except TypeError:
+            return UNKNOWN
+    shape = broadcast(left.shape, right.shape)
+    mask: Mask
+    if left.affine is not None and right.affine is not None and kind in _GAPS:
+        swap, strict = _GAPS[kind]
+        gap = left.affine - right.affine if swap else right.affine - left.affine
+        mask = frozenset((Less(gap, strict),))
+    else:
+        mask = _unknown_mask(left) | _unknown_mask(right)
+    return Value(shape=shape, dtype="i1", mask=mask, constexpr=constexpr)
+
+
+def _is_none(value: Value) -> bool | None:
+    """Whether it is None; not known of a parameter, which the launch decides."""
+    if value.const is NONE:
+        return True
+    if value.const is not None or (value.affine is not None and value.shape and value.origin is None):
+        return False
+    computed = value.affine is not None and not any(a.kind in _GIVEN for a in value.affine.atoms())
+    return False if computed or value.parts is not None else None
+
+
+_GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
+
+_GAPS: dict[type, tuple[bool, bool]] = {
+    cst.LessThan: (False, True),
+    cst.LessThanEqual: (False, False),
+    cst.GreaterThan: (True, True),
+    cst.GreaterThanEqual: (True, False),
+}
+
+
+def _is_plain(const: Any) -> bool:
+    return isinstance(const, (bool, int, float, str))
+
+
+def _conditional(machine: Machine, node: cst.IfExp) -> Value:
+    condition = machine.evaluate(node.test)
+    if condition.constexpr and isinstance(condition.const, (bool, int)):
+        return machine.evaluate(node.body if condition.const else node.orelse)
+    return join(machine.atoms, machine.evaluate(node.body), machine.evaluate(node.orelse))
+
+
+# -- subscripts --------------------------------------------------------------------------------------------------
+
+
+def _subscript(machine: Machine, node: cst.Subscript) -> Value:
+    value = machine.evaluate(node.value)
+    items = [element.slice for element in node.slice]
+    if value.parts is not None:
+        index = machine.evaluate(items[0].value).const if isinstance(items[0], cst.Index) else None
+        parts = value.parts
+        return parts[index] if isinstance(index, int) and -len(parts) <= index < len(parts) else UNKNOWN
+    added = [isinstance(i, cst.Index) and isinstance(i.value, cst.Name) and i.value.value == "None" for i in items]
+    if not all(new or isinstance(item, cst.Slice) for new, item in zip(added, items)):
+        return UNKNOWN
+    return expand(machine.atoms, value, added)
+
+
+def expand(atoms: Atoms, value: Value, added: list[bool]) -> Value:
+    """`value[:, None]` and the like: `added` says of each new dimension whether it is one of size 1."""
+    kept = added.count(False)
+    shape = value.shape if value.shape is not None else (None,) * kept
+    if len(shape) != kept:
+        if not (value.shape == () or len(shape) < kept):
+            return UNKNOWN
+        return value.but(shape=None, affine=None, paddings=(), mask=None if value.mask is None else ANYTHING)
+    rank = len(added)
+    dims: list[Affine | None] = []
+    axes: dict[int, int] = {}
+    source = 0
+    for position, new in enumerate(added):
+        if new:
+            dims.append(ONE)
+        else:
+            dims.append(shape[source])
+            axes[source - kept] = position - rank
+            source += 1
+    return move_axes(atoms, value, tuple(dims), axes)
+
+
+def move_axes(atoms: Atoms, value: Value, shape: tuple[Affine | None, ...] | None, axes: dict[int, int]) -> Value:
+    """`value` laid out along other axes."""
+    return value.but(
+        shape=shape,
+        affine=None if value.affine is None else atoms.moved(value.affine, axes),
+        mask=None if value.mask is None else frozenset(_moved(atoms, c, axes) for c in value.mask),
+        paddings=tuple(
+            Padding(Less(atoms.moved(p.condition.gap, axes), p.condition.strict), p.fill, p.load, p.explicit)
+            for p in value.paddings
+        ),
+    )
+
+
+def _moved(atoms: Atoms, condition: Less | Opaque, axes: dict[int, int]) -> Less | Opaque:
+    if isinstance(condition, Less):
+        return Less(atoms.moved(condition.gap, axes), condition.strict)
+    return Opaque(frozenset(axes.get(axis, axis) for axis in condition.over))
+
+
+# -- calls -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LoopRange:
+    """What a `for` runs over."""
+
+    start: Affine | None
+    stop: Affine | None
+    step: Affine | None
+    static: bool = False
+
+
+def loop_range(machine: Machine, node: cst.BaseExpression) -> LoopRange:
+    """The bounds of `range`, `tl.range` or `tl.static_range`."""
+    if not isinstance(node, cst.Call):
+        machine.evaluate(node)
+        return LoopRange(None, None, None)
+    name = dotted_name(node.func) or ""
+    static = name.endswith("static_range")
+    values = [machine.evaluate(arg.value) for arg in node.args if arg.keyword is None and not arg.star]
+    if static and machine.recording:
+        for value, arg in zip(values, node.args):
+            machine.flow.shape_uses.append(ShapeUse(arg.value, value, "tl.static_range"))
+    if not name.endswith("range") or not 1 <= len(values) <= 3:
+        return LoopRange(None, None, None, static)
+    affines = [value.affine for value in values]
+    start, stop = (ZERO, affines[0]) if len(values) == 1 else (affines[0], affines[1])
+    step = affines[2] if len(values) == 3 else ONE
+    return LoopRange(start, stop, step, static)
+
+
+def _call(machine: Machine, node: cst.Call) -> Value:
+    dotted = dotted_name(node.func)
+    head = None if dotted is None else dotted.partition(".")[0]
+    if dotted is None or (head is not None and machine.lookup(head) is not None):
+        return _method(machine, node)
+    arguments = operations.Arguments.of(machine, node)
+    module = machine.module_names.module
+    origin = module.origin(dotted)
+    function = machine.project.resolve(machine.module_names, dotted)
+    if function is not None:
+        return machine.call(function, [value for value, _ in arguments.positional], arguments.values())
+    origin = machine.project.origin_of(module, origin)
+    return operations.apply(machine, origin, arguments)
+
+
+def _method(machine: Machine, node: cst.Call) -> Value:
+    if not isinstance(node.func, cst.Attribute):
+        return UNKNOWN
+    target = machine.evaluate(node.func.value)
+    arguments = operations.Arguments.of(machine, node, first=(target, node.func.value))
+    return operations.apply(machine, f"triton.language.{node.func.attr.value}", arguments)
+
+
+def _passed(machine: Machine, node: cst.NamedExpr) -> Value:
+    value = machine.evaluate(node.value)
+    if isinstance(node.target, cst.Name):
+        machine.assign(node.target.value, value)
+    return value
+
+
+HANDLERS: dict[type, Callable[[Machine, Any], Value]] = {
+    cst.Name: _name,
+    cst.Integer: _integer,
+    cst.Float: _float,
+    cst.SimpleString: _string,
+    cst.Attribute: _attribute,
+    cst.Tuple: _tuple,
+    cst.List: _tuple,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _comparison,
+    cst.IfExp: _conditional,
+    cst.Subscript: _subscript,
+    cst.Call: _call,
+    cst.NamedExpr: _passed,
+}

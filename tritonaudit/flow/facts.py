@@ -1,0 +1,124 @@
+"""What flow learnt about one kernel, and the questions that rules ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tritonaudit.flow.affine import Affine
+from tritonaudit.flow.value import ExpTerm, Padding, Value
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
+
+    from tritonaudit.kernel.launch import LaunchFacts
+    from tritonaudit.source.outline import JitFunction, Module
+    from tritonaudit.source.tree import FunctionTree
+    from tritonaudit.target import Target
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An enclosing `if`: which one, which arm, and whether Triton decides it when compiling."""
+
+    node_id: int
+    arm: bool
+    constexpr: bool
+    affines: tuple[Affine, ...] = ()
+
+
+Path = tuple[Guard, ...]
+
+
+def exclusive(left: Path, right: Path) -> bool:
+    """Whether the two places are in different arms of one `if`."""
+    arms = {guard.node_id: guard.arm for guard in left}
+    return any(arms.get(guard.node_id, guard.arm) != guard.arm for guard in right)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """A load, store or atomic: its pointer, mask (None: none given), what masked lanes read, where it stands."""
+
+    node: CSTNode
+    kind: str
+    pointer: Value
+    address: CSTNode
+    mask: Value | None
+    path: Path
+    loops: tuple[int, ...]
+    checked: bool = False
+    via_helper: bool = False
+
+    @property
+    def what(self) -> str:
+        return {"load": "load", "store": "store"}.get(self.kind, "atomic")
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A reduction along `axis` (None: all) of `operand`; for `dot` the contracted axis."""
+
+    node: CSTNode
+    operation: str
+    operand: Value
+    axis: int | None
+    path: Path
+    poisoned: tuple[Padding, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulation:
+    """A variable that a loop adds to, with the dtype that it is kept in."""
+
+    node: CSTNode
+    name: str
+    dtype: str
+    initial: CSTNode | None
+    added: Value
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeUse:
+    """A value used where Triton needs a compile-time constant."""
+
+    node: CSTNode
+    value: Value
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanUse:
+    """`and`, `or`, `not` or a chained comparison, with the values it combines."""
+
+    node: CSTNode
+    operator: str
+    operands: tuple[Value, ...]
+
+
+@dataclass(eq=False)
+class KernelFlow:
+    """One jit function, analysed. Lists hold facts in the order in which the text gives them."""
+
+    module: Module
+    function: JitFunction
+    tree: FunctionTree
+    launches: LaunchFacts
+    target: Target
+    is_helper: bool = False
+    accesses: list[Access] = field(default_factory=list)
+    reductions: list[Reduction] = field(default_factory=list)
+    accumulations: list[Accumulation] = field(default_factory=list)
+    shape_uses: list[ShapeUse] = field(default_factory=list)
+    aranges: list[tuple[CSTNode, Value, Value]] = field(default_factory=list)
+    booleans: list[BooleanUse] = field(default_factory=list)
+    exps: list[ExpTerm] = field(default_factory=list)
+    overflows: list[tuple[ExpTerm, str, CSTNode]] = field(default_factory=list)
+    guarded: set[int] = field(default_factory=set)
+    narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
+    late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
+    uses_program_id: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.function.name

@@ -1,0 +1,117 @@
+"""Two values where control meets: only what holds of both is kept."""
+
+from __future__ import annotations
+
+from tritonaudit.flow.affine import Affine, Atoms
+from tritonaudit.flow.value import ANYTHING, INTEGERS, UNKNOWN, Mask, Opaque, Padding, Shape, Value
+
+
+def same(left: Value, right: Value) -> bool:
+    """Whether the two say the same, as far as flow can tell them apart."""
+    return (
+        left.affine == right.affine
+        and left.shape == right.shape
+        and left.dtype == right.dtype
+        and left.const == right.const
+        and left.paddings == right.paddings
+        and left.mask == right.mask
+        and left.upper == right.upper
+        and left.lower == right.lower
+        and left.raw == right.raw
+        and left.exps == right.exps
+        and left.block == right.block
+        and left.parts is right.parts
+    )
+
+
+def join(atoms: Atoms, left: Value, right: Value) -> Value:
+    """What holds whichever of the two it is."""
+    if left is right:
+        return left
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    return _joined(atoms, left, right, ("either", left.affine, right.affine))
+
+
+def widened(atoms: Atoms, before: Value, after: Value, key: object) -> Value:
+    """What holds of a name in every iteration; bounds that the loop moved are given up."""
+    if before is UNKNOWN or after is UNKNOWN:
+        return UNKNOWN
+    value = _joined(atoms, before, after, ("carried", key))
+    if before.upper != after.upper:
+        value.upper = None
+    if before.lower != after.lower:
+        value.lower = None
+    return value
+
+
+def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
+    shape = _shape(left.shape, right.shape)
+    dtype = left.dtype if left.dtype == right.dtype else _weak(left.dtype, right.dtype)
+    parts = None
+    if left.parts is not None and right.parts is not None and len(left.parts) == len(right.parts):
+        parts = tuple(join(atoms, a, b) for a, b in zip(left.parts, right.parts))
+    return Value(
+        shape=shape,
+        dtype=dtype,
+        affine=_affine(atoms, left, right, shape, key),
+        const=left.const if left.const == right.const and type(left.const) is type(right.const) else None,
+        constexpr=left.constexpr and right.constexpr,
+        upper=None if left.upper is None or right.upper is None else max(left.upper, right.upper),
+        lower=None if left.lower is None or right.lower is None else min(left.lower, right.lower),
+        mask=_mask(left, right),
+        paddings=_paddings(left.paddings, right.paddings),
+        parts=parts,
+        block=left.block if left.block == right.block else None,
+        raw=left.raw and right.raw,
+        origin=left.origin if left.origin is right.origin else None,
+        source=left.source if left.source == right.source else None,
+        exps=_union(left.exps, right.exps),
+        sums=_union(left.sums, right.sums),
+        one_plus=_union(left.one_plus, right.one_plus),
+        narrowed=left.narrowed if left.narrowed is right.narrowed else None,
+        difference=left.difference and right.difference,
+    )
+
+
+def _weak(left: str | None, right: str | None) -> str | None:
+    """A Python number takes the dtype of the tensor it meets."""
+    if left in ("int", "float") and right is not None:
+        return right
+    return left if right in ("int", "float") else None
+
+
+def _shape(left: Shape | None, right: Shape | None) -> Shape | None:
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return tuple(a if a == b else None for a, b in zip(left, right))
+
+
+def _affine(atoms: Atoms, left: Value, right: Value, shape: Shape | None, key: object) -> Affine | None:
+    if left.affine is None or right.affine is None:
+        return None
+    if left.affine == right.affine:
+        return left.affine
+    if left.dtype not in INTEGERS and left.dtype is not None:
+        return None
+    axes = left.affine.axes() | right.affine.axes()
+    return atoms.opaque("a value set in several places", key, (left.affine, right.affine), axes)
+
+
+def _mask(left: Value, right: Value) -> Mask | None:
+    if left.mask == right.mask:
+        return left.mask
+    if left.mask is None or right.mask is None:
+        return ANYTHING
+    over: frozenset[int] = frozenset().union(*(c.axes() for c in left.mask | right.mask))
+    return (left.mask & right.mask) | {Opaque(over)}
+
+
+def _paddings(left: tuple[Padding, ...], right: tuple[Padding, ...]) -> tuple[Padding, ...]:
+    if left == right:
+        return left
+    return tuple(padding for padding in left if padding in right)
+
+
+def _union(left: tuple, right: tuple) -> tuple:  # type: ignore[type-arg]
+    return left if left == right or not right else (*left, *(term for term in right if term not in left))

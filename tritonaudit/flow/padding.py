@@ -1,0 +1,198 @@
+"""What padded lanes hold after each operation: the algebra behind padding that reaches a reduction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tritonaudit.flow.value import Fill, Less, Padding, Value
+
+_INFINITE = (math.inf, -math.inf)
+
+NEUTRAL: dict[str, tuple[float, ...]] = {
+    "sum": (0.0,),
+    "dot": (0.0,),
+    "cumsum": (0.0,),
+    "max": (-math.inf,),
+    "argmax": (-math.inf,),
+    "min": (math.inf,),
+    "argmin": (math.inf,),
+    "softmax": (-math.inf,),
+    "cumprod": (1.0,),
+}
+
+
+def combined(operator: str, left: Value, right: Value) -> tuple[Padding, ...]:
+    """The paddings of `left operator right`."""
+    if not left.paddings and not right.paddings:
+        return ()
+    result: dict[Less, Padding] = {}
+    for padding in left.paddings:
+        fill = _fill_of(right, padding.condition)
+        _keep(result, padding, None if fill is _OTHER else _operate(operator, padding.fill, fill, right))
+    for padding in right.paddings:
+        if padding.condition in result or any(p.condition == padding.condition for p in left.paddings):
+            continue
+        fill = _fill_of(left, padding.condition)
+        _keep(result, padding, None if fill is _OTHER else _operate_right(operator, fill, padding.fill, left))
+    return tuple(result.values())
+
+
+def _keep(result: dict[Less, Padding], padding: Padding, fill: float | Fill | None) -> None:
+    if fill is not None:
+        result[padding.condition] = Padding(padding.condition, fill, padding.load, padding.explicit)
+
+
+class _Marker:
+    """What the other operand holds where this one is padded, when that is not a fill."""
+
+
+_DATA = _Marker()  # ordinary data, the same as in any other lane
+_OTHER = _Marker()  # padded by another condition on the same axes: cannot tell
+
+_Other = float | Fill | _Marker
+
+
+def _fill_of(value: Value, condition: Less) -> _Other:
+    if isinstance(value.const, (bool, int, float)):
+        return float(value.const)
+    if value.mask is not None and condition in value.mask:
+        return 0.0
+    for padding in value.paddings:
+        if padding.condition == condition:
+            return padding.fill
+    axes = condition.bounds()
+    if any(padding.axes() & axes for padding in value.paddings):
+        return _OTHER
+    if value.shape is None:
+        return _OTHER
+    return _DATA
+
+
+def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
+    """The fill of `fill operator other`; None when it cannot be told."""
+    if isinstance(fill, float) and isinstance(other, float):
+        return _computed(operator, fill, other)
+    if operator == "Multiply":
+        return _product(fill, other, value)
+    if operator == "Divide":
+        if fill == 0.0 and not isinstance(other, float):
+            return 0.0
+        return fill if fill in _INFINITE and isinstance(other, _Marker) else _spoiled(fill, other)
+    if operator in ("Add", "Subtract"):
+        if fill in _INFINITE:
+            return fill
+        if other in _INFINITE and isinstance(other, float):
+            return other if operator == "Add" else -other
+        return _spoiled(fill, other)
+    return None
+
+
+def _operate_right(operator: str, other: _Other, fill: float | Fill, value: Value) -> float | Fill | None:
+    if operator in ("Add", "Multiply"):
+        return _operate(operator, fill, other, value)
+    if isinstance(fill, float) and isinstance(other, float):
+        return _computed(operator, other, fill)
+    if operator == "Subtract":
+        return -fill if fill in _INFINITE and isinstance(fill, float) else _spoiled(fill, other)
+    return None
+
+
+def _product(fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
+    for zero, factor in ((fill, other), (other, fill)):
+        if zero == 0.0:
+            if factor in (Fill.COMPUTED, Fill.MAYBE_NAN):
+                return Fill.MAYBE_NAN if value.exps or factor is Fill.MAYBE_NAN else 0.0
+            if isinstance(factor, float) and factor in _INFINITE:
+                return Fill.COMPUTED
+            return Fill.MAYBE_NAN if value.exps else 0.0
+    if fill in _INFINITE and isinstance(other, _Marker):
+        return fill  # a scale; negative ones are rare and say so
+    return _spoiled(fill, other)
+
+
+def _spoiled(fill: float | Fill, other: _Other) -> Fill:
+    return Fill.MAYBE_NAN if Fill.MAYBE_NAN in (fill, other) else Fill.COMPUTED
+
+
+def _computed(operator: str, left: float, right: float) -> float | Fill | None:
+    try:
+        if operator == "Add":
+            return left + right
+        if operator == "Subtract":
+            return left - right
+        if operator == "Multiply":
+            return left * right
+        if operator == "Divide":
+            return left / right if right else Fill.COMPUTED
+        if operator == "maximum":
+            return max(left, right)
+        if operator == "minimum":
+            return min(left, right)
+    except (OverflowError, ValueError):
+        return Fill.COMPUTED
+    return None
+
+
+def extreme(operator: str, left: Value, right: Value) -> tuple[Padding, ...]:
+    """The paddings of `tl.maximum` and `tl.minimum`: a constant or infinity decides, else cannot tell."""
+    result: dict[Less, Padding] = {}
+    for one, other in ((left, right), (right, left)):
+        for padding in one.paddings:
+            fill = _fill_of(other, padding.condition)
+            if isinstance(fill, float) and isinstance(padding.fill, float):
+                value = max(padding.fill, fill) if operator == "maximum" else min(padding.fill, fill)
+                _keep(result, padding, value)
+    return tuple(result.values())
+
+
+def mapped(function: Callable[[float], float] | None, paddings: tuple[Padding, ...]) -> tuple[Padding, ...]:
+    """The paddings of an elementwise function; those of an unknown function cannot be told."""
+    if function is None or not paddings:
+        return ()
+    return tuple(Padding(p.condition, _image(function, p.fill), p.load, p.explicit) for p in paddings)
+
+
+def _image(function: Callable[[float], float], fill: float | Fill) -> float | Fill:
+    if isinstance(fill, Fill):
+        return fill
+    try:
+        return function(fill)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return -math.inf if function is math.log and fill == 0 else Fill.COMPUTED
+
+
+def selected(mask: Value, chosen: Value, other: Value) -> tuple[Padding, ...]:
+    """The paddings of `tl.where(mask, chosen, other)`."""
+    conditions = mask.mask or frozenset()
+    replacement = float(other.const) if isinstance(other.const, (bool, int, float)) else None
+    result: dict[Less, Padding] = {}
+    for padding in chosen.paddings:
+        if padding.condition in conditions:
+            if replacement is not None:
+                result[padding.condition] = Padding(padding.condition, replacement, padding.load, True)
+        elif not any(padding.axes() & condition.bounds() for condition in conditions):
+            result[padding.condition] = padding
+    if replacement is not None:
+        for condition in conditions:
+            if isinstance(condition, Less) and condition.bounds() and condition not in result:
+                result[condition] = Padding(condition, replacement, None, True)
+    if not conditions or replacement is None:
+        # The other arm may be what a padded lane holds: keep what both arms agree on.
+        theirs = {padding.condition: padding.fill for padding in other.paddings}
+        return tuple(p for c, p in result.items() if theirs.get(c) == p.fill)
+    return tuple(result.values())
+
+
+def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding, ...]:
+    """The paddings that reach a reduction of `operand` along `axis` and are not neutral for it."""
+    neutral = NEUTRAL.get(operation)
+    if neutral is None:
+        return ()
+    return tuple(
+        padding
+        for padding in operand.paddings
+        if padding.load is not None
+        and (axis is None or axis in padding.axes())
+        and not (isinstance(padding.fill, float) and padding.fill in neutral)
+    )

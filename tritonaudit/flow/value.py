@@ -1,0 +1,245 @@
+"""Abstract values: what is known of a kernel's value without running it. None means not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.flow.affine import Affine, Atom, Kind
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
+
+Dim = Affine | None
+Shape = tuple[Dim, ...]  # () is a scalar
+
+UNSIGNED = frozenset({"u1", "u8", "u16", "u32", "u64"})
+INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64", "int"}) | UNSIGNED
+HALF = frozenset({"fp16", "bf16", "fp8"})
+FLOATS = frozenset({"fp8", "fp16", "bf16", "fp32", "fp64", "float"})
+_WIDTH = {"float": 0, "fp8": 1, "fp16": 2, "bf16": 2, "fp32": 3, "fp64": 4}
+
+DTYPES = {
+    "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16",
+    "float8e5": "fp8", "float8e4nv": "fp8", "float8e4b8": "fp8", "float8e4b15": "fp8", "float8e5b16": "fp8",
+    "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+}  # fmt: skip
+
+
+def element_of(parameter: str) -> str:
+    """The dtype of what the pointer parameter points to: known by name only, and maybe 16 bits wide."""
+    return f"*{parameter}"
+
+
+def promote(left: str | None, right: str | None) -> str | None:
+    """The dtype of an arithmetic result. Python's own numbers ("int", "float") take the other operand's dtype."""
+    if left == right:
+        return left
+    if left is None or right is None:
+        return None
+    for one, other in ((left, right), (right, left)):
+        if one == "int":
+            return other
+        if one == "float":
+            return "fp32" if other in INTEGERS else other
+        if one in FLOATS and other in INTEGERS:
+            return one
+        if one in ("fp32", "fp64") and other not in FLOATS:
+            return one
+    if left in FLOATS and right in FLOATS:
+        return left if _WIDTH[left] >= _WIDTH[right] else right
+    if left in INTEGERS and right in INTEGERS:
+        return max(left, right, key=lambda dtype: (int(dtype[1:]), dtype[0] == "u"))
+    return left if right in INTEGERS else right if left in INTEGERS else None
+
+
+class Fill(Enum):
+    """What padded lanes hold when it is not a number that the text gives."""
+
+    COMPUTED = "a value computed from the padding"
+    MAYBE_NAN = "0 times a value that may be infinite"
+
+
+@dataclass(frozen=True)
+class Less:
+    """`0 < gap`, or `0 <= gap` when not strict: `offs < n` has the gap `n - offs`, however it is spelled."""
+
+    gap: Affine
+    strict: bool
+
+    def axes(self) -> frozenset[int]:
+        return self.gap.axes()
+
+    def bounds(self) -> frozenset[int]:
+        """The axes whose lanes it bounds from above."""
+        return self._signed(-1)
+
+    def bounds_below(self) -> frozenset[int]:
+        """The axes whose lanes it bounds from below."""
+        return self._signed(1)
+
+    def _signed(self, sign: int) -> frozenset[int]:
+        found: set[int] = set()
+        for product, factor in self.gap.terms.items():
+            if factor * sign > 0:
+                for atom in product:
+                    found |= atom.axes
+        return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A condition of unknown content that may depend on these axes."""
+
+    over: frozenset[int]
+
+    def axes(self) -> frozenset[int]:
+        return self.over
+
+    def bounds(self) -> frozenset[int]:
+        return self.over
+
+
+Condition = Less | Opaque
+Mask = frozenset[Condition]  # a conjunction
+ALL_AXES = frozenset(range(-6, 0))
+ANYTHING: Mask = frozenset((Opaque(ALL_AXES),))
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Lanes that fail `condition` hold `fill` instead of data; `load` is the masked load, None for a `tl.where`."""
+
+    condition: Less
+    fill: float | Fill
+    load: CSTNode | None
+    explicit: bool
+
+    def axes(self) -> frozenset[int]:
+        return self.condition.bounds()
+
+
+@dataclass(frozen=True, eq=False)
+class ExpTerm:
+    """An `exp` of something not bounded above. `difference`: of two rows of one tensor against each other."""
+
+    node: CSTNode
+    base: str
+    argument: Value
+    path: tuple[Any, ...]
+    difference: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """What is known of one value. Never changed once made; not frozen because millions are made.
+
+    `affine` is its integer polynomial, for a pointer with the pointer parameter `origin` in it; `const` a number, string
+    or dtype that the text gives; `upper` and `lower` bound its elements; `mask` is its meaning as a condition;
+    `raw` says that it is data as loaded or accumulated, with nothing subtracted, from the pointer `source`; `exps` are
+    the overflowing exponentials it is a product of, `sums` those it is a sum of, `one_plus` those it is one more than;
+    `narrowed` is the cast that may have made it 16 bits wide; `difference` says that it is each element of a row less
+    each element of the same row.
+    """
+
+    shape: Shape | None = None
+    dtype: str | None = None
+    affine: Affine | None = None
+    const: Any = None
+    constexpr: bool = False
+    upper: float | None = None
+    lower: float | None = None
+    mask: Mask | None = None
+    paddings: tuple[Padding, ...] = ()
+    parts: tuple[Value, ...] | None = None
+    block: BlockPointer | None = None
+    raw: bool = False
+    origin: Atom | None = None
+    source: str | None = None
+    exps: tuple[ExpTerm, ...] = ()
+    sums: tuple[ExpTerm, ...] = ()
+    one_plus: tuple[ExpTerm, ...] = ()
+    narrowed: CSTNode | None = None
+    difference: bool = False
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def is_block(self) -> bool:
+        """Certainly more than one element: a shape with a dimension that is not 1."""
+        return bool(self.shape) and any(dim is not None and dim.value != 1 for dim in self.shape or ())
+
+    def but(self, **changes: Any) -> Value:
+        """A copy with these fields changed."""
+        copy = object.__new__(Value)
+        for name in _FIELDS:
+            setattr(copy, name, getattr(self, name))
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        return copy
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """`tl.make_block_ptr` or a tensor descriptor: tensor shape, offsets and block shape, a dimension each."""
+
+    parameter: str | None
+    shape: tuple[Affine | None, ...]
+    offsets: tuple[Affine | None, ...]
+    block: tuple[Affine | None, ...]
+    descriptor: bool = False
+
+
+_FIELDS = tuple(field.name for field in fields(Value))
+UNKNOWN = Value()
+
+
+def scalar(dtype: str | None, affine: Affine | None = None, **more: Any) -> Value:
+    return Value(shape=(), dtype=dtype, affine=affine, **more)
+
+
+NONE = ("None", None)  # the constant None; a Value whose `const` is None has no known constant
+
+
+def literal(value: Any) -> Value:
+    """A constant of the text."""
+    if value is None:
+        return Value(shape=(), const=NONE, constexpr=True)
+    affine = Affine.constant(int(value)) if isinstance(value, int) else None
+    dtype = {bool: "i1", int: "int", float: "float"}.get(type(value))
+    number = float(value) if isinstance(value, (int, float)) and abs(value) < 1e308 or isinstance(value, float) else None
+    return Value(
+        shape=(), dtype=dtype, affine=affine, const=value, constexpr=True, upper=number, lower=number
+    )
+
+
+def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
+    """The shape of an elementwise result; where two dimensions differ and neither is 1, the left one."""
+    if left is None or right is None:
+        return None
+    if left == right or not right:
+        return left
+    if not left:
+        return right
+    rank = max(len(left), len(right))
+    result: list[Dim] = []
+    for position in range(1, rank + 1):
+        a, b = (shape[-position] if position <= len(shape) else _ONE for shape in (left, right))
+        result.append(b if a is not None and a.value == 1 else a)
+    return tuple(reversed(result))
+
+
+_ONE = Affine.constant(1)
+
+
+def is_number(value: Affine | None) -> bool:
+    return value is not None and value.value is not None
+
+
+def depends_on_program(value: Affine) -> bool:
+    """Whether it differs between programs or iterations."""
+    return any(atom.kind in (Kind.PID, Kind.LOOP) for atom in value.atoms())

@@ -1,0 +1,314 @@
+"""What the host code of the same file says about a kernel: its launches, its grid, its tuned constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
+
+
+class Origin(Enum):
+    """Where the value of a launch argument comes from, as far as it decides whether it is a power of two."""
+
+    NUMBER = "a number"
+    POWER_OF_2 = "rounded to a power of two"
+    SIZE = "the size of a tensor"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A launch argument used as a size: `value` when the text gives the number."""
+
+    origin: Origin
+    value: int | None
+    node: ast.expr
+    text: str
+
+
+class Cover(Enum):
+    """How a grid axis relates to the size that it divides."""
+
+    ROUNDED_UP = "rounded up: the last program may be partial"
+    EXACT = "exact: every program is full"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class GridAxis:
+    """One axis of a grid: `size` split into blocks of `block` (names or texts of the host code)."""
+
+    cover: Cover
+    size: str = ""
+    block: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One `kernel[grid](…)` in the file, inside `wrapper` (None: the module's own level)."""
+
+    call: ast.Call
+    grid: ast.expr
+    arguments: dict[str, ast.expr]
+    wrapper: ast.FunctionDef | None
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
+        if self.wrapper is None:
+            return found
+        for node in ast.walk(self.wrapper):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                _bind(node.targets[0], node.value, found)
+            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+                _bind(node.target, node.value, found)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                found.setdefault(node.target.id, []).extend((node.value, node.value))
+        return found
+
+    def definition(self, node: ast.expr) -> ast.expr:
+        """What a name of the wrapper was set to, where it is set once."""
+        for _ in range(4):
+            if not isinstance(node, ast.Name):
+                break
+            values = self._assigned.get(node.id, [])
+            if len(values) != 1:
+                break
+            node = values[0]
+        return node
+
+    def definitions(self, node: ast.expr) -> list[ast.expr]:
+        """All that a name of the wrapper is set to."""
+        if isinstance(node, ast.Name) and node.id in self._assigned:
+            return self._assigned[node.id]
+        return [node]
+
+    @cached_property
+    def checks_divisibility(self) -> bool:
+        """Whether the wrapper asks for a remainder or pads: then its tiles may be full by contract."""
+        if self.wrapper is None:
+            return False
+        for node in ast.walk(self.wrapper):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+                return True
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+            if "pad" in name.lower() or "divi" in name.lower() or "align" in name.lower():
+                return True
+        return False
+
+
+    @cached_property
+    def restricts_sizes(self) -> bool:
+        """Whether the wrapper names a power of two or checks that a size is one of a few."""
+        if self.wrapper is None:
+            return False
+        for node in ast.walk(self.wrapper):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+            if "pow" in name.lower():
+                return True
+            if isinstance(node, ast.Compare) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+                if any(isinstance(c, (ast.Tuple, ast.List, ast.Set)) for c in node.comparators):
+                    return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+                return True
+        return False
+
+
+class LaunchFacts:
+    """All that the file says about how one kernel is launched."""
+
+    def __init__(self, module: Module, function: JitFunction, launches: tuple[Launch, ...]) -> None:
+        self._module = module
+        self._function = function
+        self.launches = launches
+
+    @cached_property
+    def configs(self) -> tuple[tuple[dict[str, Size], ast.expr], ...]:
+        """The literal configs of `@triton.autotune`: their constants, and where each stands."""
+        found: list[tuple[dict[str, Size], ast.expr]] = []
+        for decorator in self._function.decorators:
+            if isinstance(decorator, ast.Call) and "tune" in (dotted_name(decorator.func) or ""):
+                found.extend(self._configs_of(decorator))
+        return tuple(found)
+
+    def _configs_of(self, decorator: ast.Call) -> Iterator[tuple[dict[str, Size], ast.expr]]:
+        for node in ast.walk(decorator):
+            if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("Config") and node.args:
+                constants = node.args[0]
+                if isinstance(constants, ast.Dict):
+                    yield (
+                        {
+                            key.value: size_of(value)
+                            for key, value in zip(constants.keys, constants.values)
+                            if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                        },
+                        node,
+                    )
+
+    @cached_property
+    def tuned(self) -> frozenset[str]:
+        """Names that a decorator sets: autotuned constants and heuristics."""
+        names: set[str] = set()
+        for decorator in self._function.decorators:
+            for node in ast.walk(decorator):
+                if isinstance(node, ast.Dict):
+                    names |= {k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
+        return frozenset(names)
+
+    def sizes(self, parameter: str) -> list[Size]:
+        """Everything that the file passes for a parameter, by launches, configs and the parameter's default."""
+        found = [config[parameter] for config, _ in self.configs if parameter in config]
+        for launch in self.launches:
+            if parameter in launch.arguments:
+                found.extend(size_of(node) for node in self._values(launch, launch.arguments[parameter]))
+        if not found:
+            default = next((p.default for p in self._function.parameters if p.name == parameter), None)
+            if default is not None:
+                found.append(size_of(default))
+        return found
+
+    def _values(self, launch: Launch, node: ast.expr) -> list[ast.expr]:
+        result: list[ast.expr] = []
+        for value in launch.definitions(node):
+            result.extend((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
+        return [launch.definition(value) for value in result]
+
+    def asserts_power_of_2(self, parameter: str) -> bool:
+        """Whether a wrapper speaks of powers of two or of allowed sizes, or the kernel's decorators set it."""
+        if parameter in self.tuned:
+            return True
+        return any(launch.restricts_sizes for launch in self.launches)
+
+    def grid_axes(self, axis: int) -> list[tuple[Launch, GridAxis]]:
+        """For each launch, what its grid's `axis` is."""
+        return [(launch, _grid_axis(launch, axis)) for launch in self.launches]
+
+
+_LAUNCH = re.compile(r"\]\s*\(")
+
+
+def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
+    """The launches in a file, by the name of the kernel."""
+    found: dict[str, list[Launch]] = {}
+    parameters = {function.name: [p.name for p in function.parameters] for function in module.jit}
+    if not parameters or _LAUNCH.search(module.text) is None:
+        return {}
+    own = {id(function.node) for function in module.jit}
+    stack: list[tuple[ast.AST, ast.FunctionDef | None]] = [(module.tree, None)]
+    while stack:
+        node, wrapper = stack.pop()
+        if isinstance(node, ast.FunctionDef):
+            if id(node) in own:
+                continue
+            wrapper = node if wrapper is None else wrapper
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+            name = _kernel_name(node.func.value, parameters)
+            if name is not None:
+                arguments = _arguments(node, parameters[name])
+                found.setdefault(name, []).append(Launch(node, node.func.slice, arguments, wrapper))
+        stack.extend((child, wrapper) for child in ast.iter_child_nodes(node))
+    return {
+        name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
+        for name, launches in found.items()
+    }
+
+
+def _kernel_name(node: ast.expr, kernels: dict[str, list[str]]) -> str | None:
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]  # wrap_triton(kernel)[grid](…)
+    return node.id if isinstance(node, ast.Name) and node.id in kernels else None
+
+
+def _arguments(call: ast.Call, parameters: list[str]) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    for name, node in zip(parameters, call.args):
+        if isinstance(node, ast.Starred):
+            break
+        found[name] = node
+    found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
+    return found
+
+
+def _bind(target: ast.expr, value: ast.expr, found: dict[str, list[ast.expr]]) -> None:
+    if isinstance(target, ast.Name):
+        found.setdefault(target.id, []).append(value)
+    elif isinstance(target, ast.Tuple):
+        for index, element in enumerate(target.elts):
+            part: ast.expr = value
+            if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+                part = value.elts[index]
+            else:
+                part = ast.Subscript(value=value, slice=ast.Constant(index), ctx=ast.Load())
+                ast.copy_location(part, value)
+            _bind(element, part, found)
+
+
+def size_of(node: ast.expr) -> Size:
+    """What is known of an expression of the host code as a size."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return Size(Origin.NUMBER, node.value, node, text)
+    if _is_power_of_2(node):
+        return Size(Origin.POWER_OF_2, None, node, text)
+    if isinstance(node, ast.Subscript) and "shape" in text or isinstance(node, ast.Call) and ".size(" in text:
+        return Size(Origin.SIZE, None, node, text)
+    return Size(Origin.UNKNOWN, None, node, text)
+
+
+def _is_power_of_2(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value > 0 and node.value & (node.value - 1) == 0
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.Pow)):
+        return isinstance(node.left, ast.Constant) and node.left.value in (1, 2)
+    if isinstance(node, ast.Call):
+        name = (dotted_name(node.func) or "").rpartition(".")[2]
+        if "pow" in name:
+            return True
+        if name in ("min", "max"):
+            return all(_is_power_of_2(argument) for argument in node.args)
+    return False
+
+
+def _grid_axis(launch: Launch, axis: int) -> GridAxis:
+    grid = launch.definition(launch.grid)
+    if isinstance(grid, ast.Lambda):
+        grid = grid.body
+    elif isinstance(grid, ast.Name):
+        grid = _returned(launch, grid.id) or grid
+    if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
+        return GridAxis(Cover.UNKNOWN)
+    return _cover(launch, grid.elts[axis])
+
+
+def _returned(launch: Launch, name: str) -> ast.expr | None:
+    """What a local `def grid(meta): return (…)` returns."""
+    for node in ast.walk(launch.wrapper) if launch.wrapper is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+            return returns[0] if len(returns) == 1 else None
+    return None
+
+
+def _cover(launch: Launch, node: ast.expr) -> GridAxis:
+    node = launch.definition(node)
+    if isinstance(node, ast.Call):
+        name = (dotted_name(node.func) or "").rpartition(".")[2]
+        if name in ("cdiv", "ceil_div", "ceildiv", "div_up") and len(node.args) == 2:
+            return GridAxis(Cover.ROUNDED_UP, ast.unparse(node.args[0]), ast.unparse(node.args[1]))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        block = ast.unparse(node.right)
+        if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, (ast.Add, ast.Sub)):
+            return GridAxis(Cover.ROUNDED_UP, ast.unparse(_leftmost(node.left)), block)
+        return GridAxis(Cover.EXACT, ast.unparse(node.left), block)
+    return GridAxis(Cover.UNKNOWN, ast.unparse(node))
+
+
+def _leftmost(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.BinOp):
+        node = node.left
+    return node

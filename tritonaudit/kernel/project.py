@@ -1,0 +1,123 @@
+"""The files of a project as one index: a helper that a kernel calls is found wherever it is defined.
+
+What is looked up depends on the file system alone, never on which files a command named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import libcst as cst
+
+from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
+from tritonaudit.source.tree import FunctionTree, TooDeep
+
+_MAX_HOPS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A jit function and the file that it stands in."""
+
+    module: Module
+    jit: JitFunction
+
+
+class Project:
+    """Reads the files that imports lead to, each once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._modules: dict[Path, Module | None] = {}
+        self._trees: dict[tuple[str, int], FunctionTree | None] = {}
+        self._functions: dict[tuple[str, str], Function | None] = {}
+        self._origins: dict[tuple[str, str], str] = {}
+
+    def tree(self, function: Function) -> FunctionTree | None:
+        """The function's LibCST tree; None where it cannot be had."""
+        key = (function.module.path, function.jit.first_line)
+        if key not in self._trees:
+            try:
+                self._trees[key] = FunctionTree(function.module, function.jit)
+            except (TooDeep, cst.ParserSyntaxError, RecursionError):
+                self._trees[key] = None
+        return self._trees[key]
+
+    def forget(self, module: Module) -> None:
+        """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
+        self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
+        self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
+
+    def resolve(self, caller: Function, dotted: str) -> Function | None:
+        """The jit function that `dotted` names in the caller's file."""
+        module = caller.module
+        key = (module.path, dotted)
+        if key not in self._functions:
+            self._functions[key] = self._resolve(module, dotted, 0)
+        return self._functions[key]
+
+    def _resolve(self, module: Module, dotted: str, hops: int) -> Function | None:
+        if "." not in dotted and (local := module.function(dotted)) is not None:
+            return Function(module, local)
+        origin = module.origin(dotted)
+        if hops >= _MAX_HOPS or origin == dotted or origin.startswith("triton"):
+            return None
+        source, _, name = origin.rpartition(".")
+        target = self._module(module, source)
+        return None if target is None or target is module else self._resolve(target, name, hops + 1)
+
+    def origin_of(self, module: Module, origin: str) -> str:
+        """What a dotted name of another file of the project is in the end: `.ops.exp` may be `triton.language.exp`."""
+        key = (module.path, origin)
+        if key not in self._origins:
+            self._origins[key] = self._origin(module, origin, 0)
+        return self._origins[key]
+
+    def _origin(self, module: Module, origin: str, hops: int) -> str:
+        source, _, name = origin.rpartition(".")
+        if hops >= _MAX_HOPS or not source or origin.startswith("triton"):
+            return origin
+        target = self._module(module, source)
+        if target is None or target is module or name not in target.names:
+            return origin
+        return self._origin(target, target.names[name], hops + 1)
+
+    def _module(self, importer: Module, source: str) -> Module | None:
+        """The module that `source` names in an import of `importer`: relative, or below one of its folders."""
+        here = Path(importer.path).parent
+        level = len(source) - len(source.lstrip("."))
+        parts = source.lstrip(".").split(".") if source.strip(".") else []
+        if level:
+            for _ in range(level - 1):
+                here = here.parent
+            return self._at(here.joinpath(*parts))
+        for folder in (here, *here.parents):
+            if parts and (found := self._at(folder.joinpath(*parts))) is not None:
+                return found
+            if folder == self._root:
+                break
+        return None
+
+    def _at(self, path: Path) -> Module | None:
+        for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
+            if candidate in self._modules:
+                found = self._modules[candidate]
+            else:
+                found = self._modules[candidate] = self._read(candidate)
+            if found is not None:
+                return found
+        return None
+
+    def _read(self, path: Path) -> Module | None:
+        try:
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            return None
+        if not may_hold_kernels(data) and b"triton" not in data and b"import" not in data:
+            return None
+        try:
+            return outline(str(path), decode(data))
+        except (Undecodable, Unparsable):
+            return None

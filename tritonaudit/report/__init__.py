@@ -1,0 +1,22 @@
+"""The formats that an audit is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from tritonaudit.finding import Audit
+
+FORMATS = ("full", "concise", "json", "github", "sarif")
+
+
+def render(audit: Audit, format: str, *, color: bool) -> str:
+    """The audit as text, ready to be written as it is: it ends with a newline unless it is empty.
+
+    Only `full` knows colour. The findings are taken in the order that the audit holds them.
+    """
+    if format not in FORMATS:
+        raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")
+    # Each format is the module of its name, imported only when asked for: rich and sarif_om are slow to import.
+    renderer: Callable[..., str] = import_module(f"{__name__}.{format}").render
+    return renderer(audit, color=color)

@@ -1,0 +1,18 @@
+"""One line a finding, for eyes, editors and grep."""
+
+from __future__ import annotations
+
+from tritonaudit.finding import Audit, Finding
+from tritonaudit.report.escape import visible
+from tritonaudit.report.shortfall import shortfall_lines
+
+
+def render(audit: Audit, *, color: bool) -> str:
+    """`path:line:column: CODE [severity] message`, then what could not be analysed."""
+    lines = [*map(_line, audit.findings), *shortfall_lines(audit)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _line(finding: Finding) -> str:
+    place = f"{visible(finding.path)}:{finding.span.line}:{finding.span.column}"
+    return f"{place}: {finding.code} [{finding.severity.value}] {visible(finding.message)}"

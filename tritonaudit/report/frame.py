@@ -1,0 +1,102 @@
+"""Code frames: the lines around a span, with marks under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tritonaudit.finding import Span
+from tritonaudit.report.escape import cell_width, visible_character
+
+_TAB = 4
+_WIDEST = 120
+"""Code points of a line that are shown."""
+_LEAD = 30
+"""Code points shown before a mark that lies far to the right in a long line."""
+_CUT = "..."
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a frame: a source line, which has a number, or the marks under one (or a gap), which has not."""
+
+    number: int | None
+    text: str
+
+    @property
+    def is_marks(self) -> bool:
+        return self.number is None and self.text != _CUT
+
+
+def frame(lines: Sequence[str], span: Span) -> tuple[Row, ...]:
+    """At most five rows that show the span in the file's lines; none when the span lies outside them."""
+    if not 1 <= span.line <= len(lines):
+        return ()
+    end_line, end_column = _last_place(lines, span)
+    if end_line == span.line:
+        return tuple(_one_line(lines, span.line, span.column, end_column))
+    return tuple(_many_lines(lines, span, end_line, end_column))
+
+
+def _last_place(lines: Sequence[str], span: Span) -> tuple[int, int]:
+    """Where the span ends, pulled back from the start of a line to the end of the one before."""
+    end_line, end_column = span.end_line, span.end_column
+    if end_line > span.line and end_column <= 1:
+        end_line, end_column = end_line - 1, _past_end(lines, end_line - 1)
+    if end_line > len(lines):
+        end_line, end_column = len(lines), _past_end(lines, len(lines))
+    return end_line, end_column
+
+
+def _past_end(lines: Sequence[str], number: int) -> int:
+    return len(lines[number - 1]) + 1 if number <= len(lines) else 1
+
+
+def _one_line(lines: Sequence[str], number: int, start: int, end: int) -> Iterator[Row]:
+    left = _left(lines[number - 1], start)
+    for shown in (number - 1, number, number + 1):
+        if shown == number:
+            yield from _marked(lines, number, start, end)
+        elif 1 <= shown <= len(lines) and lines[shown - 1].strip():
+            yield Row(shown, _shown(lines[shown - 1], left))
+
+
+def _many_lines(lines: Sequence[str], span: Span, end_line: int, end_column: int) -> Iterator[Row]:
+    yield from _marked(lines, span.line, span.column, _past_end(lines, span.line))
+    if end_line == span.line + 2:
+        yield Row(span.line + 1, _shown(lines[span.line], 0))
+    elif end_line > span.line + 2:
+        yield Row(None, _CUT)
+    last = lines[end_line - 1]
+    yield from _marked(lines, end_line, len(last) - len(last.lstrip()) + 1, end_column)
+
+
+def _marked(lines: Sequence[str], number: int, start: int, end: int) -> Iterator[Row]:
+    line = lines[number - 1]
+    left = _left(line, start)
+    widths = [width for _, width in _cells(line[left : left + _WIDEST])]
+    first = min(max(start - 1 - left, 0), len(widths))
+    before = sum(widths[:first]) + (len(_CUT) if left else 0)
+    marks = max(sum(widths[first : max(end - 1 - left, 0)]), 1)
+    yield Row(number, _shown(line, left))
+    yield Row(None, " " * before + "^" * marks)
+
+
+def _left(line: str, start: int) -> int:
+    """How many code points to leave out at the left so that a mark at column `start` is in sight."""
+    return 0 if len(line) <= _WIDEST or start <= _WIDEST // 2 else min(start, len(line)) - 1 - _LEAD
+
+
+def _shown(line: str, left: int) -> str:
+    code = "".join(text for text, _ in _cells(line[left : left + _WIDEST])).rstrip()
+    return (_CUT if left else "") + code + (_CUT if left + _WIDEST < len(line) else "")
+
+
+def _cells(text: str) -> Iterator[tuple[str, int]]:
+    """What each code point shows as, and the terminal cells it takes."""
+    column = 0
+    for character in text:
+        shown = " " * (_TAB - column % _TAB) if character == "\t" else visible_character(character)
+        width = cell_width(character) if shown == character else len(shown)
+        column += width
+        yield shown, width

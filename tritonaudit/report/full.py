@@ -1,0 +1,134 @@
+"""The report for people: each finding with its code, what to write instead, and a closing summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tritonaudit.finding import Audit, Finding, Severity
+from tritonaudit.report.escape import visible
+from tritonaudit.report.frame import Row, frame
+from tritonaudit.report.shortfall import not_analysed, shortfall_lines
+
+Piece = tuple[str, str]
+"""Text and the rich style that it takes in colour; an empty style is none."""
+Line = tuple[Piece, ...]
+
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
+_INDENT = "  "
+
+
+def render(audit: Audit, *, color: bool) -> str:
+    """The report; its plain form is the coloured one without the escape sequences."""
+    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit))
+
+
+def _plain(line: Line) -> str:
+    return "".join(text for text, _ in line) + "\n"
+
+
+def _paint(line: Line) -> str:
+    # Piece by piece rather than through a rich console, which would wrap lines and read markup.
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in line) + "\n"
+
+
+def _lines(audit: Audit) -> Iterator[Line]:
+    sources = {path: text.split("\n") for path, text in audit.texts.items()}
+    for finding in audit.findings:
+        yield from _finding(finding, sources.get(finding.path, []))
+        yield ()
+    shortfall = shortfall_lines(audit)
+    yield from (((line, "red"),) for line in shortfall)
+    if shortfall:
+        yield ()
+    yield ((summary(audit), "bold"),)
+
+
+def _finding(finding: Finding, source: list[str]) -> Iterator[Line]:
+    yield _header(finding)
+    yield ((f"{_INDENT}{visible(finding.message)}", ""),)
+    if rows := frame(source, finding.span):
+        yield ()
+        yield from _frame(rows, _SEVERITY_STYLES[finding.severity])
+    if notes := list(_notes(finding)):
+        yield ()
+        yield from notes
+
+
+def _header(finding: Finding) -> Line:
+    kernel = f" in {visible(finding.kernel)}" if finding.kernel else ""
+    return (
+        (_place(finding.path, finding.span.line, finding.span.column), "bold"),
+        (": ", ""),
+        (finding.code, _SEVERITY_STYLES[finding.severity]),
+        (f" {visible(finding.name)} [", ""),
+        (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
+        (f", {finding.confidence.value} confidence]", ""),
+        (kernel, "dim"),
+    )
+
+
+def _place(path: str, line: int, column: int) -> str:
+    return f"{visible(path)}:{line}:{column}"
+
+
+def _frame(rows: tuple[Row, ...], mark_style: str) -> Iterator[Line]:
+    width = max(len(str(row.number)) for row in rows if row.number is not None)
+    for row in rows:
+        number = "" if row.number is None else str(row.number)
+        gutter = f"{_INDENT}{number:>{width}} |"
+        text = f" {row.text}" if row.text else ""
+        yield (gutter, "blue"), (text, mark_style if row.is_marks else "")
+
+
+def _notes(finding: Finding) -> Iterator[Line]:
+    if finding.remedy:
+        yield _note("help", "bold green", finding.remedy)
+    if finding.fix:
+        kind = "safe" if finding.fix.safe else "unsafe"
+        yield _note("fix", "bold green", f"{finding.fix.message} ({kind})")
+    for related in finding.related:
+        place = _place(related.path, related.span.line, related.span.column)
+        yield _note("note", "bold cyan", f"{place}: {related.message}")
+    if finding.witness:
+        yield _note("witness", "bold magenta", finding.witness.description)
+        if finding.witness.command:
+            yield ((f"{_INDENT}  $ {visible(finding.witness.command)}", ""),)
+
+
+def _note(label: str, style: str, text: str) -> Line:
+    return (_INDENT, ""), (f"{label}:", style), (f" {visible(text)}", "")
+
+
+def summary(audit: Audit) -> str:
+    """One line: the findings by severity, what was looked at, and what could not be."""
+    checked = f"{_count(audit.files, 'file')}, {_count(audit.kernels, 'kernel')}."
+    if audit.findings:
+        places = len({finding.path for finding in audit.findings})
+        found = f"Found {_count(len(audit.findings), 'finding')} ({_by_severity(audit)}) in {places} of {checked}"
+    else:
+        found = f"No findings in {checked}"
+    return found + _missed(audit)
+
+
+def _by_severity(audit: Audit) -> str:
+    counts = Counter(finding.severity for finding in audit.findings)
+    parts = {
+        Severity.ERROR: _count(counts[Severity.ERROR], "error"),
+        Severity.WARNING: _count(counts[Severity.WARNING], "warning"),
+        Severity.INFO: f"{counts[Severity.INFO]} info",
+    }
+    return ", ".join(part for severity, part in parts.items() if counts[severity])
+
+
+def _missed(audit: Audit) -> str:
+    problems, skipped = len(audit.problems), len(not_analysed(audit))
+    parts = [_count(problems, "problem")] * bool(problems) + [f"{skipped} not analysed"] * bool(skipped)
+    return f" {', '.join(parts)}." if parts else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,47 @@
+"""GitHub Actions workflow commands, which become annotations of a pull request's lines."""
+
+from __future__ import annotations
+
+from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
+from tritonaudit.report.escape import visible
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(audit: Audit, *, color: bool) -> str:
+    """One command a line: findings, then problems."""
+    return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems)])
+
+
+def _finding(finding: Finding) -> str:
+    title = f"{finding.code} {finding.name}"
+    text = visible(finding.message)
+    if finding.remedy:
+        text += f"\nhelp: {visible(finding.remedy)}"
+    return _command(_COMMANDS[finding.severity], finding.path, _lines(finding.span), title, text)
+
+
+def _lines(span: Span) -> dict[str, int]:
+    if span.line == span.end_line:
+        return {"line": span.line, "col": span.column, "endLine": span.end_line, "endColumn": span.end_column}
+    # The runner refuses columns in an annotation of several lines.
+    return {"line": span.line, "endLine": span.end_line}
+
+
+def _problem(problem: Problem) -> str:
+    line = {} if problem.line is None else {"line": problem.line}
+    return _command("error", problem.path, line, "problem", visible(problem.message))
+
+
+def _command(name: str, path: str, lines: dict[str, int], title: str, text: str) -> str:
+    properties = {"file": path, **lines, "title": title}
+    listed = ",".join(f"{key}={_property(visible(str(value)))}" for key, value in properties.items())
+    return f"::{name} {listed}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,56 @@
+"""The findings as JSON; `findings.schema.json` beside this module describes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span
+from tritonaudit.report.shortfall import not_analysed
+
+
+def render(audit: Audit, *, color: bool) -> str:
+    """One JSON object, in ASCII so that no reader's encoding can spoil it."""
+    report = {
+        "findings": [_finding(finding) for finding in audit.findings],
+        "errors": [_error(problem) for problem in audit.problems],
+        "not_analysed": [_not_analysed(outcome) for outcome in not_analysed(audit)],
+    }
+    return json.dumps(report, indent=2, ensure_ascii=True) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
+        "message": finding.message,
+        "path": finding.path,
+        **_place(finding.span),
+        "kernel": finding.kernel,
+        "remedy": finding.remedy,
+        "related": [_related(related) for related in finding.related],
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _related(related: Related) -> dict[str, Any]:
+    return {"message": related.message, "path": related.path, **_place(related.span)}
+
+
+def _place(span: Span) -> dict[str, int]:
+    return {
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _error(problem: Problem) -> dict[str, Any]:
+    return {"path": problem.path, "line": problem.line, "message": problem.message}
+
+
+def _not_analysed(outcome: Outcome) -> dict[str, str]:
+    return {"subject": outcome.subject, "check": outcome.check, "case": outcome.case, "reason": outcome.reason}

@@ -1,0 +1,104 @@
+"""SARIF 2.1.0 as GitHub code scanning reads it, within its limits."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+
+import sarif_om as om
+
+from tritonaudit import __version__
+from tritonaudit.finding import Audit, Finding, Outcome, Problem
+from tritonaudit.report.escape import visible
+from tritonaudit.report.sarif_results import MOST_RELATED, Source, physical_location, result
+from tritonaudit.report.sarif_rules import descriptor
+from tritonaudit.report.sarif_walk import plain
+from tritonaudit.report.shortfall import not_analysed, not_analysed_line
+from tritonaudit.rules import all_rules
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_MOST_RESULTS = 25_000
+_MOST_BYTES = 10_000_000
+"""Of the log when packed by gzip."""
+
+
+def render(audit: Audit, *, color: bool) -> str:
+    """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
+    kept = _worst(audit.findings, _MOST_RESULTS)
+    text = _log(audit, kept)
+    while kept and (size := _packed_size(text)) > _MOST_BYTES:
+        kept = _worst(kept, int(len(kept) * 0.9 * _MOST_BYTES / size))
+        text = _log(audit, kept)
+    return text
+
+
+def _worst(findings: Sequence[Finding], most: int) -> Sequence[Finding]:
+    """The most severe and surest findings, in the order that they had."""
+    if len(findings) <= most:
+        return findings
+    ranks = [(finding.severity.rank, finding.confidence.rank, place) for place, finding in enumerate(findings)]
+    return [findings[place] for place in sorted(place for *_, place in sorted(ranks)[:most])]
+
+
+def _packed_size(text: str) -> int:
+    return len(text) if len(text) <= _MOST_BYTES else len(gzip.compress(text.encode("ascii")))
+
+
+def _log(audit: Audit, kept: Sequence[Finding]) -> str:
+    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept)])
+    return json.dumps(plain(log), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+def _run(audit: Audit, kept: Sequence[Finding]) -> om.Run:
+    rules = all_rules()
+    indices = {rule.code: index for index, rule in enumerate(rules)}
+    sources = {path: Source(text) for path, text in audit.texts.items()}
+    unread = Source(None)
+    return om.Run(
+        tool=om.Tool(driver=_driver([descriptor(rule) for rule in rules])),
+        automation_details=om.RunAutomationDetails(id="tritonaudit/"),
+        column_kind="unicodeCodePoints",
+        invocations=[_invocation(audit, kept)],
+        results=[result(finding, indices, sources.get(finding.path, unread)) for finding in kept],
+    )
+
+
+def _driver(rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
+    return om.ToolComponent(name="tritonaudit", version=__version__, semantic_version=__version__, rules=rules)
+
+
+def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:
+    notifications = [
+        *map(_of_problem, audit.problems),
+        *map(_of_not_analysed, not_analysed(audit)),
+        *(om.Notification(level="warning", message=om.Message(text=text)) for text in _cuts(audit, kept)),
+    ]
+    return om.Invocation(
+        execution_successful=not audit.problems,
+        tool_execution_notifications=notifications or None,
+    )
+
+
+def _of_problem(problem: Problem) -> om.Notification:
+    region = None if problem.line is None else om.Region(start_line=problem.line)
+    return om.Notification(
+        level="error",
+        message=om.Message(text=visible(problem.message)),
+        locations=[om.Location(physical_location=physical_location(problem.path, region))],
+    )
+
+
+def _of_not_analysed(outcome: Outcome) -> om.Notification:
+    return om.Notification(level="note", message=om.Message(text=not_analysed_line(outcome)))
+
+
+def _cuts(audit: Audit, kept: Sequence[Finding]) -> Iterator[str]:
+    if dropped := len(audit.findings) - len(kept):
+        yield (
+            f"{dropped} of {len(audit.findings)} findings, the least severe, are left out: "
+            f"GitHub takes at most {_MOST_RESULTS} results and {_MOST_BYTES} bytes after gzip."
+        )
+    if shortened := sum(len(finding.related) > MOST_RELATED for finding in kept):
+        findings = "1 finding" if shortened == 1 else f"{shortened} findings"
+        yield f"Related places are left out of {findings}: GitHub takes at most {MOST_RELATED + 1} locations in each."

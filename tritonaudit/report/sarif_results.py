@@ -1,0 +1,130 @@
+"""Findings as SARIF results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from urllib.parse import quote
+
+import sarif_om as om
+
+from tritonaudit.finding import Finding, Related, Span
+from tritonaudit.report.escape import visible
+from tritonaudit.report.line_hash import line_hashes
+from tritonaudit.report.sarif_rules import LEVELS
+
+MOST_RELATED = 999
+"""GitHub takes 1,000 locations in a result, and the finding's own is one."""
+
+
+class Source:
+    """A file's text as results need it, worked out once; without a text nothing is known of its lines."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [] if self._text is None else self._text.split("\n")
+
+    @cached_property
+    def _hashes(self) -> list[str]:
+        return [] if self._text is None else line_hashes(self._text)
+
+    def end_column(self, line: int) -> int:
+        """The column after the line's last character; 1 where there is no such line."""
+        return len(self._lines[line - 1]) + 1 if 1 <= line <= len(self._lines) else 1
+
+    def line_hash(self, line: int) -> str | None:
+        """The line's hash, None where there is no such line."""
+        return self._hashes[line - 1] if 1 <= line <= len(self._hashes) else None
+
+
+def result(finding: Finding, rule_indices: Mapping[str, int], source: Source) -> om.Result:
+    """The finding at one line: GitHub shows an alert on a pull request only if all its lines were changed."""
+    related = finding.related[:MOST_RELATED]
+    return om.Result(
+        rule_id=finding.code,
+        rule_index=rule_indices.get(finding.code, -1),
+        level=LEVELS[finding.severity],
+        message=om.Message(text=_message(finding, related)),
+        locations=[_location(finding, source)],
+        related_locations=[_related(number, place) for number, place in enumerate(related, 1)] or None,
+        partial_fingerprints=_fingerprints(finding, source),
+        properties={"confidence": finding.confidence.value},
+    )
+
+
+def physical_location(path: str, region: om.Region | None = None) -> om.PhysicalLocation:
+    """A place in a file; a relative path counts from the root of the checkout."""
+    beneath_root = not path.startswith("/") and ".." not in path.split("/")
+    artifact = om.ArtifactLocation(uri=_uri(path), uri_base_id="%SRCROOT%" if beneath_root else None)
+    return om.PhysicalLocation(artifact_location=artifact, region=region)
+
+
+def _uri(path: str) -> str:
+    try:
+        raw = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte of a file's name
+        raw = path.encode("utf-8", "surrogatepass")
+    return ("file://" if path.startswith("/") else "") + quote(raw)
+
+
+def _message(finding: Finding, related: tuple[Related, ...]) -> str:
+    parts = [_prose(finding.message)]
+    if finding.remedy:
+        parts.append(_prose(finding.remedy))
+    if related:
+        links = (f"[{_link_text(place.message)}]({number})" for number, place in enumerate(related, 1))
+        parts.append(f"See {', '.join(links)}.")
+    return "\n".join(parts)
+
+
+def _prose(text: str) -> str:
+    """Text that cannot be taken for a link; brackets that form none stay as they are, so `x[:, None]` reads well."""
+    shown = visible(text)
+    return _link_text(text) if "](" in shown else shown
+
+
+def _link_text(text: str) -> str:
+    return visible(text).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
+
+
+def _location(finding: Finding, source: Source) -> om.Location:
+    location = om.Location(physical_location=physical_location(finding.path, _first_line(finding.span, source)))
+    if finding.kernel:
+        location.logical_locations = [om.LogicalLocation(name=visible(finding.kernel), kind="function")]
+    return location
+
+
+def _first_line(span: Span, source: Source) -> om.Region:
+    """The part of the span that lies in its first line, at least one character wide."""
+    end = span.end_column if span.end_line == span.line else source.end_column(span.line)
+    return om.Region(
+        start_line=span.line,
+        start_column=span.column,
+        end_line=span.line,
+        end_column=max(end, span.column + 1),
+    )
+
+
+def _related(number: int, related: Related) -> om.Location:
+    span = related.span
+    region = om.Region(
+        start_line=span.line,
+        start_column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+    )
+    return om.Location(
+        id=number,
+        physical_location=physical_location(related.path, region),
+        message=om.Message(text=_prose(related.message)),
+    )
+
+
+def _fingerprints(finding: Finding, source: Source) -> dict[str, str]:
+    fingerprints = {"tritonaudit/v1": finding.fingerprint}
+    if line_hash := source.line_hash(finding.span.line):
+        fingerprints["primaryLocationLineHash"] = line_hash
+    return fingerprints

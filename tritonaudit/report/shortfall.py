@@ -1,0 +1,28 @@
+"""What an audit could not do, in one line each: problems, and things that were not analysed."""
+
+from __future__ import annotations
+
+from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.report.escape import visible
+
+
+def problem_line(problem: Problem) -> str:
+    """`path:line: problem: message`."""
+    line = "" if problem.line is None else f":{problem.line}"
+    return f"{visible(problem.path)}{line}: problem: {visible(problem.message)}"
+
+
+def not_analysed(audit: Audit) -> list[Outcome]:
+    """The outcomes that say that something was not looked at."""
+    return [outcome for outcome in audit.outcomes if outcome.status is Status.NOT_RUN]
+
+
+def not_analysed_line(outcome: Outcome) -> str:
+    """`path: not analysed: reason`."""
+    reason = f": {visible(outcome.reason)}" if outcome.reason else ""
+    return f"{visible(outcome.subject)}: not analysed{reason}"
+
+
+def shortfall_lines(audit: Audit) -> list[str]:
+    """All of them."""
+    return [*map(problem_line, audit.problems), *map(not_analysed_line, not_analysed(audit))]

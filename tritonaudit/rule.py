@@ -1,0 +1,86 @@
+"""What a rule is: metadata that must be complete, and a `check` over one type of facts."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
+
+from tritonaudit.finding import Category, Confidence, Fix, Severity, Span, Stage, Witness
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
+
+_CODE = re.compile(r"TA[CPMNBX][1-5]\d\d|TAX\d\d\d")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A finding as a rule knows it: at a node or a span, not yet in a file.
+
+    `severity` and `confidence` are the rule's own unless given. `related` pairs places with what they explain.
+    """
+
+    where: CSTNode | Span
+    message: str
+    remedy: str | None = None
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+    related: tuple[tuple[CSTNode | Span, str], ...] = ()
+    fix: Fix | None = None
+    witness: Witness | None = None
+    cause: str | None = None
+
+
+class Rule:
+    """One rule. A subclass gives the metadata and `check`, whose parameter's annotation names the facts it reads."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    severity: ClassVar[Severity]
+    confidence: ClassVar[Confidence]
+    since: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for attribute in ("code", "name", "summary", "severity", "confidence", "since"):
+            if not hasattr(cls, attribute):
+                raise TypeError(f"rule {cls.__name__} does not say its {attribute}")
+        if not _CODE.fullmatch(cls.code):
+            raise TypeError(f"rule {cls.__name__}: {cls.code!r} is not a code such as TAM101")
+        if not _NAME.fullmatch(cls.name):
+            raise TypeError(f"rule {cls.__name__}: {cls.name!r} is not a name such as unmasked-access")
+        if not cls.summary.endswith("."):
+            raise TypeError(f"rule {cls.__name__}: the summary is one sentence")
+
+    def check(self, facts: Any) -> Iterator[Hit]:
+        """The hits in one piece of facts."""
+        raise NotImplementedError
+
+    @classmethod
+    def category(cls) -> Category:
+        return Category(cls.code[2])
+
+    @classmethod
+    def stage(cls) -> Stage:
+        """The stage that finds it; the tool's own rules belong to the source stage."""
+        if cls.category() is Category.TOOL:
+            return Stage.SOURCE
+        return next(stage for stage in Stage if cls.code[3] in stage.value)
+
+    @classmethod
+    def facts(cls) -> type:
+        """The type of the facts that `check` reads."""
+        parameter = list(inspect.signature(cls.check).parameters)[1]
+        hint: type = get_type_hints(cls.check)[parameter]
+        return hint
+
+    @classmethod
+    def page(cls) -> str:
+        """The rule's documentation, the Markdown file beside its module."""
+        return Path(inspect.getfile(cls)).with_suffix(".md").read_text(encoding="utf-8")

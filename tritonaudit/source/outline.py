@@ -1,0 +1,272 @@
+"""What a file says at a glance, read with Python's own parser: names, jit functions, where they stand.
+
+Only the functions that matter are parsed again with LibCST, since that costs ten times as much.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tritonaudit.finding import Span
+
+# A file without these holds no kernel: every way to make one spells both words.
+_PREFILTER = (re.compile(rb"triton|\btl\b"), b"jit")
+
+
+def may_hold_kernels(data: bytes) -> bool:
+    """The prefilter: a search in the raw bytes, before anything is parsed."""
+    return _PREFILTER[1] in data and _PREFILTER[0].search(data) is not None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a jit function, as written."""
+
+    name: str
+    constexpr: bool
+    annotated: bool
+    default: ast.expr | None
+
+
+@dataclass(frozen=True)
+class JitFunction:
+    """A function that Triton compiles: its own lines, decorators included, and its parameters."""
+
+    name: str
+    qualname: str
+    first_line: int
+    last_line: int
+    parameters: tuple[Parameter, ...]
+    node: ast.FunctionDef
+    decorators: tuple[ast.expr, ...]
+
+    @property
+    def docstring(self) -> str | None:
+        return ast.get_docstring(self.node)
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file. `names` maps a name of the file to what it is elsewhere, dotted: `tl` to `triton.language`."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    names: dict[str, str]
+    jit: tuple[JitFunction, ...]
+    constants: dict[str, ast.expr]
+    embedded: tuple[int, ...] = ()
+    lines: list[str] = field(default_factory=list)
+
+    def origin(self, dotted: str) -> str:
+        """What `dotted`, as spelled in the file, is: `tl.load` gives `triton.language.load`."""
+        head, _, rest = dotted.partition(".")
+        known = self.names.get(head, head)
+        return f"{known}.{rest}" if rest else known
+
+    def function(self, name: str) -> JitFunction | None:
+        """The jit function of that name; the last one where several are defined."""
+        return next((function for function in reversed(self.jit) if function.name == name), None)
+
+
+class Unparsable(Exception):
+    """The running Python cannot parse the file."""
+
+    def __init__(self, message: str, line: int | None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def outline(path: str, text: str) -> Module:
+    """Parse a file. Raises Unparsable with the line."""
+    tree = parse(text)
+    names, constants = _names(tree, _NESTED_IMPORT.search(text) is not None)
+    resolve = _Resolver(names)
+    wrapped = _wrapped_functions(tree, resolve) if _JIT_CALL.search(text) else set()
+    jit = tuple(_jit_functions(tree, resolve, wrapped))
+    # A walk over everything is worth it only where more kernels are spelled than were found.
+    spelled = len(_JIT_SPELLED.findall(text))
+    embedded = tuple(_embedded(tree)) if spelled > len(jit) else ()
+    return Module(path, text, tree, names, jit, constants, embedded, text.split("\n"))
+
+
+_NESTED_IMPORT = re.compile(r"^[ \t]+(?:from|import)\s", re.MULTILINE)
+_JIT_CALL = re.compile(r"jit\)?\(\w+\)")
+_JIT_SPELLED = re.compile(r"triton\.jit\b")
+
+
+def parse(text: str) -> ast.Module:
+    """Python's own syntax tree. Raises Unparsable, also for what is nested too deeply."""
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise Unparsable(error.msg or "invalid syntax", error.lineno, error.offset) from None
+    except (RecursionError, MemoryError):
+        raise Unparsable("nested too deeply for Python's parser", None) from None
+    except ValueError as error:
+        raise Unparsable(str(error), None) from None
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """`a.b.c` of a chain of attributes."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def span_of(node: ast.expr | ast.stmt, lines: list[str]) -> Span:
+    """Where an `ast` node stands; its columns count bytes, ours code points."""
+
+    def column(line: int, offset: int) -> int:
+        return len(lines[line - 1].encode("utf-8", "replace")[:offset].decode("utf-8", "replace")) + 1
+
+    end_line = node.end_lineno or node.lineno
+    end_offset = node.end_col_offset if node.end_col_offset is not None else node.col_offset
+    return Span(node.lineno, column(node.lineno, node.col_offset), end_line, column(end_line, end_offset))
+
+
+def _names(tree: ast.Module, nested: bool) -> tuple[dict[str, str], dict[str, ast.expr]]:
+    names: dict[str, str] = {}
+    constants: dict[str, ast.expr] = {}
+    for node in _statements(tree.body, nested):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    names[alias.asname] = alias.name
+                else:
+                    names.setdefault(alias.name.partition(".")[0], alias.name.partition(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            for alias in node.names:
+                names[alias.asname or alias.name] = _reexported(module, alias.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            _bind(node, names, constants)
+    return names, constants
+
+
+def _reexported(module: str, name: str) -> str:
+    # Projects import triton through modules of their own: `from vllm.triton_utils import tl, triton`.
+    if name == "tl":
+        return "triton.language"
+    if name == "triton":
+        return "triton"
+    return f"{module}.{name}" if module.strip(".") else f"{module}{name}"
+
+
+def _bind(node: ast.Assign | ast.AnnAssign, names: dict[str, str], constants: dict[str, ast.expr]) -> None:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if node.value is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return
+    name = targets[0].id
+    if (dotted := dotted_name(node.value)) is not None and "." in dotted:
+        head, _, rest = dotted.partition(".")
+        names.setdefault(name, f"{names.get(head, head)}.{rest}")
+    else:
+        constants[name] = node.value
+
+
+def _statements(body: list[ast.stmt], nested: bool) -> Iterator[ast.stmt]:
+    """The statements of a body and of the blocks in it; of other scopes their imports, where there are any."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if nested:
+                yield from (inner for inner in ast.walk(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, name, None) or [], nested)
+        for handler in getattr(node, "handlers", None) or []:
+            yield from _statements(handler.body, nested)
+
+
+class _Resolver:
+    """Tells whether an expression is Triton's jit decorator."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        self._speaks_triton = any(origin.startswith("triton") for origin in names.values())
+
+    def is_jit(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            node = node.func
+        dotted = dotted_name(node)
+        if dotted is None or not dotted.rpartition(".")[2].endswith("jit"):
+            return False
+        head, _, rest = dotted.partition(".")
+        origin = self._names.get(head, head) + (f".{rest}" if rest else "")
+        if origin.startswith("triton.experimental"):
+            return False
+        if origin in ("triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit"):
+            return True
+        # A re-export or a wrapper of the project's own: `from .compat import jit`, `@utils.triton_jit`.
+        root = origin.lstrip(".").partition(".")[0]
+        return self._speaks_triton and root not in ("numba", "jax", "torch", "equinox", "taichi")
+
+
+def _wrapped_functions(tree: ast.Module, resolve: _Resolver) -> set[str]:
+    """Functions made kernels by a call: `kernel = triton.jit(fn)`."""
+    return {
+        node.args[0].id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Name)
+        and resolve.is_jit(node.func)
+    }
+
+
+def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> Iterator[JitFunction]:
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    found: list[JitFunction] = []
+    while stack:
+        parent, prefix = stack.pop()
+        for node in _blocks(parent):
+            if isinstance(node, ast.FunctionDef) and (
+                node.name in wrapped or any(resolve.is_jit(decorator) for decorator in node.decorator_list)
+            ):
+                found.append(_jit_function(node, prefix))
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                stack.append((node, f"{prefix}{node.name}."))
+            elif isinstance(node, (ast.stmt, ast.excepthandler)):
+                stack.append((node, prefix))
+    yield from sorted(found, key=lambda function: function.first_line)
+
+
+def _blocks(parent: ast.AST) -> Iterator[ast.AST]:
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        yield from getattr(parent, name, None) or ()
+
+
+def _jit_function(node: ast.FunctionDef, prefix: str) -> JitFunction:
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    last = node.end_lineno or node.lineno
+    return JitFunction(
+        node.name, prefix + node.name, first, last, tuple(_parameters(node.args)), node, tuple(node.decorator_list)
+    )
+
+
+def _parameters(args: ast.arguments) -> Iterator[Parameter]:
+    positional = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(args.defaults))), *args.defaults]
+    for arg, default in [*zip(positional, defaults), *zip(args.kwonlyargs, args.kw_defaults)]:
+        # Triton looks for the word in the annotation's text, strings and aliases included.
+        text = "" if arg.annotation is None else ast.unparse(arg.annotation)
+        yield Parameter(arg.arg, "constexpr" in text, bool(text), default)
+
+
+def _embedded(tree: ast.Module) -> Iterator[int]:
+    """Lines of strings that hold kernels: templates, generated code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "triton.jit" in node.value:
+            if "def " in node.value:
+                yield node.lineno

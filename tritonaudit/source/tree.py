@@ -1,0 +1,126 @@
+"""LibCST trees of single functions, and the positions of their nodes, computed only when asked for."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState  # the public position provider visits and copies the whole tree
+
+from tritonaudit.finding import Span
+from tritonaudit.source.outline import JitFunction, Module
+
+# LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
+MAX_DEPTH = 200
+_ALWAYS_SHALLOW = 8_000  # characters: a function this short is measured by its length alone, not walked
+_WRAPPER = "if 1:\n"
+
+
+class TooDeep(Exception):
+    """The function is nested more deeply than the parser can bear."""
+
+
+class FunctionTree:
+    """A function of a file as a LibCST tree."""
+
+    def __init__(self, module: Module, function: JitFunction) -> None:
+        """Raises TooDeep, and `libcst.ParserSyntaxError` for the rare text that Python parses and LibCST does not."""
+        source = "\n".join(module.lines[function.first_line - 1 : function.last_line]) + "\n"
+        if len(source) > _ALWAYS_SHALLOW and _depth(function.node) > MAX_DEPTH:
+            raise TooDeep
+        # An indented function keeps its columns under a statement of our own, one line earlier.
+        indented = source[:1] in (" ", "\t")
+        self._first_line = function.first_line - (1 if indented else 0)
+        self._module = _parse(_WRAPPER + source if indented else source)
+        self.function = next(_functions(self._module))
+        self._spans: dict[int, Span] | None = None
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node of this tree stands in the file."""
+        if self._spans is None:
+            self._spans = _positions(self._module, self._first_line - 1)
+        return self._spans[id(node)]
+
+    def holds(self, node: cst.CSTNode) -> bool:
+        """Whether the node is of this tree."""
+        if self._spans is None:
+            self._spans = _positions(self._module, self._first_line - 1)
+        return id(node) in self._spans
+
+    def code(self, node: cst.CSTNode) -> str:
+        return self._module.code_for_node(node)
+
+
+def _parse(source: str) -> cst.Module:
+    gc_was_on = gc.isenabled()
+    gc.disable()  # thousands of nodes and no garbage: collecting costs 7 % here
+    try:
+        return cst.parse_module(source)
+    finally:
+        if gc_was_on:
+            gc.enable()
+
+
+def _functions(node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+    if isinstance(node, cst.FunctionDef):
+        yield node
+    elif isinstance(node, (cst.Module, cst.IndentedBlock, cst.If)):
+        body = node.body if isinstance(node, (cst.Module, cst.IndentedBlock)) else [node.body]
+        for child in body:
+            yield from _functions(child)
+
+
+def _depth(root: ast.AST) -> int:
+    deepest = 0
+    stack: list[tuple[ast.AST, int]] = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        deepest = max(deepest, depth)
+        stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+    return deepest
+
+
+class _Recorder(CodegenState):
+    """Writes the module out and notes where each node starts and ends, without its surrounding whitespace."""
+
+    def __init__(self, module: cst.Module, offset: int) -> None:
+        super().__init__(default_indent=module.default_indent, default_newline=module.default_newline)
+        self.line = 1 + offset
+        self.column = 1
+        self.spans: dict[int, Span] = {}
+        self._starts: list[tuple[int, int]] = []
+
+    def add_indent_tokens(self) -> None:
+        for token in self.indent_tokens:
+            self.add_token(token)
+
+    def add_token(self, value: str) -> None:
+        newlines = value.count("\n")
+        if newlines:
+            self.line += newlines
+            self.column = len(value) - value.rindex("\n")
+        else:
+            self.column += len(value)
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        self._starts.append((self.line, self.column))
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        line, column = self._starts.pop()
+        self.spans.setdefault(id(node), Span(line, column, self.line, self.column))
+
+    @contextmanager
+    def record_syntactic_position(self, node: cst.CSTNode, **_: Any) -> Iterator[None]:
+        line, column = self.line, self.column
+        yield
+        self.spans[id(node)] = Span(line, column, self.line, self.column)
+
+
+def _positions(module: cst.Module, offset: int) -> dict[int, Span]:
+    recorder = _Recorder(module, offset)
+    module._codegen(recorder)
+    return recorder.spans
