@@ -34,13 +34,15 @@ class PaddingInReduction(Rule):
         if padding.fill is Fill.MAYBE_NAN:
             return Confidence.MEDIUM
         if padding.fill is Fill.COMPUTED:
-            return Confidence.HIGH if reduction.operation in ("sum", "dot") else Confidence.MEDIUM
+            return Confidence.LOW if reduction.operation in ("max", "min") else Confidence.HIGH
         if reduction.operation in ("max", "argmax") and operand.lower is not None and padding.fill <= operand.lower:
             return None
         if reduction.operation in ("min", "argmin") and operand.upper is not None and padding.fill >= operand.upper:
             return None
-        if reduction.operation in ("max", "argmax", "min", "argmin", "softmax", "cumprod"):
-            return Confidence.LOW if operand.raw else Confidence.MEDIUM
+        if reduction.operation in ("max", "min"):
+            return Confidence.LOW  # most maxima only shift an exponential, which a larger one does as well
+        if reduction.operation in ("argmax", "argmin"):
+            return Confidence.MEDIUM
         return Confidence.HIGH
 
     def _hit(self, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:

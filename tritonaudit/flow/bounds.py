@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence
 from tritonaudit.flow.affine import Affine, Atom, Kind, Product
@@ -12,10 +13,8 @@ from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, Launch, Origin
 
-if TYPE_CHECKING:
-    import ast
-
 _MOVING = (Kind.PID, Kind.LOOP)
+_TILE = (*_MOVING, Kind.OPAQUE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     index = _index(address, lane)
     if index is None:
         return None
-    sibling = _masked_sibling(flow, access, index)
+    sibling = _masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
         return Unbounded(str(index), why, Confidence.HIGH, sibling=sibling)
@@ -57,7 +56,7 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     if not tiles:
         return _rounded_up_tile(flow, lane)
     for tile in tiles:
-        found = _partial_grid(flow, tile, index) if tile.kind is Kind.PID else _partial_loop(flow, tile, lane, index)
+        found = _partial_grid(flow, tile, lane, index) if tile.kind is Kind.PID else _partial_loop(flow, tile, lane, index)
         if found is not None:
             return found
     return Unbounded(str(index), "no mask, clamp or check bounds it", Confidence.LOW)
@@ -77,7 +76,7 @@ def _index(address: Affine, lane: Atom) -> Affine | None:
         rest = _divided(product, scale)
         if rest is None or lane in product or coefficient % factor:
             continue
-        if any(atom.kind in _MOVING for atom in rest) and _is_tile(rest, coefficient // factor, lane):
+        if _is_tile(rest, coefficient // factor, lane):
             index = index + Affine({rest: coefficient // factor})
     return index
 
@@ -92,12 +91,13 @@ def _divided(product: Product, by: Product) -> Product | None:
 
 
 def _is_tile(rest: Product, factor: int, lane: Atom) -> bool:
-    """Whether the product steps by a multiple of the lane's extent."""
+    """Whether the product is a tile's number times the lane's extent: with a stride left it is another dimension."""
     size = lane.size
     if size is None or len(size.terms) != 1:
         return False
     (atoms, count), *_ = size.terms.items()
-    return factor % count == 0 and _divided(rest, atoms) is not None
+    number = _divided(rest, atoms)
+    return factor % count == 0 and bool(number) and all(atom.kind in _TILE for atom in number or ())
 
 
 # -- evidence ------------------------------------------------------------------------------------------------------
@@ -116,26 +116,44 @@ def _guarded(flow: KernelFlow, access: Access) -> bool:
     )
 
 
-def _masked_sibling(flow: KernelFlow, access: Access, index: Affine) -> Access | None:
+def _masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom) -> Access | None:
     """Another access, on the same way through the kernel, whose mask bounds the same index."""
     wanted = _flattened(index)
+    whole_tile = len(index.terms) == 1
     for other in flow.accesses:
         if other is access or other.mask is None or exclusive(other.path, access.path):
             continue
+        if whole_tile and not _same_place(access, other, lane):
+            continue
         for condition in other.mask.mask or ():
-            if isinstance(condition, Less) and _flattened(_bounded_index(condition)) == wanted:
+            if not isinstance(condition, Less) or _flattened(_bounded_index(condition)) != wanted:
+                continue
+            if not (_part_of_tile(index) and _is_constexpr(condition)):
                 return other
     return None
 
 
+def _part_of_tile(index: Affine) -> bool:
+    """Whether the tile's number is computed, as a remainder is: such tiles divide a larger tile, and exactly."""
+    return any(atom.kind is Kind.OPAQUE for atom in index.atoms())
+
+
+def _is_constexpr(condition: Less) -> bool:
+    bound = [product for product, factor in condition.gap.terms.items() if factor > 0]
+    return all(atom.kind is Kind.CONSTEXPR for product in bound for atom in product)
+
+
+def _same_place(access: Access, other: Access, lane: Atom) -> bool:
+    """Whether the other access goes through the same tensor with the same stride: a lane alone is no tile's index."""
+    mine, theirs = access.pointer, other.pointer
+    if mine.origin is not theirs.origin or mine.affine is None or theirs.affine is None:
+        return False
+    return mine.affine.factor_of(lane) == theirs.affine.factor_of(lane)
+
+
 def _bounded_index(condition: Less) -> Affine:
-    """What the condition bounds from above: its terms that vary by lane or by tile, with their sign turned."""
-    varying = {
-        product: -factor
-        for product, factor in condition.gap.terms.items()
-        if any(atom.kind is Kind.LANE or atom.kind in _MOVING for atom in product)
-    }
-    return Affine(varying)
+    """What the condition bounds from above: the terms that it subtracts from the bound."""
+    return Affine({product: -factor for product, factor in condition.gap.terms.items() if factor < 0})
 
 
 def _flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
@@ -165,15 +183,32 @@ def _constexpr_of(size: Affine | None) -> str | None:
     return product[0].name if factor == 1 and len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
 
 
-def _partial_grid(flow: KernelFlow, pid: Atom, index: Affine) -> Unbounded | None:
+def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unbounded | None:
     axis = int(pid.name[-2]) if pid.name[-2:-1].isdigit() else None
     if axis is None:
         return None
     for launch, grid in flow.launches.grid_axes(axis):
-        if grid.cover is Cover.ROUNDED_UP and not launch.checks_divisibility:
+        if grid.cover is not Cover.ROUNDED_UP or launch.checks_divisibility:
+            continue
+        if _is_block(launch, grid.block, lane):
             why = f"the grid is rounded up (`{grid.size}` in blocks of `{grid.block}`), so the last program is partial"
             return Unbounded(str(index), why, Confidence.MEDIUM, host=launch.grid)
     return None
+
+
+def _is_block(launch: Launch, block: str, lane: Atom) -> bool:
+    """Whether the grid divides by this lane's extent: by the name of its constexpr, or by what is passed for it."""
+    if lane.size is None:
+        return False
+    if lane.size.value is not None:
+        return block == str(lane.size.value)
+    parameter = _constexpr_of(lane.size)
+    if parameter is None:
+        return False
+    argument = launch.arguments.get(parameter)
+    return re.search(rf"\b{parameter}\b", block) is not None or (
+        argument is not None and ast.unparse(argument) == block
+    )
 
 
 def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) -> Unbounded | None:

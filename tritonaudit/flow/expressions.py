@@ -12,7 +12,7 @@ import libcst as cst
 from tritonaudit.flow import operations
 from tritonaudit.flow.affine import ONE, ZERO, Affine, Atoms, Kind
 from tritonaudit.flow.facts import BooleanUse, ShapeUse
-from tritonaudit.flow.joins import join
+from tritonaudit.flow.joins import join, union
 from tritonaudit.flow.padding import combined
 from tritonaudit.flow.value import (
     ANYTHING,
@@ -138,6 +138,7 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
     if left is UNKNOWN and right is UNKNOWN:
         return UNKNOWN
     shape = broadcast(left.shape, right.shape)
+    paddings, murky = combined(operator, left, right)
     dtype = "fp32" if operator == "Divide" and left.dtype == right.dtype == "i32" else promote(left.dtype, right.dtype)
     value = Value(
         shape=shape,
@@ -145,7 +146,8 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
         affine=_affine(machine.atoms, operator, left, right),
         const=_folded(operator, left.const, right.const),
         constexpr=left.constexpr and right.constexpr,
-        paddings=combined(operator, left, right),
+        paddings=paddings,
+        murky=murky,
         origin=_origin(operator, left, right),
     )
     _bounds(value, operator, left, right)
@@ -282,15 +284,18 @@ def _track_exps(
     machine: Machine, node: cst.CSTNode, value: Value, operator: str, left: Value, right: Value
 ) -> None:
     """Follow overflowing exponentials into the expressions in which they do harm."""
+    if not left.tainted and not right.tainted:
+        return
+    value.tainted = union(left.tainted, right.tainted)
     if operator == "Multiply":
-        value.exps = left.exps + right.exps
-        value.sums, value.one_plus = left.sums or right.sums, ()
+        value.exps = union(left.exps, right.exps)
+        value.sums = left.sums or right.sums
     elif operator == "Add":
         for one, other in ((left, right), (right, left)):
             if one.exps and other.const == 1:
                 value.one_plus = one.exps
-        value.exps = left.exps + right.exps
-        value.sums = left.sums + right.sums
+        value.exps = union(left.exps, right.exps)
+        value.sums = union(left.sums, right.sums)
     elif operator == "Divide":
         value.exps = left.exps
         for harm, denominators in (("softmax", right.sums), ("sigmoid", right.one_plus)):
@@ -307,13 +312,14 @@ def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
         _note_boolean(machine, node, "not", (value,))
         return _negated(value)
     if isinstance(node.operator, cst.BitInvert):
-        return _negated(value) if value.mask is not None else value.but(affine=None, const=None, paddings=())
+        return _negated(value) if value.mask is not None else value.but(affine=None, const=None, paddings=(), murky=True)
     if isinstance(node.operator, cst.Minus):
         return _minus(value)
     return value
 
 
 def _minus(value: Value) -> Value:
+    paddings, murky = combined("Subtract", literal(0), value)
     const = -value.const if isinstance(value.const, (int, float)) else None
     return Value(
         shape=value.shape,
@@ -323,7 +329,10 @@ def _minus(value: Value) -> Value:
         constexpr=value.constexpr,
         upper=None if value.lower is None else -value.lower,
         lower=None if value.upper is None else -value.upper,
-        paddings=combined("Subtract", literal(0), value),
+        paddings=paddings,
+        murky=murky,
+        exps=value.exps,
+        tainted=value.tainted,
         raw=value.raw,
         source=value.source,
     )
@@ -470,7 +479,7 @@ def expand(atoms: Atoms, value: Value, added: list[bool]) -> Value:
     if len(shape) != kept:
         if not (value.shape == () or len(shape) < kept):
             return UNKNOWN
-        return value.but(shape=None, affine=None, paddings=(), mask=None if value.mask is None else ANYTHING)
+        return value.but(shape=None, affine=None, paddings=(), murky=True, mask=None if value.mask is None else ANYTHING)
     rank = len(added)
     dims: list[Affine | None] = []
     axes: dict[int, int] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tritonaudit.flow.affine import Affine, Atoms
-from tritonaudit.flow.value import ANYTHING, INTEGERS, UNKNOWN, Mask, Opaque, Padding, Shape, Value
+from tritonaudit.flow.padding import met
+from tritonaudit.flow.value import ANYTHING, INTEGERS, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Value
 
 
 def same(left: Value, right: Value) -> bool:
@@ -14,6 +15,7 @@ def same(left: Value, right: Value) -> bool:
         and left.dtype == right.dtype
         and left.const == right.const
         and left.paddings == right.paddings
+        and left.murky == right.murky
         and left.mask == right.mask
         and left.upper == right.upper
         and left.lower == right.lower
@@ -48,6 +50,7 @@ def widened(atoms: Atoms, before: Value, after: Value, key: object) -> Value:
 def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
     shape = _shape(left.shape, right.shape)
     dtype = left.dtype if left.dtype == right.dtype else _weak(left.dtype, right.dtype)
+    paddings, murky = met(left, right)
     parts = None
     if left.parts is not None and right.parts is not None and len(left.parts) == len(right.parts):
         parts = tuple(join(atoms, a, b) for a, b in zip(left.parts, right.parts))
@@ -60,15 +63,17 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
         upper=None if left.upper is None or right.upper is None else max(left.upper, right.upper),
         lower=None if left.lower is None or right.lower is None else min(left.lower, right.lower),
         mask=_mask(left, right),
-        paddings=_paddings(left.paddings, right.paddings),
+        paddings=paddings,
+        murky=murky,
         parts=parts,
         block=left.block if left.block == right.block else None,
         raw=left.raw and right.raw,
         origin=left.origin if left.origin is right.origin else None,
         source=left.source if left.source == right.source else None,
-        exps=_union(left.exps, right.exps),
-        sums=_union(left.sums, right.sums),
-        one_plus=_union(left.one_plus, right.one_plus),
+        exps=union(left.exps, right.exps),
+        sums=union(left.sums, right.sums),
+        one_plus=union(left.one_plus, right.one_plus),
+        tainted=union(left.tainted, right.tainted),
         narrowed=left.narrowed if left.narrowed is right.narrowed else None,
         difference=left.difference and right.difference,
     )
@@ -107,11 +112,6 @@ def _mask(left: Value, right: Value) -> Mask | None:
     return (left.mask & right.mask) | {Opaque(over)}
 
 
-def _paddings(left: tuple[Padding, ...], right: tuple[Padding, ...]) -> tuple[Padding, ...]:
-    if left == right:
-        return left
-    return tuple(padding for padding in left if padding in right)
-
-
-def _union(left: tuple, right: tuple) -> tuple:  # type: ignore[type-arg]
+def union(left: tuple[ExpTerm, ...], right: tuple[ExpTerm, ...]) -> tuple[ExpTerm, ...]:
+    """Both, each term once."""
     return left if left == right or not right else (*left, *(term for term in right if term not in left))

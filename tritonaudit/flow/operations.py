@@ -192,7 +192,15 @@ def _reshape(machine: Machine, arguments: Arguments) -> Value:
         shape = tuple(part.affine for part, _ in arguments.positional[1:])
     else:
         shape = _shape_of(machine, arguments.get(1, "shape"), "tl.reshape")
-    return Value(shape=shape, dtype=value.dtype, upper=value.upper, lower=value.lower, raw=value.raw, source=value.source)
+    return Value(
+        shape=shape,
+        dtype=value.dtype,
+        upper=value.upper,
+        lower=value.lower,
+        raw=value.raw,
+        source=value.source,
+        murky=value.murky or bool(value.paddings),
+    )
 
 
 def _broadcast_to(machine: Machine, arguments: Arguments) -> Value:
@@ -215,14 +223,14 @@ def _trans(machine: Machine, arguments: Arguments) -> Value:
     if len(order) == 1 and arguments.positional[1][0].parts is not None:
         order = [part.const for part in arguments.positional[1][0].parts or ()]
     if order and order != [1, 0]:
-        return Value(shape=None if value.shape is None else (None,) * len(value.shape), dtype=value.dtype)
+        return Value(shape=None if value.shape is None else (None,) * len(value.shape), dtype=value.dtype, murky=True)
     return transposed(machine, value)
 
 
 def transposed(machine: Machine, value: Value) -> Value:
     """A matrix with its axes swapped."""
     if value.shape is None or len(value.shape) != 2:
-        return Value(shape=value.shape, dtype=value.dtype)
+        return Value(shape=value.shape, dtype=value.dtype, murky=True)
     shape = (value.shape[1], value.shape[0])
     return expressions.move_axes(machine.atoms, value, shape, {-1: -2, -2: -1})
 
@@ -275,6 +283,7 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
         dtype=dtype,
         affine=_loaded_affine(machine, arguments.node, pointer, condition),
         paddings=_load_paddings(arguments, condition),
+        murky=_murky_load(arguments, condition),
         raw=True,
         source=source.name if source is not None else None,
     )
@@ -303,6 +312,16 @@ def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, .
         return ()
     conditions = [c for c in mask.mask if isinstance(c, Less) and c.bounds()]
     return tuple(Padding(c, float(fill), arguments.node, other is not None) for c in conditions)
+
+
+def _murky_load(arguments: Arguments, mask: Value | None) -> bool:
+    """Whether masked-off lanes of the load hold what cannot be told: an unknown mask, or an `other` that is no number."""
+    if mask is None:
+        return False
+    other = arguments.get(2, "other")
+    if other is not None and not isinstance(other[0].const, (bool, int, float)):
+        return True
+    return mask.mask is None or any(not isinstance(condition, Less) for condition in mask.mask)
 
 
 def _boundary_check(arguments: Arguments) -> tuple[int, ...] | None:
@@ -416,7 +435,7 @@ def _advance(machine: Machine, arguments: Arguments) -> Value:
 def _cast(machine: Machine, arguments: Arguments) -> Value:
     value, target = arguments.value(0, "input"), arguments.get(1, "dtype")
     if "bitcast" in arguments.keywords:
-        return Value(shape=value.shape)
+        return Value(shape=value.shape, murky=True)
     dtype = _dtype_of(target)
     if dtype in ("fp32", "fp64") and machine.recording and (value.narrowed is not None or _in_element_type(value)):
         machine.flow.late_casts.append((arguments.node, value))
@@ -446,17 +465,19 @@ def _exponential(base: str) -> Operation:
 def _exp(machine: Machine, arguments: Arguments, base: str) -> Value:
     argument = arguments.value(0, "x")
     function = math.exp if base == "exp" else lambda x: 2.0**x
+    paddings, murky = mapped(function, argument)
     value = Value(
         shape=argument.shape,
         dtype=argument.dtype,
         lower=0.0,
         upper=_image(function, argument.upper),
-        paddings=mapped(function, argument.paddings),
+        paddings=paddings,
+        murky=murky,
     )
     unbounded = argument.upper is None and argument.const is None
     if unbounded and (argument.raw or argument.difference):
         term = ExpTerm(arguments.node, base, argument, machine.path, argument.difference)
-        value.exps = (term,)
+        value.exps = value.tainted = (term,)
         if machine.recording:
             machine.flow.exps.append(term)
     return value
@@ -478,12 +499,15 @@ def _logarithm(function: Callable[[float], float]) -> Operation:
             for term in terms:
                 if machine.recording:
                     machine.flow.overflows.append((term, harm, arguments.node))
+        paddings, murky = mapped(function, value)
         return Value(
             shape=value.shape,
             dtype=value.dtype,
             upper=_image(function, value.upper) if value.upper else None,
             lower=_image(function, value.lower) if value.lower else None,
-            paddings=mapped(function, value.paddings),
+            paddings=paddings,
+            murky=murky,
+            tainted=value.tainted,
         )
 
     return operation
@@ -494,8 +518,15 @@ def _elementwise(
 ) -> Operation:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         value = arguments.value(0, "x")
+        paddings, murky = mapped(function, value)
         return Value(
-            shape=value.shape, dtype=value.dtype, lower=lower, upper=upper, paddings=mapped(function, value.paddings)
+            shape=value.shape,
+            dtype=value.dtype,
+            lower=lower,
+            upper=upper,
+            paddings=paddings,
+            murky=murky,
+            tainted=value.tainted,
         )
 
     return operation
@@ -503,14 +534,18 @@ def _elementwise(
 
 def _abs(machine: Machine, arguments: Arguments) -> Value:
     value = arguments.value(0, "x")
-    return Value(shape=value.shape, dtype=value.dtype, lower=0.0, paddings=mapped(abs, value.paddings))
+    paddings, murky = mapped(abs, value)
+    return Value(shape=value.shape, dtype=value.dtype, lower=0.0, paddings=paddings, murky=murky, raw=value.raw)
 
 
 def _log1p(machine: Machine, arguments: Arguments) -> Value:
     value = arguments.value(0, "x")
     if machine.recording:
         machine.flow.overflows.extend((term, "softplus", arguments.node) for term in value.exps)
-    return Value(shape=value.shape, dtype=value.dtype, lower=0.0, paddings=mapped(math.log1p, value.paddings))
+    paddings, murky = mapped(math.log1p, value)
+    return Value(
+        shape=value.shape, dtype=value.dtype, lower=0.0, paddings=paddings, murky=murky, tainted=value.tainted
+    )
 
 
 def _extreme(name: str) -> Operation:
@@ -535,12 +570,14 @@ def _larger(machine: Machine, name: str, left: Value, right: Value) -> Value:
         else:
             axes = left.affine.axes() | right.affine.axes()
             affine = machine.atoms.opaque(name, name, (left.affine, right.affine), axes)
+    paddings, murky = extreme(name, left, right)
     value = Value(
         shape=broadcast(left.shape, right.shape),
         dtype=promote(left.dtype, right.dtype),
         affine=affine,
         constexpr=left.constexpr and right.constexpr,
-        paddings=extreme(name, left, right),
+        paddings=paddings,
+        murky=murky,
     )
     uppers = [v.upper for v in (left, right) if v.upper is not None]
     lowers = [v.lower for v in (left, right) if v.lower is not None]
@@ -556,34 +593,49 @@ def _larger(machine: Machine, name: str, left: Value, right: Value) -> Value:
 def _clamp(machine: Machine, arguments: Arguments) -> Value:
     value, low, high = arguments.value(0, "x"), arguments.value(1, "min"), arguments.value(2, "max")
     upper = high.upper if high.upper is not None else math.inf
-    return Value(shape=value.shape, dtype=value.dtype, upper=upper, lower=low.lower)
+    murky = value.murky or bool(value.paddings)
+    return Value(shape=value.shape, dtype=value.dtype, upper=upper, lower=low.lower, murky=murky)
 
 
 def _where(machine: Machine, arguments: Arguments) -> Value:
-    condition, chosen, other = (
-        arguments.value(index, name) for index, name in enumerate(("condition", "x", "y"))
-    )
+    condition, chosen, other = (arguments.value(index, name) for index, name in enumerate(("condition", "x", "y")))
+    shape = broadcast(broadcast(condition.shape, chosen.shape), other.shape)
+    _guard_overflows(machine, condition, (*chosen.tainted, *other.tainted))
     value = join(machine.atoms, chosen.but(constexpr=False), other.but(constexpr=False))
     if value is UNKNOWN:
-        return Value(shape=broadcast(broadcast(condition.shape, chosen.shape), other.shape))
-    value = value.but(
-        shape=broadcast(broadcast(condition.shape, chosen.shape), other.shape),
+        return Value(shape=shape)
+    on_data = _depends_on_data(condition)
+    paddings, murky = selected(condition, chosen, other)
+    return value.but(
+        shape=shape,
         dtype=promote(chosen.dtype, other.dtype),
-        paddings=selected(condition, chosen, other),
-        exps=(),
-        sums=(),
-        one_plus=(),
+        paddings=paddings,
+        murky=murky,
+        exps=() if on_data else tuple(term for term in value.exps if not term.difference),
+        sums=() if on_data else value.sums,
+        one_plus=() if on_data else value.one_plus,
+        tainted=() if on_data else value.tainted,
         mask=None,
         affine=_selected_affine(machine, condition, chosen, other),
-        raw=(chosen.raw or chosen.const is not None) and (other.raw or other.const is not None),
+        raw=chosen.raw and (other.raw or other.const is not None),
         source=chosen.source or other.source,
         origin=chosen.origin if chosen.origin is other.origin else None,
     )
-    for term in (*chosen.exps, *chosen.sums, *chosen.one_plus, *other.exps):
-        # A selection discards what overflowed, wherever it stands on every path that the exponential is on.
-        if term.path[: len(machine.path)] == machine.path:
+
+
+def _depends_on_data(condition: Value) -> bool:
+    return condition.mask is None or any(not isinstance(c, Less) for c in condition.mask)
+
+
+def _guard_overflows(machine: Machine, condition: Value, terms: tuple[ExpTerm, ...]) -> None:
+    """A selection drops what overflowed, where it stands on every path that the exponential is on.
+
+    Lanes chosen by their number keep the large elements among them; of pairwise differences they keep one half.
+    """
+    for term in terms:
+        on_the_way = term.path[: len(machine.path)] == machine.path
+        if on_the_way and (term.difference or _depends_on_data(condition)):
             machine.flow.guarded.add(id(term.node))
-    return value
 
 
 def _selected_affine(machine: Machine, condition: Value, chosen: Value, other: Value) -> Affine | None:
@@ -655,14 +707,21 @@ def _reduced(
             axes = {old: old + 1 for old in range(-rank, axis)}
     integer = name in ("argmax", "argmin")
     dtype = "i32" if integer else _dtype_of(arguments.keywords.get("dtype")) or operand.dtype
-    result = Value(shape=shape, dtype=dtype, raw=operand.raw and name in ("sum", "max", "min"), source=operand.source)
+    simple = name in ("max", "min", "sum")
+    result = Value(
+        shape=shape,
+        dtype=dtype,
+        raw=operand.raw and simple,
+        source=operand.source,
+        murky=operand.murky or (bool(operand.paddings) and not simple),
+    )
     if name in ("max", "min"):
         result.upper, result.lower = operand.upper, operand.lower
     elif name == "sum":
         result.lower = 0.0 if operand.lower is not None and operand.lower >= 0 else None
         result.upper = 0.0 if operand.upper is not None and operand.upper <= 0 else None
-        result.sums, result.narrowed = operand.exps, operand.narrowed
-    if name in ("max", "min", "sum") and axis is not None and known:
+        result.sums, result.narrowed, result.tainted = operand.exps, operand.narrowed, operand.tainted
+    if simple and axis is not None and known:
         kept = tuple(p for p in operand.paddings if axis not in p.axes())
         moved = expressions.move_axes(machine.atoms, operand.but(paddings=kept), shape, axes)
         result.paddings = moved.paddings
@@ -679,7 +738,8 @@ def _scan(name: str) -> Operation:
         if machine.recording and name == "cumsum" and "dtype" not in arguments.keywords:
             machine.flow.narrow_sums.append((arguments.node, operand, name))
         dtype = _dtype_of(arguments.keywords.get("dtype")) or operand.dtype
-        return Value(shape=operand.shape, dtype=dtype, raw=operand.raw, source=operand.source)
+        murky = operand.murky or bool(operand.paddings)
+        return Value(shape=operand.shape, dtype=dtype, raw=operand.raw, source=operand.source, murky=murky)
 
     return operation
 
@@ -700,7 +760,8 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
     return Value(
         shape=shape,
         dtype=dtype,
-        paddings=_outer_paddings(left, right),
+        paddings=(outer := _outer_paddings(left, right)),
+        murky=left.murky or right.murky or _loses_paddings(left, right, outer),
         raw=True,
         narrowed=out[1] if out is not None and dtype in HALF else None,
     )
@@ -711,9 +772,9 @@ def _contracted(machine: Machine, left: Value, right: Value) -> tuple[Padding, .
     rows = [p for p in left.paddings if -1 in p.axes() and p.load is not None]
     columns = [p for p in right.paddings if -2 in p.axes() and p.load is not None]
     bad: list[Padding] = []
-    for padding, others in (*((p, columns) for p in rows), *((p, rows) for p in columns)):
-        if padding.fill == 0.0:
-            continue
+    for padding, others, factor in (*((p, columns, right) for p in rows), *((p, rows, left) for p in columns)):
+        if padding.fill == 0.0 or not factor.raw or factor.murky:
+            continue  # a computed factor, such as a triangle of ones, may be zero there
         zero_there = any(other.fill == 0.0 for other in others)
         if not zero_there or not isinstance(padding.fill, float) and padding.fill.name == "MAYBE_NAN":
             bad.append(padding)
@@ -727,11 +788,18 @@ def _outer_paddings(left: Value, right: Value) -> tuple[Padding, ...]:
     return (*rows, *columns)
 
 
+def _loses_paddings(left: Value, right: Value, kept: tuple[Padding, ...]) -> bool:
+    rows = [p for p in left.paddings if -2 in p.axes()]
+    columns = [p for p in right.paddings if -1 in p.axes()]
+    return any(padding not in kept for padding in (*rows, *columns))
+
+
 def _softmax(machine: Machine, arguments: Arguments) -> Value:
     operand = arguments.value(0, "x")
     if machine.recording and operand.rank == 1:
         _note_reduction(machine, arguments, "softmax", operand, -1)
-    return Value(shape=operand.shape, dtype=operand.dtype, lower=0.0, upper=1.0)
+    murky = operand.murky or bool(operand.paddings)
+    return Value(shape=operand.shape, dtype=operand.dtype, lower=0.0, upper=1.0, murky=murky)
 
 
 def _shapeless(machine: Machine, arguments: Arguments) -> Value:
@@ -739,7 +807,7 @@ def _shapeless(machine: Machine, arguments: Arguments) -> Value:
 
 
 def _like_first(machine: Machine, arguments: Arguments) -> Value:
-    return Value(shape=arguments.value(0, "input").shape)
+    return Value(shape=arguments.value(0, "input").shape, murky=True)
 
 
 def _scalar_of(machine: Machine, arguments: Arguments) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from tritonaudit.flow.affine import Kind
 from tritonaudit.flow.value import Fill, Less, Padding, Value
 
 _INFINITE = (math.inf, -math.inf)
@@ -22,20 +23,25 @@ NEUTRAL: dict[str, tuple[float, ...]] = {
 }
 
 
-def combined(operator: str, left: Value, right: Value) -> tuple[Padding, ...]:
+Lanes = tuple[tuple[Padding, ...], bool]  # the paddings of a result, and whether it is murky
+
+
+def combined(operator: str, left: Value, right: Value) -> Lanes:
     """The paddings of `left operator right`."""
+    murky = left.murky or right.murky
     if not left.paddings and not right.paddings:
-        return ()
+        return (), murky
     result: dict[Less, Padding] = {}
     for padding in left.paddings:
         fill = _fill_of(right, padding.condition)
-        _keep(result, padding, None if fill is _OTHER else _operate(operator, padding.fill, fill, right))
+        _keep(result, padding, _operate(operator, padding.fill, fill, right))
     for padding in right.paddings:
         if padding.condition in result or any(p.condition == padding.condition for p in left.paddings):
             continue
         fill = _fill_of(left, padding.condition)
-        _keep(result, padding, None if fill is _OTHER else _operate_right(operator, fill, padding.fill, left))
-    return tuple(result.values())
+        _keep(result, padding, _operate_right(operator, fill, padding.fill, left))
+    lost = any(padding.condition not in result for padding in (*left.paddings, *right.paddings))
+    return tuple(result.values()), murky or lost
 
 
 def _keep(result: dict[Less, Padding], padding: Padding, fill: float | Fill | None) -> None:
@@ -62,15 +68,15 @@ def _fill_of(value: Value, condition: Less) -> _Other:
         if padding.condition == condition:
             return padding.fill
     axes = condition.bounds()
-    if any(padding.axes() & axes for padding in value.paddings):
-        return _OTHER
-    if value.shape is None:
+    if value.murky or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
         return _OTHER
     return _DATA
 
 
 def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
     """The fill of `fill operator other`; None when it cannot be told."""
+    if other is _OTHER:
+        return 0.0 if fill == 0.0 and operator in ("Multiply", "Divide") else None
     if isinstance(fill, float) and isinstance(other, float):
         return _computed(operator, fill, other)
     if operator == "Multiply":
@@ -91,6 +97,8 @@ def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> 
 def _operate_right(operator: str, other: _Other, fill: float | Fill, value: Value) -> float | Fill | None:
     if operator in ("Add", "Multiply"):
         return _operate(operator, fill, other, value)
+    if other is _OTHER:
+        return None
     if isinstance(fill, float) and isinstance(other, float):
         return _computed(operator, other, fill)
     if operator == "Subtract":
@@ -101,11 +109,9 @@ def _operate_right(operator: str, other: _Other, fill: float | Fill, value: Valu
 def _product(fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
     for zero, factor in ((fill, other), (other, fill)):
         if zero == 0.0:
-            if factor in (Fill.COMPUTED, Fill.MAYBE_NAN):
-                return Fill.MAYBE_NAN if value.exps or factor is Fill.MAYBE_NAN else 0.0
-            if isinstance(factor, float) and factor in _INFINITE:
-                return Fill.COMPUTED
-            return Fill.MAYBE_NAN if value.exps else 0.0
+            if factor is Fill.MAYBE_NAN or (factor is Fill.COMPUTED and any(term.difference for term in value.exps)):
+                return Fill.MAYBE_NAN  # exp(padding - data) has no bound of its own
+            return Fill.COMPUTED if isinstance(factor, float) and factor in _INFINITE else 0.0
     if fill in _INFINITE and isinstance(other, _Marker):
         return fill  # a scale; negative ones are rare and say so
     return _spoiled(fill, other)
@@ -134,8 +140,8 @@ def _computed(operator: str, left: float, right: float) -> float | Fill | None:
     return None
 
 
-def extreme(operator: str, left: Value, right: Value) -> tuple[Padding, ...]:
-    """The paddings of `tl.maximum` and `tl.minimum`: a constant or infinity decides, else cannot tell."""
+def extreme(operator: str, left: Value, right: Value) -> Lanes:
+    """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it cannot be told."""
     result: dict[Less, Padding] = {}
     for one, other in ((left, right), (right, left)):
         for padding in one.paddings:
@@ -143,14 +149,18 @@ def extreme(operator: str, left: Value, right: Value) -> tuple[Padding, ...]:
             if isinstance(fill, float) and isinstance(padding.fill, float):
                 value = max(padding.fill, fill) if operator == "maximum" else min(padding.fill, fill)
                 _keep(result, padding, value)
-    return tuple(result.values())
+    lost = any(padding.condition not in result for padding in (*left.paddings, *right.paddings))
+    return tuple(result.values()), lost or left.murky or right.murky
 
 
-def mapped(function: Callable[[float], float] | None, paddings: tuple[Padding, ...]) -> tuple[Padding, ...]:
-    """The paddings of an elementwise function; those of an unknown function cannot be told."""
-    if function is None or not paddings:
-        return ()
-    return tuple(Padding(p.condition, _image(function, p.fill), p.load, p.explicit) for p in paddings)
+def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
+    """The paddings of an elementwise function of `value`; those of an unknown function cannot be told."""
+    if not value.paddings:
+        return (), value.murky
+    if function is None:
+        return (), True
+    paddings = (Padding(p.condition, _image(function, p.fill), p.load, p.explicit) for p in value.paddings)
+    return tuple(paddings), value.murky
 
 
 def _image(function: Callable[[float], float], fill: float | Fill) -> float | Fill:
@@ -162,7 +172,7 @@ def _image(function: Callable[[float], float], fill: float | Fill) -> float | Fi
         return -math.inf if function is math.log and fill == 0 else Fill.COMPUTED
 
 
-def selected(mask: Value, chosen: Value, other: Value) -> tuple[Padding, ...]:
+def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
     """The paddings of `tl.where(mask, chosen, other)`."""
     conditions = mask.mask or frozenset()
     replacement = float(other.const) if isinstance(other.const, (bool, int, float)) else None
@@ -180,8 +190,21 @@ def selected(mask: Value, chosen: Value, other: Value) -> tuple[Padding, ...]:
     if not conditions or replacement is None:
         # The other arm may be what a padded lane holds: keep what both arms agree on.
         theirs = {padding.condition: padding.fill for padding in other.paddings}
-        return tuple(p for c, p in result.items() if theirs.get(c) == p.fill)
-    return tuple(result.values())
+        result = {c: p for c, p in result.items() if theirs.get(c) == p.fill}
+    lost = any(padding.condition not in result for padding in (*chosen.paddings, *other.paddings))
+    return tuple(result.values()), lost or chosen.murky or other.murky
+
+
+def met(left: Value, right: Value) -> Lanes:
+    """The paddings of a value that is one of the two: those that both have, or that a constant equals."""
+    kept = [p for p in left.paddings if p in right.paddings or _equals(right, p)]
+    kept += [p for p in right.paddings if p not in kept and _equals(left, p)]
+    lost = len(kept) < len({p.condition for p in (*left.paddings, *right.paddings)})
+    return tuple(kept), lost or left.murky or right.murky
+
+
+def _equals(value: Value, padding: Padding) -> bool:
+    return isinstance(value.const, (int, float)) and float(value.const) == padding.fill
 
 
 def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding, ...]:
@@ -193,6 +216,15 @@ def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding,
         padding
         for padding in operand.paddings
         if padding.load is not None
+        and _reachable(padding)
         and (axis is None or axis in padding.axes())
         and not (isinstance(padding.fill, float) and padding.fill in neutral)
     )
+
+
+def _reachable(padding: Padding) -> bool:
+    """Whether padded lanes can be met: a loop up to the program's own tile may never come to the end of the data."""
+    for atom in padding.condition.gap.atoms():
+        if atom.kind is Kind.LOOP and (atom.stop is None or any(a.kind is Kind.PID for a in atom.stop.atoms())):
+            return False
+    return True

@@ -151,6 +151,11 @@ class LaunchFacts:
                     )
 
     @cached_property
+    def pads(self) -> bool:
+        """Whether a wrapper pads tensors or asks for divisibility, so that more may be there than the sizes say."""
+        return any(launch.checks_divisibility for launch in self.launches)
+
+    @cached_property
     def tuned(self) -> frozenset[str]:
         """Names that a decorator sets: autotuned constants and heuristics."""
         names: set[str] = set()
