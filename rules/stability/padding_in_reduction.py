@@ -47,17 +47,22 @@ class PaddingInReduction(Rule):
 
     def _hit(self, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
         neutral = _spelled(NEUTRAL[reduction.operation][0])
-        load: tuple[tuple[CSTNode, str], ...] = ()
-        if padding.load is not None:
-            load = ((padding.load, "the masked load that leaves these lanes empty"),)
+        related: list[tuple[CSTNode, str]] = [(reduction.node, "the reduction that they reach")]
+        if padding.load is not None and padding.load is not padding.place:
+            related.append((padding.load, "the masked load that leaves these lanes empty"))
         return Hit(
-            reduction.node,
-            f"lanes past the end reach this `tl.{reduction.operation}` as {_described(padding)}, "
-            f"which is not neutral for it",
-            remedy=f"set them to {neutral} just before: `tl.where(mask, …, {neutral})`",
+            padding.place or reduction.node,
+            f"the lanes past the end reach `tl.{reduction.operation}` as {_described(padding)}, not as {neutral}",
+            remedy=_remedy(padding, reduction, neutral),
             confidence=confidence,
-            related=load,
+            related=tuple(related),
         )
+
+
+def _remedy(padding: Padding, reduction: Reduction, neutral: str) -> str:
+    if padding.base is padding.place and padding.fill is Fill.COMPUTED:
+        return 'before the exponential, set them to -inf: `tl.where(mask, …, -float("inf"))`'
+    return f"set them to {neutral} before the `tl.{reduction.operation}`: `tl.where(mask, …, {neutral})`"
 
 
 def _described(padding: Padding) -> str:

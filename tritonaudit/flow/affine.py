@@ -123,6 +123,16 @@ class Affine:
         for product in self.terms:
             yield from product
 
+    def atoms_inside(self) -> set[Atom]:
+        """Every atom, those that opaque atoms are computed from included."""
+        found: set[Atom] = set()
+        for atom in self.atoms():
+            if atom not in found:
+                found.add(atom)
+                for part in atom.inner:
+                    found |= part.atoms_inside()
+        return found
+
     def lanes(self) -> set[Atom]:
         return {atom for atom in self.atoms() if atom.kind is Kind.LANE}
 
@@ -203,7 +213,9 @@ class Atoms:
         return atom
 
     def lane(self, size: Affine, start: Affine, axis: int) -> Affine:
-        """`tl.arange(start, start + size)` laid along `axis`."""
+        """`tl.arange(start, start + size)` laid along `axis`; a single lane is no lane but its number."""
+        if size.value == 1:
+            return start
         name = f"tl.arange({start}, {start + size})"
         return Affine.of(self.get(Kind.LANE, name, axis=axis, start=start, size=size, axes=frozenset((axis,))))
 

@@ -183,6 +183,14 @@ def _constexpr_of(size: Affine | None) -> str | None:
     return product[0].name if factor == 1 and len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
 
 
+def _multiple_of(size: Affine) -> str | None:
+    """The constexpr parameter that the size is a multiple of."""
+    if len(size.terms) != 1:
+        return None
+    (product, _), *_ = size.terms.items()
+    return product[0].name if len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
+
+
 def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unbounded | None:
     axis = int(pid.name[-2]) if pid.name[-2:-1].isdigit() else None
     if axis is None:
@@ -202,7 +210,7 @@ def _is_block(launch: Launch, block: str, lane: Atom) -> bool:
         return False
     if lane.size.value is not None:
         return block == str(lane.size.value)
-    parameter = _constexpr_of(lane.size)
+    parameter = _multiple_of(lane.size)
     if parameter is None:
         return False
     argument = launch.arguments.get(parameter)

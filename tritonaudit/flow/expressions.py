@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -13,17 +13,17 @@ from tritonaudit.flow import operations
 from tritonaudit.flow.affine import ONE, ZERO, Affine, Atoms, Kind
 from tritonaudit.flow.facts import BooleanUse, ShapeUse
 from tritonaudit.flow.joins import join, union
-from tritonaudit.flow.padding import combined
+from tritonaudit.flow.padding import combined, spoiled_at
 from tritonaudit.flow.value import (
     ANYTHING,
     DTYPES,
     FLOATS,
+    INTEGERS,
     NONE,
     UNKNOWN,
     Less,
     Mask,
     Opaque,
-    Padding,
     Value,
     broadcast,
     element_of,
@@ -139,7 +139,7 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
         return UNKNOWN
     shape = broadcast(left.shape, right.shape)
     paddings, murky = combined(operator, left, right)
-    dtype = "fp32" if operator == "Divide" and left.dtype == right.dtype == "i32" else promote(left.dtype, right.dtype)
+    dtype = "fp32" if operator == "Divide" and left.dtype == right.dtype == "i32" else _result_dtype(left, right)
     value = Value(
         shape=shape,
         dtype=dtype,
@@ -158,6 +158,8 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
     elif operator == "Divide" and left.raw and _plain(right):
         value.raw, value.source = True, left.source
     value.narrowed = left.narrowed or right.narrowed
+    if value.paddings:
+        value.paddings = spoiled_at(node, value, left, right)
     if operator == "Subtract":
         value.difference = _outer_difference(left, right)
     elif operator == "Multiply":
@@ -173,6 +175,19 @@ def _outer_difference(left: Value, right: Value) -> bool:
         return False
     flat = [[dim == ONE for dim in shape] for shape in (left.shape, right.shape)]
     return flat in ([[True, False], [False, True]], [[False, True], [True, False]])
+
+
+def _result_dtype(left: Value, right: Value) -> str | None:
+    """A constexpr number of unknown kind is as weak as a literal: it takes the other operand's dtype.
+
+    A run-time scalar is an integer or fp32, and leaves fp32 as it is.
+    """
+    for one, other in ((left, right), (right, left)):
+        if one.origin is not None and one.shape == () and other.dtype in ("fp32", "fp64"):
+            return other.dtype
+        if one.constexpr and one.dtype is None and one.shape == () and other.dtype not in (None, "int", "float"):
+            return other.dtype if other.dtype not in INTEGERS else None
+    return promote(left.dtype, right.dtype)
 
 
 def _plain(value: Value) -> bool:
@@ -501,8 +516,7 @@ def move_axes(atoms: Atoms, value: Value, shape: tuple[Affine | None, ...] | Non
         affine=None if value.affine is None else atoms.moved(value.affine, axes),
         mask=None if value.mask is None else frozenset(_moved(atoms, c, axes) for c in value.mask),
         paddings=tuple(
-            Padding(Less(atoms.moved(p.condition.gap, axes), p.condition.strict), p.fill, p.load, p.explicit)
-            for p in value.paddings
+            replace(p, condition=Less(atoms.moved(p.condition.gap, axes), p.condition.strict)) for p in value.paddings
         ),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tritonaudit.flow.affine import Affine, Atoms
 from tritonaudit.flow.padding import met
-from tritonaudit.flow.value import ANYTHING, INTEGERS, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Value
+from tritonaudit.flow.value import ANYTHING, INTEGERS, NONE, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Value
 
 
 def same(left: Value, right: Value) -> bool:
@@ -30,6 +30,8 @@ def join(atoms: Atoms, left: Value, right: Value) -> Value:
     """What holds whichever of the two it is."""
     if left is right:
         return left
+    if left.const is NONE or right.const is NONE:
+        return right if left.const is NONE else left  # an optional value is used only where it is set
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     return _joined(atoms, left, right, ("either", left.affine, right.affine))
@@ -74,7 +76,7 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
         sums=union(left.sums, right.sums),
         one_plus=union(left.one_plus, right.one_plus),
         tainted=union(left.tainted, right.tainted),
-        narrowed=left.narrowed if left.narrowed is right.narrowed else None,
+        narrowed=left.narrowed or right.narrowed,
         difference=left.difference and right.difference,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -13,7 +13,7 @@ from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import ONE, ZERO, Affine, Kind
 from tritonaudit.flow.facts import Access, Reduction, ShapeUse
 from tritonaudit.flow.joins import join
-from tritonaudit.flow.padding import extreme, mapped, poisoned, selected
+from tritonaudit.flow.padding import extreme, mapped, placed, poisoned, selected
 from tritonaudit.flow.value import (
     FLOATS,
     HALF,
@@ -90,10 +90,15 @@ def apply(machine: Machine, origin: str, arguments: Arguments) -> Value:
         operation = OPERATIONS.get(name)
         if operation is not None:
             return operation(machine, arguments)
-    elif name in _ELEMENTWISE and len(arguments.positional) == 1:
-        # A project's own name for a function of Triton's: `from .ops import exp`.
-        return OPERATIONS[name](machine, arguments)
+    elif len(arguments.positional) == 1:
+        # A project's own name for a function of Triton's: `from .ops import exp`, `triton_tanh`.
+        last = name.rpartition("_")[2]
+        if name in _ELEMENTWISE or last in _BOUNDED:
+            return OPERATIONS[name if name in _ELEMENTWISE else last](machine, arguments)
     return UNKNOWN
+
+
+_BOUNDED = frozenset({"tanh", "sigmoid", "erf"})
 
 
 _ALIASES = {
@@ -311,7 +316,8 @@ def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, .
     if not isinstance(fill, (bool, int, float)):
         return ()
     conditions = [c for c in mask.mask if isinstance(c, Less) and c.bounds()]
-    return tuple(Padding(c, float(fill), arguments.node, other is not None) for c in conditions)
+    node = arguments.node
+    return tuple(Padding(c, float(fill), node, other is not None, base=node, place=node) for c in conditions)
 
 
 def _murky_load(arguments: Arguments, mask: Value | None) -> bool:
@@ -345,7 +351,8 @@ def _block_load(machine: Machine, arguments: Arguments, pointer: Value, checked:
     for dimension in checked or ():
         condition = _block_condition(machine, block, dimension)
         if condition is not None:
-            paddings.append(Padding(condition, fill, arguments.node, True))
+            node = arguments.node
+            paddings.append(Padding(condition, fill, node, True, base=node, place=node))
     dtype = element_of(block.parameter) if block.parameter else None
     return Value(shape=block.block, dtype=dtype, paddings=tuple(paddings), raw=True, source=block.parameter)
 
@@ -439,7 +446,7 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
     dtype = _dtype_of(target)
     if dtype in ("fp32", "fp64") and machine.recording and (value.narrowed is not None or _in_element_type(value)):
         machine.flow.late_casts.append((arguments.node, value))
-    narrow = dtype is not None and (dtype in HALF or dtype.startswith("*")) and value.dtype in ("fp32", "fp64")
+    narrow = value.dtype in ("fp32", "fp64") and (_may_be_half(dtype) if dtype is not None else _is_dtype_of(target))
     keeps = value.dtype in INTEGERS and dtype in INTEGERS or value.dtype is None and dtype in INTEGERS
     return value.but(
         dtype=dtype,
@@ -449,6 +456,15 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
         origin=None,
         narrowed=arguments.node if narrow else None,
     )
+
+
+def _may_be_half(dtype: str) -> bool:
+    return dtype in HALF or dtype.startswith("*")
+
+
+def _is_dtype_of(target: Argument | None) -> bool:
+    """`x.dtype` of another value, as in `.to(x.dtype)`."""
+    return target is not None and isinstance(target[1], cst.Attribute) and target[1].attr.value == "dtype"
 
 
 def _in_element_type(value: Value) -> bool:
@@ -466,6 +482,8 @@ def _exp(machine: Machine, arguments: Arguments, base: str) -> Value:
     argument = arguments.value(0, "x")
     function = math.exp if base == "exp" else lambda x: 2.0**x
     paddings, murky = mapped(function, argument)
+    # What an exponential makes of the padding is mended before it: at the load, or after the last contraction.
+    paddings = tuple(replace(padding, place=padding.base) for padding in paddings)
     value = Value(
         shape=argument.shape,
         dtype=argument.dtype,
@@ -724,7 +742,7 @@ def _reduced(
     if simple and axis is not None and known:
         kept = tuple(p for p in operand.paddings if axis not in p.axes())
         moved = expressions.move_axes(machine.atoms, operand.but(paddings=kept), shape, axes)
-        result.paddings = moved.paddings
+        result.paddings = placed(moved, arguments.node)
     if result.dtype is None or result.dtype not in FLOATS:
         loops = tuple(loop.counter.id for loop in machine.loops)
         over = frozenset(range(-len(shape), 0)) if shape else frozenset()
@@ -760,7 +778,7 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
     return Value(
         shape=shape,
         dtype=dtype,
-        paddings=(outer := _outer_paddings(left, right)),
+        paddings=(outer := _outer_paddings(arguments.node, left, right)),
         murky=left.murky or right.murky or _loses_paddings(left, right, outer),
         raw=True,
         narrowed=out[1] if out is not None and dtype in HALF else None,
@@ -781,11 +799,11 @@ def _contracted(machine: Machine, left: Value, right: Value) -> tuple[Padding, .
     return tuple(bad)
 
 
-def _outer_paddings(left: Value, right: Value) -> tuple[Padding, ...]:
+def _outer_paddings(node: cst.CSTNode, left: Value, right: Value) -> tuple[Padding, ...]:
     """Rows padded in `left` and columns padded in `right` give zeros when they hold zeros."""
     rows = [p for p in left.paddings if p.fill == 0.0 and p.axes() == frozenset((-2,))]
     columns = [p for p in right.paddings if p.fill == 0.0 and p.axes() == frozenset((-1,))]
-    return (*rows, *columns)
+    return tuple(replace(padding, base=node, place=node) for padding in (*rows, *columns))
 
 
 def _loses_paddings(left: Value, right: Value, kept: tuple[Padding, ...]) -> bool:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import Kind
+from tritonaudit.flow.affine import ONE, Kind
 from tritonaudit.flow.value import Fill, Less, Padding, Value
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
 
 _INFINITE = (math.inf, -math.inf)
 
@@ -46,14 +51,15 @@ def combined(operator: str, left: Value, right: Value) -> Lanes:
 
 def _keep(result: dict[Less, Padding], padding: Padding, fill: float | Fill | None) -> None:
     if fill is not None:
-        result[padding.condition] = Padding(padding.condition, fill, padding.load, padding.explicit)
+        result[padding.condition] = replace(padding, fill=fill)
 
 
 class _Marker:
     """What the other operand holds where this one is padded, when that is not a fill."""
 
 
-_DATA = _Marker()  # ordinary data, the same as in any other lane
+_DATA = _Marker()  # one value for all lanes of the axis: a scalar, a mean, a scale
+_LANES = _Marker()  # data of its own in every lane, such as the sum of full tiles before a partial one
 _OTHER = _Marker()  # padded by another condition on the same axes: cannot tell
 
 _Other = float | Fill | _Marker
@@ -70,7 +76,8 @@ def _fill_of(value: Value, condition: Less) -> _Other:
     axes = condition.bounds()
     if value.murky or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
         return _OTHER
-    return _DATA
+    spread = any(-axis <= len(value.shape) and value.shape[axis] != ONE for axis in axes)
+    return _LANES if spread else _DATA
 
 
 def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
@@ -88,6 +95,8 @@ def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> 
     if operator in ("Add", "Subtract"):
         if fill in _INFINITE:
             return fill
+        if other is _LANES:
+            return None
         if other in _INFINITE and isinstance(other, float):
             return other if operator == "Add" else -other
         return _spoiled(fill, other)
@@ -102,6 +111,8 @@ def _operate_right(operator: str, other: _Other, fill: float | Fill, value: Valu
     if isinstance(fill, float) and isinstance(other, float):
         return _computed(operator, other, fill)
     if operator == "Subtract":
+        if other is _LANES and fill not in _INFINITE:
+            return None
         return -fill if fill in _INFINITE and isinstance(fill, float) else _spoiled(fill, other)
     return None
 
@@ -140,6 +151,20 @@ def _computed(operator: str, left: float, right: float) -> float | Fill | None:
     return None
 
 
+def placed(value: Value, base: CSTNode) -> tuple[Padding, ...]:
+    """The paddings of a load or a contraction: it is there that they can be mended first."""
+    return tuple(replace(padding, base=base, place=base) for padding in value.paddings)
+
+
+def spoiled_at(node: CSTNode, value: Value, *sources: Value) -> tuple[Padding, ...]:
+    """The paddings of an operation, those that it made a computed value mended at it."""
+    before = {(p.condition, p.fill) for source in sources for p in source.paddings}
+    return tuple(
+        replace(p, place=node) if isinstance(p.fill, Fill) and (p.condition, p.fill) not in before else p
+        for p in value.paddings
+    )
+
+
 def extreme(operator: str, left: Value, right: Value) -> Lanes:
     """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it cannot be told."""
     result: dict[Less, Padding] = {}
@@ -159,7 +184,7 @@ def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
         return (), value.murky
     if function is None:
         return (), True
-    paddings = (Padding(p.condition, _image(function, p.fill), p.load, p.explicit) for p in value.paddings)
+    paddings = (replace(p, fill=_image(function, p.fill)) for p in value.paddings)
     return tuple(paddings), value.murky
 
 
@@ -180,7 +205,7 @@ def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
     for padding in chosen.paddings:
         if padding.condition in conditions:
             if replacement is not None:
-                result[padding.condition] = Padding(padding.condition, replacement, padding.load, True)
+                result[padding.condition] = replace(padding, fill=replacement, explicit=True)
         elif not any(padding.axes() & condition.bounds() for condition in conditions):
             result[padding.condition] = padding
     if replacement is not None:
@@ -197,10 +222,19 @@ def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
 
 def met(left: Value, right: Value) -> Lanes:
     """The paddings of a value that is one of the two: those that both have, or that a constant equals."""
-    kept = [p for p in left.paddings if p in right.paddings or _equals(right, p)]
-    kept += [p for p in right.paddings if p not in kept and _equals(left, p)]
-    lost = len(kept) < len({p.condition for p in (*left.paddings, *right.paddings)})
-    return tuple(kept), lost or left.murky or right.murky
+    kept: dict[Less, Padding] = {}
+    for one, other in ((left, right), (right, left)):
+        theirs = {padding.condition: padding for padding in other.paddings}
+        for padding in one.paddings:
+            twin = theirs.get(padding.condition)
+            if padding.condition in kept:
+                continue
+            if (twin is not None and padding.fill == twin.fill) or _equals(other, padding):
+                kept[padding.condition] = padding
+            elif twin is not None and padding.fill not in _INFINITE and twin.fill not in _INFINITE:
+                kept[padding.condition] = replace(padding, fill=Fill.COMPUTED)  # either way it is no neutral element
+    lost = len(kept) < len({padding.condition for padding in (*left.paddings, *right.paddings)})
+    return tuple(kept.values()), lost or left.murky or right.murky
 
 
 def _equals(value: Value, padding: Padding) -> bool:
@@ -223,8 +257,10 @@ def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding,
 
 
 def _reachable(padding: Padding) -> bool:
-    """Whether padded lanes can be met: a loop up to the program's own tile may never come to the end of the data."""
-    for atom in padding.condition.gap.atoms():
-        if atom.kind is Kind.LOOP and (atom.stop is None or any(a.kind is Kind.PID for a in atom.stop.atoms())):
+    """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end of the data."""
+    gap = padding.condition.gap
+    bound = {atom for product, factor in gap.terms.items() if factor > 0 for atom in product}
+    for atom in gap.atoms():
+        if atom.kind is Kind.LOOP and (atom.stop is None or not bound & atom.stop.atoms_inside()):
             return False
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -110,12 +110,18 @@ ANYTHING: Mask = frozenset((Opaque(ALL_AXES),))
 
 @dataclass(frozen=True)
 class Padding:
-    """Lanes that fail `condition` hold `fill` instead of data; `load` is the masked load, None for a `tl.where`."""
+    """Lanes that fail `condition` hold `fill` instead of data.
+
+    `load` is the masked load, None where a `tl.where` put it there; `base` is the load or the contraction that the
+    value comes from, `place` the expression at which to mend it.
+    """
 
     condition: Less
     fill: float | Fill
     load: CSTNode | None
     explicit: bool
+    base: CSTNode | None = field(default=None, compare=False)
+    place: CSTNode | None = field(default=None, compare=False)
 
     def axes(self) -> frozenset[int]:
         return self.condition.bounds()
@@ -198,7 +204,7 @@ class BlockPointer:
     descriptor: bool = False
 
 
-_FIELDS = tuple(field.name for field in fields(Value))
+_FIELDS = tuple(entry.name for entry in fields(Value))
 UNKNOWN = Value()
 
 

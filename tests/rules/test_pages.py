@@ -1,0 +1,66 @@
+"""The pages of the rules: their code is checked, so that no page teaches what the rule does not do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.checkout import ROOT
+from tritonaudit.config import Config
+from tritonaudit.engine import check_text
+from tritonaudit.rule import Rule
+from tritonaudit.rules import all_rules
+
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def sections(rule: type[Rule]) -> dict[str, str]:
+    """The page's text by heading; a comment in a code block is no heading."""
+    _, *parts = re.split(r"^## (.*)$", rule.page(), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def blocks(heading: str) -> list[tuple[type[Rule], str]]:
+    return [(rule, found[2]) for rule in all_rules() for found in _BLOCK.finditer(sections(rule)[heading])]
+
+
+def codes(text: str) -> set[str]:
+    audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT))
+    return {finding.code for finding in audit.findings}
+
+
+def name(value: object) -> str:
+    return value.code if isinstance(value, type) and issubclass(value, Rule) else ""
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=name)
+def test_a_page_is_filled_in(rule: type[Rule]) -> None:
+    for heading, text in sections(rule).items():
+        assert text.strip(), heading
+        languages = [found[1] for found in _BLOCK.finditer(text)]
+        if heading in ("Example", "Use instead"):
+            assert languages
+            assert set(languages) == {"python"}
+        assert text.count("```") == 2 * len(languages)
+
+
+@pytest.mark.parametrize(("rule", "text"), blocks("Example"), ids=name)
+def test_an_example_is_found(rule: type[Rule], text: str) -> None:
+    assert codes(text) == {rule.code}
+
+
+@pytest.mark.parametrize(("rule", "text"), blocks("Use instead"), ids=name)
+def test_what_to_use_instead_is_not_found(rule: type[Rule], text: str) -> None:
+    assert codes(text) == set()
+
+
+@pytest.mark.parametrize(("rule", "text"), blocks("Use instead"), ids=name)
+def test_what_to_use_instead_is_python(rule: type[Rule], text: str) -> None:
+    compile(text, rule.code, "exec")
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=name)
+def test_a_page_leads_nowhere_private(rule: type[Rule]) -> None:
+    assert not re.search(r"/(home|tmp|work|root)/", rule.page())
+    assert max(map(len, rule.page().splitlines())) <= 120
