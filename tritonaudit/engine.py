@@ -72,8 +72,11 @@ def _merge(results: Sequence[_Result]) -> Audit:
 def shown_path(path: Path) -> str:
     """The path as findings show it: relative to the working directory where it is below it."""
     absolute = os.path.abspath(path)
-    relative = os.path.relpath(absolute) if os.path.splitdrive(absolute)[0] == os.path.splitdrive(os.getcwd())[0] else ""
-    return Path(absolute if not relative or relative.startswith("..") else relative).as_posix()
+    here = os.getcwd()
+    if os.path.splitdrive(absolute)[0] != os.path.splitdrive(here)[0]:
+        return Path(absolute).as_posix()
+    relative = os.path.relpath(absolute, here)
+    return Path(absolute if relative.startswith("..") else relative).as_posix()
 
 
 # -- one file ----------------------------------------------------------------------------------------------------
@@ -165,9 +168,8 @@ class _Checker:
             kernels += 1
             for rule in self._by_facts.get(type(facts), ()):
                 if rule.code not in ignored:
-                    findings.extend(
-                        self._finding(rule, hit, shown, facts.tree, facts.function.qualname) for hit in rule.check(facts)
-                    )
+                    kernel = facts.function.qualname
+                    findings.extend(self._finding(rule, hit, shown, facts.tree, kernel) for hit in rule.check(facts))
         project.forget(module)
         return findings, outcomes, kernels
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import Affine, Kind
+from tritonaudit.flow.affine import Affine, Atom, Kind
 from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -22,6 +23,7 @@ class NonPowerOf2Arange(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        reported: set[str] = set()
         for node, start, end in kernel.aranges:
             if start.affine is None or end.affine is None:
                 continue
@@ -29,7 +31,7 @@ class NonPowerOf2Arange(Rule):
             if length.value is not None:
                 if not _is_power_of_2(length.value):
                     yield self._certain(node, length.value)
-            elif (hit := self._launched(kernel, node, length)) is not None:
+            elif (hit := self._launched(kernel, node, length, reported)) is not None:
                 yield hit
 
     def _certain(self, node: CSTNode, length: int) -> Hit:
@@ -43,22 +45,37 @@ class NonPowerOf2Arange(Rule):
             remedy=f"use a length of {wider} and mask the lanes from {length} on",
         )
 
-    def _launched(self, kernel: KernelFlow, node: CSTNode, length: Affine) -> Hit | None:
+    def _launched(self, kernel: KernelFlow, node: CSTNode, length: Affine, reported: set[str]) -> Hit | None:
         """A length that is a constexpr parameter, times a number: what do launches and configs pass for it?"""
         (product, factor), *rest = length.terms.items()
-        if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR:
+        if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR or product[0].name in reported:
             return None
         parameter = product[0].name
         for size in kernel.launches.sizes(parameter):
+            hit = None
             if size.value is not None and not _is_power_of_2(size.value * factor):
-                message = f"`{parameter}` is {size.value} here, so this `tl.arange` has {size.value * factor} elements"
-                return self._host_hit(kernel, node, f"{message}, which is not a power of two", size, Confidence.HIGH)
-        for size in kernel.launches.sizes(parameter):
-            if size.origin is Origin.SIZE and not kernel.launches.asserts_power_of_2(parameter):
-                message = f"`{parameter}` is `{size.text}`, the size of a tensor: unless it is a power of two"
-                message += " this `tl.arange` does not compile"
-                return self._host_hit(kernel, node, message, size, Confidence.MEDIUM)
+                message = f"`{parameter}` is {size.value} at a launch, so this `tl.arange` has {size.value * factor} "
+                message += "elements, which is not a power of two"
+                hit = self._host_hit(kernel, node, message, size, Confidence.HIGH)
+            elif size.origin in (Origin.SIZE, Origin.LAST_SIZE) and self._is_free(kernel, product[0]):
+                message = f"`{parameter}` is `{size.text}`, the size of a tensor: unless it is a power of two "
+                message += "this `tl.arange` does not compile"
+                sure = Confidence.MEDIUM if size.origin is Origin.SIZE else Confidence.LOW
+                hit = self._host_hit(kernel, node, message, size, sure)
+            if hit is not None:
+                reported.add(parameter)
+                return hit
         return None
+
+    def _is_free(self, kernel: KernelFlow, parameter: Atom) -> bool:
+        """Whether nothing says that the size is chosen or checked to be a power of two."""
+        return not self._is_tile(kernel, parameter) and not kernel.launches.asserts_power_of_2(parameter.name)
+
+    def _is_tile(self, kernel: KernelFlow, parameter: Atom) -> bool:
+        """Whether masks count tiles by the parameter: then it is a tile's size, chosen, and not the data's."""
+        masks = (access.mask.mask for access in kernel.accesses if access.mask is not None and access.mask.mask)
+        gaps = (condition.gap for mask in masks for condition in mask if isinstance(condition, Less))
+        return any(parameter in product and len(product) > 1 for gap in gaps for product in gap.terms)
 
     def _host_hit(self, kernel: KernelFlow, node: CSTNode, message: str, size: Size, confidence: Confidence) -> Hit:
         return Hit(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Severity, Span
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
 
 
 class UnmaskedAccess(Rule):
@@ -22,7 +26,7 @@ class UnmaskedAccess(Rule):
                 yield self._hit(kernel, access, lane)
 
     def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded) -> Hit:
-        related = []
+        related: list[tuple[CSTNode | Span, str]] = []
         if lane.sibling is not None:
             related.append((lane.sibling.node, "this access masks the same index"))
         if lane.host is not None:

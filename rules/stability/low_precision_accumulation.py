@@ -37,18 +37,19 @@ class LowPrecisionAccumulation(Rule):
                 )
 
     def _accumulator(self, accumulation: Accumulation) -> Hit | None:
-        dtype = accumulation.dtype
+        dtype, added = accumulation.dtype, accumulation.added
         if dtype in HALF:
-            kept = dtype
-        elif dtype.startswith("*") and accumulation.added.dtype not in INTEGERS:
-            kept = f"the element type of `{dtype[1:]}`"
+            kept, sure = dtype, Confidence.HIGH
+        elif dtype.startswith("*") and added.dtype not in INTEGERS:
+            # The element type may be an integer's: sure enough only where a float was cast to it.
+            was_float = added.narrowed is not None and added.dtype == dtype
+            is_float = was_float or added.dtype in ("fp16", "bf16", "fp32", "fp64")
+            kept, sure = f"the element type of `{dtype[1:]}`", Confidence.MEDIUM if is_float else Confidence.LOW
         else:
             return None
-        initial = accumulation.initial
         return Hit(
             accumulation.node,
             f"`{accumulation.name}` is accumulated over a loop in {kept}",
             remedy="accumulate in `tl.float32` and cast once, at the end",
-            confidence=Confidence.HIGH if dtype in HALF else Confidence.MEDIUM,
-            related=() if initial is None else ((initial, "its dtype is chosen here"),),
+            confidence=sure,
         )

@@ -22,11 +22,15 @@ class PaddingInReduction(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        surest: dict[int, tuple[Confidence, Reduction, Padding]] = {}
         for reduction in kernel.reductions:
             for padding in reduction.poisoned:
-                if (sure := self._confidence(reduction, padding)) is not None:
-                    yield self._hit(reduction, padding, sure)
-                    break
+                sure = self._confidence(reduction, padding)
+                place = id(padding.place or reduction.node)
+                if sure is not None and (place not in surest or sure.rank < surest[place][0].rank):
+                    surest[place] = (sure, reduction, padding)
+        for sure, reduction, padding in surest.values():
+            yield self._hit(reduction, padding, sure)
 
     def _confidence(self, reduction: Reduction, padding: Padding) -> Confidence | None:
         """How sure it is that the padding changes the result; None when it does not."""

@@ -248,9 +248,7 @@ class Atoms:
             return Affine.of(atom)
         new_axes = frozenset(axes.get(axis, axis) for axis in atom.axes)
         if atom.kind is Kind.LANE:
-            moved = self.get(
-                Kind.LANE, atom.name, axis=min(new_axes), start=atom.start, size=atom.size, axes=new_axes
-            )
+            moved = self.get(Kind.LANE, atom.name, axis=min(new_axes), start=atom.start, size=atom.size, axes=new_axes)
             return Affine.of(moved)
         inner = tuple(self.moved(part, axes) for part in atom.inner)
         origin = atom.name if atom.inner else atom.id

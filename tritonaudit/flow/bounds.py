@@ -56,7 +56,8 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     if not tiles:
         return _rounded_up_tile(flow, lane)
     for tile in tiles:
-        found = _partial_grid(flow, tile, lane, index) if tile.kind is Kind.PID else _partial_loop(flow, tile, lane, index)
+        partial = _partial_grid if tile.kind is Kind.PID else _partial_loop
+        found = partial(flow, tile, lane, index)
         if found is not None:
             return found
     return Unbounded(str(index), "no mask, clamp or check bounds it", Confidence.LOW)
@@ -104,7 +105,7 @@ def _is_tile(rest: Product, factor: int, lane: Atom) -> bool:
 
 
 def _guarded(flow: KernelFlow, access: Access) -> bool:
-    """Whether an `if` may stand for the mask: a run-time test of the tile, or a constexpr one with a masked other arm."""
+    """Whether an `if` may stand for the mask: a run-time test of the tile, or a constexpr one whose other arm masks."""
     for guard in access.path:
         if not guard.constexpr and any(atom.kind in _MOVING for gap in guard.affines for atom in gap.atoms()):
             return True

@@ -29,7 +29,6 @@ from tritonaudit.flow.value import (
     element_of,
     literal,
     promote,
-    scalar,
 )
 
 if TYPE_CHECKING:
@@ -157,14 +156,23 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
         value.source = left.source or right.source
     elif operator == "Divide" and left.raw and _plain(right):
         value.raw, value.source = True, left.source
-    value.narrowed = left.narrowed or right.narrowed
+    value.narrowed = _narrowed(value.dtype, left, right)
     if value.paddings:
         value.paddings = spoiled_at(node, value, left, right)
     if operator == "Subtract":
         value.difference = _outer_difference(left, right)
     elif operator == "Multiply":
-        value.difference = left.difference and _plain(right) or right.difference and _plain(left)
+        value.difference = (left.difference and _plain(right)) or (right.difference and _plain(left))
     return value
+
+
+def _narrowed(dtype: str | None, left: Value, right: Value) -> cst.CSTNode | None:
+    """The cast that rounded the result: of both operands, or of one that is scaled or shifted by a number."""
+    if dtype in ("fp32", "fp64"):
+        return None
+    if left.narrowed is not None and (right.narrowed is not None or _plain(right)):
+        return left.narrowed
+    return right.narrowed if right.narrowed is not None and _plain(left) else None
 
 
 def _outer_difference(left: Value, right: Value) -> bool:
@@ -295,9 +303,7 @@ def _sign(value: Value) -> int | None:
     return -1 if value.upper is not None and value.upper <= 0 else None
 
 
-def _track_exps(
-    machine: Machine, node: cst.CSTNode, value: Value, operator: str, left: Value, right: Value
-) -> None:
+def _track_exps(machine: Machine, node: cst.CSTNode, value: Value, operator: str, left: Value, right: Value) -> None:
     """Follow overflowing exponentials into the expressions in which they do harm."""
     if not left.tainted and not right.tainted:
         return
@@ -327,7 +333,9 @@ def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
         _note_boolean(machine, node, "not", (value,))
         return _negated(value)
     if isinstance(node.operator, cst.BitInvert):
-        return _negated(value) if value.mask is not None else value.but(affine=None, const=None, paddings=(), murky=True)
+        if value.mask is not None:
+            return _negated(value)
+        return value.but(affine=None, const=None, paddings=(), murky=True)
     if isinstance(node.operator, cst.Minus):
         return _minus(value)
     return value
@@ -482,7 +490,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         parts = value.parts
         return parts[index] if isinstance(index, int) and -len(parts) <= index < len(parts) else UNKNOWN
     added = [isinstance(i, cst.Index) and isinstance(i.value, cst.Name) and i.value.value == "None" for i in items]
-    if not all(new or isinstance(item, cst.Slice) for new, item in zip(added, items)):
+    if not all(new or isinstance(item, cst.Slice) for new, item in zip(added, items, strict=False)):
         return UNKNOWN
     return expand(machine.atoms, value, added)
 
@@ -494,7 +502,8 @@ def expand(atoms: Atoms, value: Value, added: list[bool]) -> Value:
     if len(shape) != kept:
         if not (value.shape == () or len(shape) < kept):
             return UNKNOWN
-        return value.but(shape=None, affine=None, paddings=(), murky=True, mask=None if value.mask is None else ANYTHING)
+        mask = None if value.mask is None else ANYTHING
+        return value.but(shape=None, affine=None, paddings=(), murky=True, mask=mask)
     rank = len(added)
     dims: list[Affine | None] = []
     axes: dict[int, int] = {}
@@ -549,7 +558,7 @@ def loop_range(machine: Machine, node: cst.BaseExpression) -> LoopRange:
     static = name.endswith("static_range")
     values = [machine.evaluate(arg.value) for arg in node.args if arg.keyword is None and not arg.star]
     if static and machine.recording:
-        for value, arg in zip(values, node.args):
+        for value, arg in zip(values, node.args, strict=False):
             machine.flow.shape_uses.append(ShapeUse(arg.value, value, "tl.static_range"))
     if not name.endswith("range") or not 1 <= len(values) <= 3:
         return LoopRange(None, None, None, static)

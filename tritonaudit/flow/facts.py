@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guard:
-    """An enclosing `if`: which one, which arm, and whether Triton decides it when compiling."""
+    """An enclosing `if`: its condition as written, which arm, and whether Triton decides it when compiling."""
 
-    node_id: int
+    condition: str
     arm: bool
     constexpr: bool
     affines: tuple[Affine, ...] = ()
@@ -31,9 +31,9 @@ Path = tuple[Guard, ...]
 
 
 def exclusive(left: Path, right: Path) -> bool:
-    """Whether the two places are in different arms of one `if`."""
-    arms = {guard.node_id: guard.arm for guard in left}
-    return any(arms.get(guard.node_id, guard.arm) != guard.arm for guard in right)
+    """Whether the two places are in different arms of one condition."""
+    arms = {guard.condition: guard.arm for guard in left}
+    return any(arms.get(guard.condition, guard.arm) != guard.arm for guard in right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,6 @@ class Accumulation:
     node: CSTNode
     name: str
     dtype: str
-    initial: CSTNode | None
     added: Value
 
 

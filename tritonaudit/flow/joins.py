@@ -55,7 +55,7 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
     paddings, murky = met(left, right)
     parts = None
     if left.parts is not None and right.parts is not None and len(left.parts) == len(right.parts):
-        parts = tuple(join(atoms, a, b) for a, b in zip(left.parts, right.parts))
+        parts = tuple(join(atoms, a, b) for a, b in zip(left.parts, right.parts, strict=False))
     return Value(
         shape=shape,
         dtype=dtype,
@@ -91,7 +91,7 @@ def _weak(left: str | None, right: str | None) -> str | None:
 def _shape(left: Shape | None, right: Shape | None) -> Shape | None:
     if left is None or right is None or len(left) != len(right):
         return None
-    return tuple(a if a == b else None for a, b in zip(left, right))
+    return tuple(a if a == b else None for a, b in zip(left, right, strict=False))
 
 
 def _affine(atoms: Atoms, left: Value, right: Value, shape: Shape | None, key: object) -> Affine | None:

@@ -6,6 +6,7 @@ does not know is UNKNOWN.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -29,11 +30,12 @@ _MAX_CALLS = 200
 
 @dataclass
 class _Loop:
-    """A loop being run: its counter, the names it carries, and the first atom made inside it."""
+    """A loop being run: its counter, the state before it, the first atom made inside it, and names set afresh in it."""
 
     counter: Atom
     outer: State
     first_atom: int
+    reset: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -140,6 +142,8 @@ class Machine:
         if isinstance(target, cst.Name):
             if isinstance(source, cst.BinaryOperation):
                 self._note_accumulation(target.value, source)
+            if self.recording and self.loops:
+                self._note_reset(target.value, source)
             # A plain assignment makes a tensor of a constexpr; only an annotated one keeps it.
             self.assign(target.value, value.but(constexpr=False) if value.constexpr and value.parts is None else value)
         elif isinstance(target, (cst.Tuple, cst.List)):
@@ -147,6 +151,11 @@ class Machine:
             for index, element in enumerate(target.elements):
                 part = parts[index] if parts is not None and len(parts) == len(target.elements) else UNKNOWN
                 self._bind(element.value, part, None)
+
+    def _note_reset(self, name: str, source: cst.BaseExpression | None) -> None:
+        """A name of before the loop that is set without looking at what it was."""
+        if name in self.loops[-1].outer and (source is None or not re.search(rf"\b{name}\b", self.code(source))):
+            self.loops[-1].reset.add(name)
 
     def _annotated(self, node: cst.AnnAssign) -> None:
         if node.value is None or not isinstance(node.target, cst.Name):
@@ -168,19 +177,24 @@ class Machine:
         self.assign(name, expressions.binary(self, node, operator, left, right))
 
     def _note_accumulation(self, name: str, node: cst.BinaryOperation) -> None:
-        if isinstance(node.left, cst.Name) and node.left.value == name and self.loops:
-            silent, self.silent = self.silent, 1
-            right = self.evaluate(node.right)
-            self.silent = silent
-            self.note_accumulation(node, name, type(node.operator).__name__, right)
+        """`acc = acc + x`, `acc = acc * alpha + x` and the like."""
+        if not (self.recording and self.loops and isinstance(node.operator, cst.Add)):
+            return
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if re.search(rf"\b{name}\b", self.code(side)):
+                self.silent += 1
+                added = self.evaluate(other)
+                self.silent -= 1
+                self.note_accumulation(node, name, "Add", added)
+                break
 
     def note_accumulation(self, node: cst.CSTNode, name: str, operator: str, added: Value) -> None:
         """`name` of before the innermost loop is added to in it."""
         if not (self.recording and self.loops and operator in ("Add", "Dot")):
             return
-        before = self.loops[-1].outer.get(name)
+        before = None if name in self.loops[-1].reset else self.loops[-1].outer.get(name)
         if before is not None and before.dtype is not None and before.dtype not in ("fp32", "fp64"):
-            self.flow.accumulations.append(Accumulation(node, name, before.dtype, before.narrowed, added))
+            self.flow.accumulations.append(Accumulation(node, name, before.dtype, added))
 
     def _if(self, node: cst.If) -> None:
         condition = self.evaluate(node.test)
@@ -209,9 +223,7 @@ class Machine:
         elif orelse is not None:
             self.block(orelse.body)
 
-    def _arm(
-        self, node: cst.If, condition: Value, arm: bool, state: State, run: Callable[[], None]
-    ) -> State | None:
+    def _arm(self, node: cst.If, condition: Value, arm: bool, state: State, run: Callable[[], None]) -> State | None:
         path = self.path
         self.path = (*path, self._guard(node, condition, arm))
         self.state = state
@@ -229,14 +241,11 @@ class Machine:
     def _merge(self, left: State, right: State) -> State:
         if left.keys() == right.keys():
             return {name: a if (a := left[name]) is (b := right[name]) else join(self.atoms, a, b) for name in left}
-        merged: State = {}
-        for name in left.keys() | right.keys():
-            a, b = left.get(name), right.get(name)
-            if a is None or b is None:
-                # Set in one arm only: where Triton accepts it, the arm was taken.
-                merged[name] = a if a is not None else b  # type: ignore[assignment]
-            else:
-                merged[name] = a if a is b else join(self.atoms, a, b)
+        # A name that is set in one arm only: where Triton accepts it, that arm was taken.
+        merged = {**left, **right}
+        for name in left.keys() & right.keys():
+            a, b = left[name], right[name]
+            merged[name] = a if a is b else join(self.atoms, a, b)
         return merged
 
     # -- loops ---------------------------------------------------------------------------------------------------
@@ -284,6 +293,7 @@ class Machine:
             # Someone runs this body again to note it; what it leaves behind is enough for now.
             self.state = carried if first is None else {**first, **carried}
         else:
+            self.loops[-1].reset.clear()
             self.state = dict(carried)
             body()
             self.path = path
@@ -361,4 +371,3 @@ class Machine:
 
 
 _MODULE = cst.Module([])
-

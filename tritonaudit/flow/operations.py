@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -151,7 +151,7 @@ def _shape_of(machine: Machine, argument: Argument | None, where: str) -> Shape 
             return (value.affine,)
         return None
     if isinstance(node, (cst.Tuple, cst.List)):
-        for part, element in zip(value.parts, node.elements):
+        for part, element in zip(value.parts, node.elements, strict=False):
             _use_as_shape(machine, (part, element.value), where)
     return tuple(part.affine for part in value.parts)
 
@@ -179,7 +179,6 @@ def _filled(machine: Machine, arguments: Arguments, fill: Value, dtype: Argument
         const=number,
         upper=fill.upper,
         lower=fill.lower,
-        narrowed=dtype[1] if dtype is not None and kind not in ("fp32", "fp64") else None,
     )
 
 
@@ -283,7 +282,7 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
     source = pointer.origin
     dtype = element_of(source.name) if source is not None else None
     condition = None if mask is None else mask[0]
-    value = Value(
+    return Value(
         shape=_loaded_shape(pointer, condition),
         dtype=dtype,
         affine=_loaded_affine(machine, arguments.node, pointer, condition),
@@ -292,7 +291,6 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
         raw=True,
         source=source.name if source is not None else None,
     )
-    return value
 
 
 def _loaded_shape(pointer: Value, mask: Value | None) -> Shape | None:
@@ -321,7 +319,7 @@ def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, .
 
 
 def _murky_load(arguments: Arguments, mask: Value | None) -> bool:
-    """Whether masked-off lanes of the load hold what cannot be told: an unknown mask, or an `other` that is no number."""
+    """Whether it cannot be told what masked-off lanes hold: an unknown mask, or an `other` that is no number."""
     if mask is None:
         return False
     other = arguments.get(2, "other")
@@ -365,7 +363,8 @@ def _block_condition(machine: Machine, block: BlockPointer, dimension: int) -> L
     if extent is None or offset is None or size is None or extent == size:
         return None
     lane = machine.atoms.lane(size, ZERO, dimension - rank)
-    return Less(extent - offset - lane, True)
+    condition = Less(extent - offset - lane, True)
+    return condition if condition.bounds() else None
 
 
 def _note_access(
@@ -397,9 +396,7 @@ def _is_none(argument: Argument | None) -> bool:
 
 def _store(machine: Machine, arguments: Arguments) -> Value:
     pointer = arguments.value(0, "pointer")
-    _note_access(
-        machine, arguments, "store", pointer, arguments.get(2, "mask"), _boundary_check(arguments) is not None
-    )
+    _note_access(machine, arguments, "store", pointer, arguments.get(2, "mask"), _boundary_check(arguments) is not None)
     return UNKNOWN
 
 
@@ -432,7 +429,7 @@ def _advance(machine: Machine, arguments: Arguments) -> Value:
     block = pointer.block
     if block is None or steps is None or len(steps) != len(block.offsets):
         return UNKNOWN
-    moved = tuple(None if a is None or b is None else a + b for a, b in zip(block.offsets, steps))
+    moved = tuple(None if a is None or b is None else a + b for a, b in zip(block.offsets, steps, strict=False))
     return pointer.but(block=BlockPointer(block.parameter, block.shape, moved, block.block))
 
 
@@ -444,10 +441,12 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
     if "bitcast" in arguments.keywords:
         return Value(shape=value.shape, murky=True)
     dtype = _dtype_of(target)
-    if dtype in ("fp32", "fp64") and machine.recording and (value.narrowed is not None or _in_element_type(value)):
+    # `x.to(y.dtype).to(tl.float32)` at one place rounds on purpose.
+    twice = arguments.positional and arguments.positional[0][1] is value.narrowed
+    if dtype in ("fp32", "fp64") and machine.recording and value.narrowed is not None and not twice:
         machine.flow.late_casts.append((arguments.node, value))
     narrow = value.dtype in ("fp32", "fp64") and (_may_be_half(dtype) if dtype is not None else _is_dtype_of(target))
-    keeps = value.dtype in INTEGERS and dtype in INTEGERS or value.dtype is None and dtype in INTEGERS
+    keeps = (value.dtype in INTEGERS and dtype in INTEGERS) or (value.dtype is None and dtype in INTEGERS)
     return value.but(
         dtype=dtype,
         affine=value.affine if keeps or (dtype in INTEGERS and value.affine is not None) else None,
@@ -459,16 +458,13 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
 
 
 def _may_be_half(dtype: str) -> bool:
-    return dtype in HALF or dtype.startswith("*")
+    """Not fp8, which nobody rounds to but on purpose."""
+    return dtype in ("fp16", "bf16") or dtype.startswith("*")
 
 
 def _is_dtype_of(target: Argument | None) -> bool:
     """`x.dtype` of another value, as in `.to(x.dtype)`."""
     return target is not None and isinstance(target[1], cst.Attribute) and target[1].attr.value == "dtype"
-
-
-def _in_element_type(value: Value) -> bool:
-    return value.dtype is not None and value.dtype.startswith("*")
 
 
 def _exponential(base: str) -> Operation:
@@ -561,9 +557,7 @@ def _log1p(machine: Machine, arguments: Arguments) -> Value:
     if machine.recording:
         machine.flow.overflows.extend((term, "softplus", arguments.node) for term in value.exps)
     paddings, murky = mapped(math.log1p, value)
-    return Value(
-        shape=value.shape, dtype=value.dtype, lower=0.0, paddings=paddings, murky=murky, tainted=value.tainted
-    )
+    return Value(shape=value.shape, dtype=value.dtype, lower=0.0, paddings=paddings, murky=murky, tainted=value.tainted)
 
 
 def _extreme(name: str) -> Operation:
@@ -666,9 +660,9 @@ def _selected_affine(machine: Machine, condition: Value, chosen: Value, other: V
 
 
 def _fdiv(machine: Machine, arguments: Arguments) -> Value:
-    return expressions.binary(
-        machine, arguments.node, "Divide", arguments.value(0, "x"), arguments.value(1, "y")
-    ).but(narrowed=None)
+    return expressions.binary(machine, arguments.node, "Divide", arguments.value(0, "x"), arguments.value(1, "y")).but(
+        narrowed=None
+    )
 
 
 # -- reductions and dot ------------------------------------------------------------------------------------------
@@ -705,9 +699,7 @@ def _note_reduction(machine: Machine, arguments: Arguments, name: str, operand: 
         machine.flow.narrow_sums.append((arguments.node, operand, name))
 
 
-def _reduced(
-    machine: Machine, arguments: Arguments, name: str, operand: Value, axis: int | None, known: bool
-) -> Value:
+def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, axis: int | None, known: bool) -> Value:
     keep = arguments.keywords.get("keep_dims")
     shape: Shape | None = None
     axes: dict[int, int] = {}
@@ -739,6 +731,8 @@ def _reduced(
         result.lower = 0.0 if operand.lower is not None and operand.lower >= 0 else None
         result.upper = 0.0 if operand.upper is not None and operand.upper <= 0 else None
         result.sums, result.narrowed, result.tainted = operand.exps, operand.narrowed, operand.tainted
+        if operand.dtype is not None and (operand.dtype in HALF or operand.dtype.startswith("*")) and operand.is_block:
+            result.narrowed = arguments.node
     if simple and axis is not None and known:
         kept = tuple(p for p in operand.paddings if axis not in p.axes())
         moved = expressions.move_axes(machine.atoms, operand.but(paddings=kept), shape, axes)
@@ -794,7 +788,7 @@ def _contracted(machine: Machine, left: Value, right: Value) -> tuple[Padding, .
         if padding.fill == 0.0 or not factor.raw or factor.murky:
             continue  # a computed factor, such as a triangle of ones, may be zero there
         zero_there = any(other.fill == 0.0 for other in others)
-        if not zero_there or not isinstance(padding.fill, float) and padding.fill.name == "MAYBE_NAN":
+        if not zero_there or (not isinstance(padding.fill, float) and padding.fill.name == "MAYBE_NAN"):
             bad.append(padding)
     return tuple(bad)
 

@@ -58,7 +58,7 @@ class _Marker:
     """What the other operand holds where this one is padded, when that is not a fill."""
 
 
-_DATA = _Marker()  # one value for all lanes of the axis: a scalar, a mean, a scale
+_DATA = _Marker()  # one value for all lanes of the axis, such as a mean or a scale, or their own numbers
 _LANES = _Marker()  # data of its own in every lane, such as the sum of full tiles before a partial one
 _OTHER = _Marker()  # padded by another condition on the same axes: cannot tell
 
@@ -77,7 +77,8 @@ def _fill_of(value: Value, condition: Less) -> _Other:
     if value.murky or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
         return _OTHER
     spread = any(-axis <= len(value.shape) and value.shape[axis] != ONE for axis in axes)
-    return _LANES if spread else _DATA
+    is_index = value.affine is not None and bool(value.affine.lanes())
+    return _LANES if spread and not is_index else _DATA
 
 
 def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
@@ -257,7 +258,7 @@ def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding,
 
 
 def _reachable(padding: Padding) -> bool:
-    """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end of the data."""
+    """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end."""
     gap = padding.condition.gap
     bound = {atom for product, factor in gap.terms.items() if factor > 0 for atom in product}
     for atom in gap.atoms():

@@ -84,12 +84,10 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _inside(
-    kernel: KernelFlow, node: cst.CSTNode, loop: bool, branch: bool
-) -> Iterator[tuple[Construct, cst.CSTNode]]:
+def _inside(kernel: KernelFlow, node: cst.CSTNode, loop: bool, branch: bool) -> Iterator[tuple[Construct, cst.CSTNode]]:
     construct = _construct(kernel, node, loop, branch)
     if construct is not None:
-        yield construct, node
+        yield construct, node.name if isinstance(node, (cst.FunctionDef, cst.ClassDef)) else node
         if isinstance(node, _OPAQUE):
             return
     if isinstance(node, cst.For):
@@ -113,7 +111,7 @@ def _is_call(node: cst.BaseExpression) -> bool:
 
 @cache
 def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # every node class is a dataclass
+    names = (field.name for field in fields(kind))
     return tuple(name for name in names if name not in _SKIPPED and not name.startswith("whitespace"))
 
 

@@ -142,8 +142,8 @@ class ExpTerm:
 class Value:
     """What is known of one value. Never changed once made; not frozen because millions are made.
 
-    `affine` is its integer polynomial, for a pointer with the pointer parameter `origin` in it; `const` a number, string
-    or dtype that the text gives; `upper` and `lower` bound its elements; `mask` is its meaning as a condition;
+    `affine` is its integer polynomial, for a pointer with the pointer parameter `origin` in it; `const` a number,
+    string or dtype that the text gives; `upper` and `lower` bound its elements; `mask` is its meaning as a condition;
     `paddings` say what masked-off lanes hold, `murky` that some hold what cannot be told;
     `raw` says that it is data as loaded or accumulated, with nothing subtracted, from the pointer `source`; `exps` are
     the overflowing exponentials it is a product of, `sums` those it is a sum of, `one_plus` those it is one more than,
@@ -221,10 +221,8 @@ def literal(value: Any) -> Value:
         return Value(shape=(), const=NONE, constexpr=True)
     affine = Affine.constant(int(value)) if isinstance(value, int) else None
     dtype = {bool: "i1", int: "int", float: "float"}.get(type(value))
-    number = float(value) if isinstance(value, (int, float)) and abs(value) < 1e308 or isinstance(value, float) else None
-    return Value(
-        shape=(), dtype=dtype, affine=affine, const=value, constexpr=True, upper=number, lower=number
-    )
+    number = float(value) if isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**1000) else None
+    return Value(shape=(), dtype=dtype, affine=affine, const=value, constexpr=True, upper=number, lower=number)
 
 
 def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:

@@ -18,6 +18,7 @@ class Origin(Enum):
     NUMBER = "a number"
     POWER_OF_2 = "rounded to a power of two"
     SIZE = "the size of a tensor"
+    LAST_SIZE = "the size of a tensor's last dimension, or of one that may be"
     UNKNOWN = "unknown"
 
 
@@ -101,7 +102,6 @@ class Launch:
                 return True
         return False
 
-
     @cached_property
     def restricts_sizes(self) -> bool:
         """Whether the wrapper names a power of two or checks that a size is one of a few."""
@@ -111,12 +111,17 @@ class Launch:
             name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
             if "pow" in name.lower():
                 return True
-            if isinstance(node, ast.Compare) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
-                if any(isinstance(c, (ast.Tuple, ast.List, ast.Set)) for c in node.comparators):
-                    return True
+            if isinstance(node, ast.Compare) and _is_membership(node):
+                return True
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 return True
         return False
+
+
+def _is_membership(node: ast.Compare) -> bool:
+    """`size in (16, 32, 64)`."""
+    listed = any(isinstance(value, (ast.Tuple, ast.List, ast.Set)) for value in node.comparators)
+    return listed and any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
 
 
 class LaunchFacts:
@@ -144,7 +149,7 @@ class LaunchFacts:
                     yield (
                         {
                             key.value: size_of(value)
-                            for key, value in zip(constants.keys, constants.values)
+                            for key, value in zip(constants.keys, constants.values, strict=False)
                             if isinstance(key, ast.Constant) and isinstance(key.value, str)
                         },
                         node,
@@ -231,7 +236,7 @@ def _kernel_name(node: ast.expr, kernels: dict[str, list[str]]) -> str | None:
 
 def _arguments(call: ast.Call, parameters: list[str]) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
-    for name, node in zip(parameters, call.args):
+    for name, node in zip(parameters, call.args, strict=False):
         if isinstance(node, ast.Starred):
             break
         found[name] = node
@@ -248,7 +253,8 @@ def _bind(target: ast.expr, value: ast.expr, found: dict[str, list[ast.expr]]) -
             if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
                 part = value.elts[index]
             else:
-                part = ast.Subscript(value=value, slice=ast.Constant(index), ctx=ast.Load())
+                # `b, h, d = x.shape`: counted from the end, since their number is known here.
+                part = ast.Subscript(value=value, slice=ast.Constant(index - len(target.elts)), ctx=ast.Load())
                 ast.copy_location(part, value)
             _bind(element, part, found)
 
@@ -260,9 +266,20 @@ def size_of(node: ast.expr) -> Size:
         return Size(Origin.NUMBER, node.value, node, text)
     if _is_power_of_2(node):
         return Size(Origin.POWER_OF_2, None, node, text)
-    if isinstance(node, ast.Subscript) and "shape" in text or isinstance(node, ast.Call) and ".size(" in text:
-        return Size(Origin.SIZE, None, node, text)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        return Size(_dimension(node.slice), None, node, text)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
+        return Size(_dimension(node.args[0]), None, node, text)
     return Size(Origin.UNKNOWN, None, node, text)
+
+
+def _dimension(index: ast.expr) -> Origin:
+    """Whether the dimension is certainly not the last one, which is a head or hidden size more often than a count."""
+    try:
+        number = ast.literal_eval(index)
+    except ValueError:
+        return Origin.LAST_SIZE
+    return Origin.SIZE if number in (0, -2, -3, -4) else Origin.LAST_SIZE
 
 
 def _is_power_of_2(node: ast.expr) -> bool:

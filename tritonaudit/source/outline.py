@@ -86,13 +86,14 @@ def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
     tree = parse(text)
     names, constants = _names(tree, _NESTED_IMPORT.search(text) is not None)
-    resolve = _Resolver(names)
+    lines = text.split("\n")
+    resolve = _Resolver(names, lines)
     wrapped = _wrapped_functions(tree, resolve) if _JIT_CALL.search(text) else set()
     jit = tuple(_jit_functions(tree, resolve, wrapped))
     # A walk over everything is worth it only where more kernels are spelled than were found.
     spelled = len(_JIT_SPELLED.findall(text))
     embedded = tuple(_embedded(tree)) if spelled > len(jit) else ()
-    return Module(path, text, tree, names, jit, constants, embedded, text.split("\n"))
+    return Module(path, text, tree, names, jit, constants, embedded, lines)
 
 
 _NESTED_IMPORT = re.compile(r"^[ \t]+(?:from|import)\s", re.MULTILINE)
@@ -192,11 +193,25 @@ def _statements(body: list[ast.stmt], nested: bool) -> Iterator[ast.stmt]:
 class _Resolver:
     """Tells whether an expression is Triton's jit decorator."""
 
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], lines: list[str]) -> None:
         self._names = names
-        self._speaks_triton = any(origin.startswith("triton") for origin in names.values())
+        self._lines = lines
+        language = sorted(name for name, origin in names.items() if origin.startswith("triton.language"))
+        self._language = re.compile(rf"\b(?:{'|'.join(map(re.escape, language))})\b") if language else None
 
-    def is_jit(self, node: ast.expr) -> bool:
+    def is_kernel(self, node: ast.FunctionDef) -> bool:
+        """Whether a decorator makes it a kernel: Triton's own jit, or a project's on a body in Triton's language."""
+        found = [self.is_jit(decorator) for decorator in node.decorator_list]
+        if True in found:
+            return True
+        return (
+            None in found
+            and self._language is not None
+            and any(self._language.search(line) for line in self._lines[node.lineno - 1 : node.end_lineno])
+        )
+
+    def is_jit(self, node: ast.expr) -> bool | None:
+        """Whether it is Triton's jit; None for a jit of another name, which may wrap it."""
         if isinstance(node, ast.Call):
             node = node.func
         dotted = dotted_name(node)
@@ -208,9 +223,7 @@ class _Resolver:
             return False
         if origin in ("triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit"):
             return True
-        # A re-export or a wrapper of the project's own: `from .compat import jit`, `@utils.triton_jit`.
-        root = origin.lstrip(".").partition(".")[0]
-        return self._speaks_triton and root not in ("numba", "jax", "torch", "equinox", "taichi")
+        return None  # a re-export or a wrapper of the project's own, or another compiler
 
 
 def _wrapped_functions(tree: ast.Module, resolve: _Resolver) -> set[str]:
@@ -231,9 +244,7 @@ def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> I
     while stack:
         parent, prefix = stack.pop()
         for node in _blocks(parent):
-            if isinstance(node, ast.FunctionDef) and (
-                node.name in wrapped or any(resolve.is_jit(decorator) for decorator in node.decorator_list)
-            ):
+            if isinstance(node, ast.FunctionDef) and (node.name in wrapped or resolve.is_kernel(node)):
                 found.append(_jit_function(node, prefix))
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 stack.append((node, f"{prefix}{node.name}."))
@@ -258,7 +269,7 @@ def _jit_function(node: ast.FunctionDef, prefix: str) -> JitFunction:
 def _parameters(args: ast.arguments) -> Iterator[Parameter]:
     positional = [*args.posonlyargs, *args.args]
     defaults: list[ast.expr | None] = [*([None] * (len(positional) - len(args.defaults))), *args.defaults]
-    for arg, default in [*zip(positional, defaults), *zip(args.kwonlyargs, args.kw_defaults)]:
+    for arg, default in zip((*positional, *args.kwonlyargs), (*defaults, *args.kw_defaults), strict=True):
         # Triton looks for the word in the annotation's text, strings and aliases included.
         text = "" if arg.annotation is None else ast.unparse(arg.annotation)
         yield Parameter(arg.arg, "constexpr" in text, bool(text), default)
@@ -267,6 +278,6 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
 def _embedded(tree: ast.Module) -> Iterator[int]:
     """Lines of strings that hold kernels: templates, generated code."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "triton.jit" in node.value:
-            if "def " in node.value:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if "triton.jit" in node.value and "def " in node.value:
                 yield node.lineno

@@ -1,0 +1,1 @@
+"""What is measured on real kernels: accuracy, speed and robustness, each by one command."""

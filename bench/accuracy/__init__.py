@@ -1,0 +1,1 @@
+"""How many of the findings on real kernels are true."""

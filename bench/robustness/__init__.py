@@ -1,0 +1,1 @@
+"""What it does with files that nobody wrote for it."""

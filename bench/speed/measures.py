@@ -1,0 +1,159 @@
+"""What the speed bench runs, and what it makes of the figures."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from bench.corpus import package
+from bench.processes import Ran, run, tool, tritonaudit
+from bench.speed.parsing import FILES
+
+_FIXIT_RULE = "fixit.rules.no_static_if_condition:NoStaticIfCondition"
+_FIXIT_FILES = 300
+_FIXIT_SEED = 0
+_ONE_FILE_LINES = 300
+_SHORT_REPEATS = 5
+_LIMIT = 3600.0
+
+
+@dataclass
+class Measure:
+    """One thing that is run, and how often in a round; `codes` are the exit codes of a run that worked."""
+
+    key: str
+    title: str
+    command: Sequence[str | Path]
+    codes: tuple[int, ...] = (0, 1)
+    repeats: int = 1
+    runs: list[Ran] = field(default_factory=list)
+
+    def go(self) -> None:
+        """Run it for one round. Leaves with a message where it does not work."""
+        for _ in range(self.repeats):
+            ran = run(self.command, limit=_LIMIT)
+            if ran.code not in self.codes:
+                sys.exit(f"{self.title}: exit code {ran.code}\n{ran.err.decode(errors='replace')[-2000:]}")
+            self.runs.append(ran)
+
+    @property
+    def cpu(self) -> float:
+        return median(ran.cpu for ran in self.runs)
+
+    @property
+    def wall(self) -> float:
+        return median(ran.wall for ran in self.runs)
+
+    @property
+    def peak_mib(self) -> float:
+        return max(ran.peak_mib for ran in self.runs)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure that matters, and what is wanted of it."""
+
+    title: str
+    value: float
+    unit: str
+    limit: float
+    at_least: bool = False
+
+    @property
+    def reached(self) -> bool:
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The measures of one corpus. `missing` says what could not be measured."""
+
+    measures: tuple[Measure, ...]
+    kernels: int
+    files: int
+    one_file: Path
+    missing: tuple[str, ...]
+
+    def of(self, key: str) -> Measure | None:
+        return next((measure for measure in self.measures if measure.key == key), None)
+
+
+def plan(corpus: Path, lists: Path) -> Plan:
+    """What to run over a corpus. The kernels are listed by a process of its own: a small parent runs the measures."""
+    listing = run(_parsing("list", corpus, lists), limit=_LIMIT)
+    if listing.code != 0:
+        sys.exit(listing.err.decode(errors="replace"))
+    files: list[tuple[str, int, int]] = [tuple(entry) for entry in json.loads((lists / FILES).read_text())]
+    paths = [path for path, _, _ in files]
+    one_file = Path(min(files, key=lambda file: (abs(file[1] - _ONE_FILE_LINES), file[0]))[0])
+    few = random.Random(_FIXIT_SEED).sample(paths, min(_FIXIT_FILES, len(paths)))
+    missing = []
+    measures = [
+        Measure("corpus", "tritonaudit, corpus, --jobs 1", tritonaudit("check", "--jobs", "1", corpus)),
+        Measure("corpus jobs", "tritonaudit, corpus, default jobs", tritonaudit("check", corpus)),
+        Measure("files", "LibCST parse, kernel-holding files", _parsing("files", lists)),
+        Measure("slices", "LibCST parse, kernel slices", _parsing("slices", lists)),
+        Measure("few", f"tritonaudit, {len(few)} files, --jobs 1", tritonaudit("check", "--jobs", "1", *few)),
+        Measure("version", "tritonaudit --version", tritonaudit("--version"), (0,), _SHORT_REPEATS),
+        Measure("one file", "tritonaudit, one file", tritonaudit("check", one_file), repeats=_SHORT_REPEATS),
+    ]
+    torchao = package(corpus, "torchao")
+    if torchao is not None:
+        measures.append(Measure("torchao", "tritonaudit, torchao, --jobs 1", tritonaudit("check", "--jobs", "1", torchao)))
+    else:
+        missing.append("torchao is not in the corpus")
+    if (ruff := tool("ruff")) is not None:
+        folders = [("ruff", "corpus", corpus), *([("ruff torchao", "torchao", torchao)] if torchao else [])]
+        options = ("check", "--isolated", "--no-cache")
+        measures += [Measure(key, f"ruff, {name}", [ruff, *options, path]) for key, name, path in folders]
+    else:
+        missing.append("ruff is not installed")
+    if (fixit := tool("fixit")) is not None:
+        command = [fixit, "--quiet", "--rules", _FIXIT_RULE, "lint", *few]
+        measures.append(Measure("fixit", f"Fixit, one rule, {len(few)} files", command, (0, 1, 2, 3)))
+    else:
+        missing.append("Fixit is not installed")
+    return Plan(tuple(measures), sum(count for _, _, count in files), len(files), one_file, tuple(missing))
+
+
+def carry_out(corpus: Path, rounds: int, tell: Callable[[str], None]) -> Plan:
+    """Run everything once a round, each time in a fresh process."""
+    with tempfile.TemporaryDirectory() as lists:
+        planned = plan(corpus, Path(lists))
+        for number in range(1, rounds + 1):
+            for measure in planned.measures:
+                tell(f"round {number} of {rounds}: {measure.title}")
+                measure.go()
+    return planned
+
+
+def goals(planned: Plan) -> list[Goal]:
+    """The figures that matter, of what could be measured."""
+    found = [
+        _ratio(planned, "tritonaudit / LibCST over the kernel slices (CPU)", "corpus", "slices", 3),
+        _ratio(planned, "Fixit / tritonaudit on the same files (CPU)", "fixit", "few", 4, at_least=True),
+        _ratio(planned, "tritonaudit / ruff on torchao (CPU)", "torchao", "ruff torchao", 8),
+        _milliseconds(planned, "tritonaudit --version (wall)", "version", 150),
+        _milliseconds(planned, "one file (wall)", "one file", 400),
+    ]
+    return [goal for goal in found if goal is not None]
+
+
+def _ratio(planned: Plan, title: str, above: str, below: str, limit: float, at_least: bool = False) -> Goal | None:
+    top, bottom = planned.of(above), planned.of(below)
+    return None if top is None or bottom is None else Goal(title, top.cpu / bottom.cpu, "", limit, at_least)
+
+
+def _milliseconds(planned: Plan, title: str, key: str, limit: float) -> Goal | None:
+    measure = planned.of(key)
+    return None if measure is None else Goal(title, measure.wall * 1000, " ms", limit)
+
+
+def _parsing(*arguments: str | Path) -> list[str | Path]:
+    return [sys.executable, "-m", "bench.speed.parsing", *arguments]
