@@ -138,7 +138,7 @@ class _Checker:
 
     def _module(self, path: Path, shown: str, module: Module) -> _Result:
         suppressions = read_suppressions(module.text, module.tree, self._rules)
-        findings, outcomes, kernels = self._kernels(path, shown, module)
+        findings, outcomes, kernels = self._kernels(path, shown, module, every=bool(suppressions.directives))
         kept, uses = _suppressed(findings, suppressions)
         kept.extend(self._suppression_findings(path, shown, suppressions, uses))
         shown_findings = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
@@ -149,7 +149,8 @@ class _Checker:
             kernels=kernels,
         )
 
-    def _kernels(self, path: Path, shown: str, module: Module) -> tuple[list[Finding], list[Outcome], int]:
+    def _kernels(self, path: Path, shown: str, module: Module, every: bool) -> tuple[list[Finding], list[Outcome], int]:
+        """The findings in the file's kernels: those to be shown, or `every` one where comments may suppress some."""
         if not module.jit:
             return [], [], 0
         from tritonaudit.flow.analysis import NotAnalysed, analyse
@@ -169,7 +170,11 @@ class _Checker:
             for rule in self._by_facts.get(type(facts), ()):
                 if rule.code not in ignored:
                     kernel = facts.function.qualname
-                    findings.extend(self._finding(rule, hit, shown, facts.tree, kernel) for hit in rule.check(facts))
+                    findings.extend(
+                        self._finding(rule, hit, shown, facts.tree, kernel)
+                        for hit in rule.check(facts)
+                        if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
+                    )
         project.forget(module)
         return findings, outcomes, kernels
 

@@ -35,7 +35,8 @@ from bench.robustness.survey import python_files, report, survey
 
 _BATCH = 40
 _HEALTHY = 12
-_LARGEST = 40_000
+_CANDIDATES = 80
+_LARGEST = 25_000
 _LIMIT = 180.0
 
 
@@ -71,11 +72,12 @@ def _survey(folder: Path, files: Sequence[Path], mode: str) -> int:
 
 def _mutate(corpus: Path, count: int, seed: int, keep: Path | None) -> int:
     sources = [file.path for file in kernel_files(corpus) if file.path.stat().st_size <= _LARGEST]
-    chosen = random.Random(seed).sample(sources, min(_HEALTHY, len(sources)))
+    chosen = random.Random(seed).sample(sources, min(_CANDIDATES, len(sources)))
     made = mutants([path.read_bytes() for path in sources], count, seed)
     found: list[Defect] = []
     with tempfile.TemporaryDirectory() as root:
-        beside = healthy_files([(path.name, path.read_bytes()) for path in chosen], Path(root, "alone"), _LIMIT)
+        candidates = healthy_files([(path.name, path.read_bytes()) for path in chosen], Path(root, "alone"), _LIMIT)
+        beside = sorted(candidates, key=lambda file: not file.findings)[:_HEALTHY]
         findings = sum(len(file.findings) for file in beside)
         _tell(f"{len(beside)} healthy files with {findings} findings")
         for number, start in enumerate(range(0, count, _BATCH)):
@@ -115,7 +117,7 @@ def _print(found: Sequence[Defect]) -> None:
         key = (defect.kind, defect.what)
         groups[key] = groups.get(key, 0) + 1
     for (kind, what), count in sorted(groups.items()):
-        print(f"DEFECT {kind} (× {count}): {what}")
+        print(f"DEFECT {kind} ({count} files): {what}")
 
 
 def _tell(line: str) -> None:

@@ -49,7 +49,7 @@ _NESTED: dict[str, Callable[[int], str]] = {
     "load": lambda depth: "y = tl.load(x_ptr" + " + n" * depth + ")",
     "walrus": lambda depth: "y = " + "(a := " * depth + "n" + ")" * depth,
     "targets": lambda depth: "y = " * depth + "n",
-    "statements": lambda depth: "; ".join(["y = n + 1"] * depth),
+    "statements": lambda depth: "; ".join(["y = n + 1"] * min(depth, 3_500)),
     "elif": lambda depth: "if n:\n    y = 0" + "".join(f"\nelif n == {i}:\n    y = {i}" for i in range(depth)),
     "if": lambda depth: _indented("if n > {}:", depth),
     "for": lambda depth: _indented("for i{} in range(n):", min(depth, 19)),
@@ -73,7 +73,7 @@ _TOP_LEVEL: dict[str, Callable[[int], str]] = {
     "grid": lambda depth: "def overgrown(x, n):\n    kernel[(triton.cdiv(n" + " + n" * depth + ", 8),)](x, n, BLOCK=8)",
     "argument": lambda depth: "def overgrown(x, n):\n    kernel[(1,)](x, n, BLOCK=0" + " + n" * depth + ")",
     "alias": lambda depth: "import triton" + ".a" * depth + " as t",
-    "parameters": lambda depth: "@triton.jit\ndef overgrown(" + ", ".join(f"p{i}" for i in range(depth)) + "):\n    pass",
+    "parameters": lambda depth: f"@triton.jit\ndef overgrown({', '.join(f'p{i}' for i in range(depth))}):\n    pass",
 }
 """Statements beside a kernel that grow with a number."""
 

@@ -23,19 +23,17 @@ class Survey:
     """What the files came to; `defects` are pairs of a path and what went wrong."""
 
     files: int = 0
-    functions: int = 0
     analysed: int = 0
     findings: int = 0
     refused_by_both: int = 0
     defects: list[tuple[str, str]] = field(default_factory=list)
-    not_parsed: Counter[str] = field(default_factory=Counter)
+    not_analysed: Counter[str] = field(default_factory=Counter)
 
     def add(self, seen: dict[str, Any]) -> None:
         """Count one file."""
-        self.functions += seen["functions"]
         self.analysed += seen["analysed"]
         self.findings += seen["findings"]
-        self.not_parsed.update(seen["not_parsed"])
+        self.not_analysed.update(seen["not_analysed"])
         for message in seen["problems"]:
             if message.startswith(_FAILED):
                 self.defects.append((seen["path"], message))
@@ -68,10 +66,10 @@ def survey(files: Sequence[Path], mode: str, tell: Callable[[str], None]) -> Sur
 
 def report(found: Survey, name: Callable[[str], str]) -> Iterator[str]:
     """What to print of a survey; `name` shortens a path."""
-    yield f"{found.files} files, {found.functions} functions, {found.analysed} analysed, {found.findings} findings"
+    yield f"{found.files} files, {found.analysed} functions analysed, {found.findings} findings"
     yield f"{found.refused_by_both} files that Python refuses too"
-    for reason, count in found.not_parsed.most_common():
-        yield f"not analysed: {count} × {reason}"
+    for reason, count in found.not_analysed.most_common():
+        yield f"not analysed: {count} functions: {reason}"
     for path, what in found.defects:
         yield f"DEFECT {name(path)}: {what}"
     yield f"{len(found.defects)} defects"

@@ -93,7 +93,6 @@ def plan(corpus: Path, lists: Path) -> Plan:
     paths = [path for path, _, _ in files]
     one_file = Path(min(files, key=lambda file: (abs(file[1] - _ONE_FILE_LINES), file[0]))[0])
     few = random.Random(_FIXIT_SEED).sample(paths, min(_FIXIT_FILES, len(paths)))
-    missing = []
     measures = [
         Measure("corpus", "tritonaudit, corpus, --jobs 1", tritonaudit("check", "--jobs", "1", corpus)),
         Measure("corpus jobs", "tritonaudit, corpus, default jobs", tritonaudit("check", corpus)),
@@ -103,23 +102,33 @@ def plan(corpus: Path, lists: Path) -> Plan:
         Measure("version", "tritonaudit --version", tritonaudit("--version"), (0,), _SHORT_REPEATS),
         Measure("one file", "tritonaudit, one file", tritonaudit("check", one_file), repeats=_SHORT_REPEATS),
     ]
-    torchao = package(corpus, "torchao")
-    if torchao is not None:
-        measures.append(Measure("torchao", "tritonaudit, torchao, --jobs 1", tritonaudit("check", "--jobs", "1", torchao)))
-    else:
+    others, missing = _others(corpus, few)
+    return Plan((*measures, *others), sum(count for _, _, count in files), len(files), one_file, tuple(missing))
+
+
+def _others(corpus: Path, few: Sequence[str]) -> tuple[list[Measure], list[str]]:
+    """What other linters take, and what is missing for a comparison."""
+    found: list[Measure] = []
+    missing: list[str] = []
+    torchao, ruff, fixit = package(corpus, "torchao"), tool("ruff"), tool("fixit")
+    if torchao is None:
         missing.append("torchao is not in the corpus")
-    if (ruff := tool("ruff")) is not None:
-        folders = [("ruff", "corpus", corpus), *([("ruff torchao", "torchao", torchao)] if torchao else [])]
-        options = ("check", "--isolated", "--no-cache")
-        measures += [Measure(key, f"ruff, {name}", [ruff, *options, path]) for key, name, path in folders]
     else:
+        command = tritonaudit("check", "--jobs", "1", torchao)
+        found.append(Measure("torchao", "tritonaudit, torchao, --jobs 1", command))
+    if ruff is None:
         missing.append("ruff is not installed")
-    if (fixit := tool("fixit")) is not None:
-        command = [fixit, "--quiet", "--rules", _FIXIT_RULE, "lint", *few]
-        measures.append(Measure("fixit", f"Fixit, one rule, {len(few)} files", command, (0, 1, 2, 3)))
     else:
+        alone = (ruff, "check", "--isolated", "--no-cache")
+        found.append(Measure("ruff", "ruff, corpus", (*alone, corpus)))
+        if torchao is not None:
+            found.append(Measure("ruff torchao", "ruff, torchao", (*alone, torchao)))
+    if fixit is None:
         missing.append("Fixit is not installed")
-    return Plan(tuple(measures), sum(count for _, _, count in files), len(files), one_file, tuple(missing))
+    else:
+        command = [fixit, "--quiet", "--rules", _FIXIT_RULE, "lint", *few]
+        found.append(Measure("fixit", f"Fixit, one rule, {len(few)} files", command, (0, 1, 2, 3)))
+    return found, missing
 
 
 def carry_out(corpus: Path, rounds: int, tell: Callable[[str], None]) -> Plan:

@@ -34,9 +34,11 @@ HEADINGS = [
     "## Fix safety",
     "## References",
 ]
-MOST_TODOS = 10  # of all fixtures together; a rule that learns something lowers it
+MOST_TODOS = 13  # of all fixtures together; a rule that learns something lowers it
 
-_MARK = re.compile(r"(?<!`)# (expect|pedantic|ok|todo|todook): (TA[A-Z]\d{3})(.*?)(?=# (?:expect|pedantic|ok|todo|todook): |$)")
+_MARK = re.compile(
+    r"(?<!`)# (expect|pedantic|ok|todo|todook): (TA[A-Z]\d{3})(.*?)(?=# (?:expect|pedantic|ok|todo|todook): |$)"
+)
 _WANTS_REASON = ("pedantic", "ok", "todo", "todook")
 
 Marks = set[tuple[int, str]]
@@ -110,6 +112,7 @@ def test_the_output_is_literal(
 ) -> None:
     monkeypatch.chdir(ROOT)
     audit = check([folder(rule) / "bad.py"], Config(ROOT), jobs=1)
+    assert audit.texts
     expected(folder(rule) / "bad.txt", render(audit, "full", color=False))
 
 

@@ -106,20 +106,25 @@ class Machine:
         for statement in body.body:
             if self.state is None:
                 break
-            if isinstance(statement, cst.SimpleStatementLine):
-                for small in statement.body:
-                    self._small(small)
-            elif isinstance(statement, cst.BaseSmallStatement):
-                self._small(statement)
-            elif isinstance(statement, cst.If):
-                self._if(statement)
-            elif isinstance(statement, cst.For):
-                self._for(statement)
-            elif isinstance(statement, cst.While):
-                self._while(statement)
-            elif isinstance(statement, cst.With):
-                self.block(statement.body)
+            self._statement(statement)
         self.path = path
+
+    def _statement(self, node: cst.BaseStatement | cst.BaseSmallStatement) -> None:
+        # LibCST's nodes are abstract base classes, whose `isinstance` is slow.
+        kind = type(node)
+        if kind is cst.SimpleStatementLine:
+            for small in node.body:  # type: ignore[attr-defined]
+                self._small(small)
+        elif kind is cst.If:
+            self._if(node)  # type: ignore[arg-type]
+        elif kind is cst.For:
+            self._for(node)  # type: ignore[arg-type]
+        elif kind is cst.While:
+            self._while(node)  # type: ignore[arg-type]
+        elif kind is cst.With:
+            self.block(node.body)  # type: ignore[union-attr]
+        elif isinstance(node, cst.BaseSmallStatement):
+            self._small(node)
 
     def _small(self, node: cst.BaseSmallStatement) -> None:
         if isinstance(node, cst.Assign):

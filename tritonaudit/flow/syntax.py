@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import Enum, auto
 from functools import cache
 
@@ -38,75 +39,109 @@ class Construct(Enum):
     WALRUS = auto()
 
 
-_BY_TYPE: dict[type[cst.CSTNode], Construct] = {
+_STATEMENTS: dict[type[cst.CSTNode], Construct] = {
     cst.Break: Construct.BREAK,
     cst.Continue: Construct.CONTINUE,
     cst.Try: Construct.TRY,
     cst.TryStar: Construct.TRY,
-    cst.Lambda: Construct.LAMBDA,
     cst.FunctionDef: Construct.NESTED_FUNCTION,
     cst.ClassDef: Construct.CLASS,
-    cst.GeneratorExp: Construct.GENERATOR,
-    cst.DictComp: Construct.COMPREHENSION,
-    cst.SetComp: Construct.COMPREHENSION,
-    cst.Dict: Construct.DICT,
-    cst.Set: Construct.SET,
     cst.Global: Construct.GLOBAL,
     cst.Nonlocal: Construct.GLOBAL,
     cst.Import: Construct.IMPORT,
     cst.ImportFrom: Construct.IMPORT,
     cst.Del: Construct.DELETE,
+    cst.Match: Construct.MATCH,
+}
+
+_EXPRESSIONS: dict[type[cst.CSTNode], Construct] = {
+    cst.Lambda: Construct.LAMBDA,
+    cst.GeneratorExp: Construct.GENERATOR,
+    cst.DictComp: Construct.COMPREHENSION,
+    cst.SetComp: Construct.COMPREHENSION,
+    cst.Dict: Construct.DICT,
+    cst.Set: Construct.SET,
     cst.Yield: Construct.YIELD,
     cst.Await: Construct.AWAIT,
-    cst.Match: Construct.MATCH,
     cst.NamedExpr: Construct.WALRUS,
 }
 
-# Whole constructs: what stands inside is not looked at, since nothing of it is compiled.
-_OPAQUE = (cst.Lambda, cst.FunctionDef, cst.ClassDef)
+# Every one of those expressions spells one of these; most kernels spell none, and theirs are not looked into.
+_SPELLED = re.compile(r"lambda|yield|await|:=|[{]|[^\s#]\s+for\s")
 
 # Fields that hold whitespace, punctuation and annotations: nothing is compiled from them.
 _SKIPPED = frozenset({"annotation", "leading_lines", "lpar", "rpar", "comma", "operator", "header", "footer"})
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a statement stands: in a loop, under an `if`."""
+
+    loop: bool = False
+    branch: bool = False
+
+
 def constructs(kernel: KernelFlow) -> Iterator[tuple[Construct, cst.CSTNode]]:
     """Each construct with its node, in the order of the text."""
-    suspects = kernel.module.lines[kernel.function.first_line - 1 : kernel.function.last_line]
-    if not any(word in line for line in suspects for word in _WORDS):
-        return
-    yield from _inside(kernel, kernel.tree.function.body, loop=False, branch=False)
+    body = kernel.function.node.body
+    first = body[1] if len(body) > 1 and kernel.function.docstring is not None else body[0]
+    code = kernel.module.lines[first.lineno - 1 : kernel.function.last_line]
+    deep = any(_SPELLED.search(line) for line in code)
+    yield from _suite(kernel, kernel.tree.function.body, _Place(), deep)
 
 
-# Every construct spells one of these; most kernels spell none, and are not walked again.
-_WORDS = (
-    "break", "continue", "return", "else", "try", "raise", "with ", "lambda", "def ", "class ", " for ", "{", "global ",
-    "nonlocal ", "import ", "del ", "yield", "await", "match ", ":=",
-)  # fmt: skip
+def _suite(
+    kernel: KernelFlow, suite: cst.BaseSuite, place: _Place, deep: bool
+) -> Iterator[tuple[Construct, cst.CSTNode]]:
+    for statement in suite.body:
+        if type(statement) is cst.SimpleStatementLine:
+            for small in statement.body:
+                yield from _statement(kernel, small, place, deep)
+        else:
+            yield from _statement(kernel, statement, place, deep)
 
 
-def _inside(kernel: KernelFlow, node: cst.CSTNode, loop: bool, branch: bool) -> Iterator[tuple[Construct, cst.CSTNode]]:
-    construct = _construct(kernel, node, loop, branch)
+def _statement(
+    kernel: KernelFlow, node: cst.CSTNode, place: _Place, deep: bool
+) -> Iterator[tuple[Construct, cst.CSTNode]]:
+    construct = _construct(kernel, node, place)
     if construct is not None:
         yield construct, node.name if isinstance(node, (cst.FunctionDef, cst.ClassDef)) else node
-        if isinstance(node, _OPAQUE):
-            return
-    if isinstance(node, cst.For):
-        loop = loop or not _is_unrolled(node)
-    elif isinstance(node, cst.While):
-        loop = True
-    elif isinstance(node, cst.If):
-        branch = True
+    if construct in (Construct.NESTED_FUNCTION, Construct.CLASS):
+        return  # nothing in it is compiled
+    kind = type(node)
+    if kind is cst.For or kind is cst.While:
+        place = _Place(place.loop or not _is_unrolled(node), place.branch)
+    elif kind is cst.If:
+        place = _Place(place.loop, True)
     for child in _children(node):
-        yield from _inside(kernel, child, loop, branch)
+        if isinstance(child, cst.BaseSuite):
+            yield from _suite(kernel, child, place, deep)
+        elif isinstance(child, (cst.BaseStatement, cst.Else, cst.ExceptHandler, cst.ExceptStarHandler, cst.Finally)):
+            yield from _statement(kernel, child, place, deep)
+        elif isinstance(child, cst.MatchCase):
+            yield from _suite(kernel, child.body, place, deep)
+        elif deep:
+            yield from _expression(child)
 
 
-def _is_unrolled(node: cst.For) -> bool:
+def _expression(node: cst.CSTNode) -> Iterator[tuple[Construct, cst.CSTNode]]:
+    known = _EXPRESSIONS.get(type(node))
+    if known is not None:
+        yield known, node
+    elif isinstance(node, cst.ListComp):
+        over_range = isinstance(node.for_in.iter, cst.Call)
+        yield Construct.COMPREHENSION if over_range else Construct.TUPLE_COMPREHENSION, node
+    if known is not Construct.LAMBDA:
+        for child in _children(node):
+            yield from _expression(child)
+
+
+def _is_unrolled(node: cst.CSTNode) -> bool:
     """`for … in tl.static_range(…)`, whose body Triton repeats: a `return` in it is like one outside a loop."""
-    return isinstance(node.iter, cst.Call) and (dotted_name(node.iter.func) or "").endswith("static_range")
-
-
-def _is_call(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call)
+    if not isinstance(node, cst.For) or not isinstance(node.iter, cst.Call):
+        return False
+    return (dotted_name(node.iter.func) or "").endswith("static_range")
 
 
 @cache
@@ -124,22 +159,20 @@ def _children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from (item for item in value if isinstance(item, cst.CSTNode))
 
 
-def _construct(kernel: KernelFlow, node: cst.CSTNode, loop: bool, branch: bool) -> Construct | None:
-    known = _BY_TYPE.get(type(node))
+def _construct(kernel: KernelFlow, node: cst.CSTNode, place: _Place) -> Construct | None:
+    kind = type(node)
+    known = _STATEMENTS.get(kind)
     if known is not None:
         return known
-    if isinstance(node, cst.Return):
-        return Construct.RETURN_IN_LOOP if loop else None
-    if isinstance(node, cst.Raise):
+    if kind is cst.Return:
+        return Construct.RETURN_IN_LOOP if place.loop else None
+    if kind is cst.Raise:
         # Under an `if` it is compiled only when a constexpr condition takes it: it may be a guard that works.
-        return None if branch else Construct.RAISE
+        return None if place.branch else Construct.RAISE
     if isinstance(node, (cst.For, cst.While)):
         return Construct.LOOP_ELSE if node.orelse is not None else None
     if isinstance(node, cst.With):
         return Construct.WITH if _foreign_context(kernel, node) else None
-    if isinstance(node, cst.ListComp):
-        over_range = _is_call(node.for_in.iter)
-        return Construct.COMPREHENSION if over_range else Construct.TUPLE_COMPREHENSION
     return None
 
 

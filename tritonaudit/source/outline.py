@@ -278,6 +278,7 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
 def _embedded(tree: ast.Module) -> Iterator[int]:
     """Lines of strings that hold kernels: templates, generated code."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if "triton.jit" in node.value and "def " in node.value:
-                yield node.lineno
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if "triton.jit" in node.value and "def " in node.value:
+            yield node.lineno
