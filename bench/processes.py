@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.corpus import ROOT
@@ -41,6 +43,8 @@ def run(command: Sequence[str | Path], *, cwd: Path | None = None, limit: float 
             stdout=out,
             stderr=err,
             start_new_session=True,
+            # What hangs would go on for ever if this process were killed before it kills it.
+            preexec_fn=None if limit is None else partial(_limit_cpu, int(2 * limit) + 60),
         )
         expired = threading.Event()
         timer = threading.Timer(limit or threading.TIMEOUT_MAX, _kill, (process.pid, expired))
@@ -79,6 +83,10 @@ def tool(name: str) -> Path | None:
         if (folder / name).is_file():
             return folder / name
     return None
+
+
+def _limit_cpu(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _kill(group: int, expired: threading.Event) -> None:

@@ -37,7 +37,7 @@ _BATCH = 40
 _HEALTHY = 12
 _CANDIDATES = 80
 _LARGEST = 25_000
-_LIMIT = 180.0
+_LIMIT = 60.0
 
 
 def main() -> int:
@@ -106,7 +106,7 @@ def _odd_batches(root: Path, beside: Sequence[Healthy]) -> list[Defect]:
     found = []
     for name, build in (("odd files", write_odd_tree), ("imports of what is no file", write_importing_tree)):
         build(root / name, data, beside)
-        found += check_odd_tree(root / name, beside, _LIMIT / 3)
+        found += check_odd_tree(root / name, beside, _LIMIT)
     return found
 
 

@@ -24,7 +24,7 @@ class MissingConstexpr(Rule):
         affine = use.value.affine
         if affine is None:
             return None
-        atoms = set(affine.atoms())
+        atoms = {atom for atom in affine.atoms_inside() if not atom.inner}
         runtime = sorted(atom.name for atom in atoms if atom.kind is Kind.PARAM)
         if runtime and all(atom.kind in (Kind.PARAM, Kind.CONSTEXPR) for atom in atoms):
             return Hit(

@@ -42,6 +42,7 @@ def analyse(module: Module, project: Project, target: Target) -> Iterator[Kernel
 
 
 _CALL = re.compile(r"\b(\w+)\(")
+_RETURNS_VALUE = re.compile(r"^\s*return[ (]+\w", re.MULTILINE)
 _DEFINITION = re.compile(r"\bdef (\w+)\(")
 
 
@@ -61,4 +62,4 @@ def _is_helper(module: Module, jit: JitFunction, facts: LaunchFacts, called: fro
     """Whether other kernels call it, so that its parameters may be blocks."""
     if facts.launches:
         return False
-    return jit.name in called or "program_id" not in _source(module, jit)
+    return jit.name in called or _RETURNS_VALUE.search(_source(module, jit)) is not None

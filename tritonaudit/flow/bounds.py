@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Confidence
-from tritonaudit.flow.affine import Affine, Atom, Kind, Product
+from tritonaudit.flow.affine import ZERO, Affine, Atom, Kind, Product
 from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, Launch, Origin
@@ -78,8 +78,18 @@ def _index(address: Affine, lane: Atom) -> Affine | None:
         if rest is None or lane in product or coefficient % factor:
             continue
         if _is_tile(rest, coefficient // factor, lane):
-            index = index + Affine({rest: coefficient // factor})
+            index = index + Affine({rest: coefficient // factor}) + _loop_start(address, rest, stride)
     return index
+
+
+def _loop_start(address: Affine, tile: Product, stride: Affine) -> Affine:
+    """Where the loop over the tiles begins, when the address holds it."""
+    for atom in tile:
+        if atom.kind is Kind.LOOP and atom.start is not None and atom.start.terms:
+            begin = (atom.start * stride).terms
+            if all(address.terms.get(product) == factor for product, factor in begin.items()):
+                return atom.start
+    return ZERO
 
 
 def _divided(product: Product, by: Product) -> Product | None:

@@ -15,12 +15,14 @@ from tritonaudit.flow.facts import BooleanUse, ShapeUse
 from tritonaudit.flow.joins import join, union
 from tritonaudit.flow.padding import combined, spoiled_at
 from tritonaudit.flow.value import (
+    ALL_AXES,
     ANYTHING,
     DTYPES,
     FLOATS,
     INTEGERS,
     NONE,
     UNKNOWN,
+    ExpTerm,
     Less,
     Mask,
     Opaque,
@@ -311,6 +313,8 @@ def _track_exps(machine: Machine, node: cst.CSTNode, value: Value, operator: str
     if operator == "Multiply":
         value.exps = union(left.exps, right.exps)
         value.sums = left.sums or right.sums
+        for one, other in ((left, right), (right, left)):
+            _note_quotient(machine, node, one, "softmax", other.inverse)
     elif operator == "Add":
         for one, other in ((left, right), (right, left)):
             if one.exps and other.const == 1:
@@ -319,12 +323,23 @@ def _track_exps(machine: Machine, node: cst.CSTNode, value: Value, operator: str
         value.sums = union(left.sums, right.sums)
     elif operator == "Divide":
         value.exps = left.exps
-        for harm, denominators in (("softmax", right.sums), ("sigmoid", right.one_plus)):
-            for term in denominators:
-                if any(term is other for other in left.exps) and machine.recording:
-                    machine.flow.overflows.append((term, harm, node))
+        value.inverse = right.sums if left.const is not None else ()
+        _note_quotient(machine, node, left, "softmax", right.sums)
+        _note_quotient(machine, node, left, "sigmoid", right.one_plus)
     elif operator == "Subtract":
         value.exps = left.exps
+
+
+def _note_quotient(
+    machine: Machine, node: cst.CSTNode, numerator: Value, harm: str, denominators: tuple[ExpTerm, ...]
+) -> None:
+    """An exponential over a sum that holds the same one: inf / inf where it overflows."""
+    if not machine.recording:
+        return
+    above = (*numerator.exps, *numerator.sums)
+    for term in denominators:
+        if any(term is other or term.argument is other.argument for other in above):
+            machine.flow.overflows.append((term, harm, node))
 
 
 def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
@@ -335,7 +350,7 @@ def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
     if isinstance(node.operator, cst.BitInvert):
         if value.mask is not None:
             return _negated(value)
-        return value.but(affine=None, const=None, paddings=(), murky=True)
+        return value.but(affine=None, const=None, paddings=(), murky=ALL_AXES)
     if isinstance(node.operator, cst.Minus):
         return _minus(value)
     return value
@@ -503,7 +518,7 @@ def expand(atoms: Atoms, value: Value, added: list[bool]) -> Value:
         if not (value.shape == () or len(shape) < kept):
             return UNKNOWN
         mask = None if value.mask is None else ANYTHING
-        return value.but(shape=None, affine=None, paddings=(), murky=True, mask=mask)
+        return value.but(shape=None, affine=None, paddings=(), murky=ALL_AXES, mask=mask)
     rank = len(added)
     dims: list[Affine | None] = []
     axes: dict[int, int] = {}
@@ -524,6 +539,7 @@ def move_axes(atoms: Atoms, value: Value, shape: tuple[Affine | None, ...] | Non
         shape=shape,
         affine=None if value.affine is None else atoms.moved(value.affine, axes),
         mask=None if value.mask is None else frozenset(_moved(atoms, c, axes) for c in value.mask),
+        murky=frozenset(axes.get(axis, axis) for axis in value.murky),
         paddings=tuple(
             replace(p, condition=Less(atoms.moved(p.condition.gap, axes), p.condition.strict)) for p in value.paddings
         ),

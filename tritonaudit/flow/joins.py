@@ -75,6 +75,7 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
         exps=union(left.exps, right.exps),
         sums=union(left.sums, right.sums),
         one_plus=union(left.one_plus, right.one_plus),
+        inverse=union(left.inverse, right.inverse),
         tainted=union(left.tainted, right.tainted),
         narrowed=left.narrowed or right.narrowed,
         difference=left.difference and right.difference,

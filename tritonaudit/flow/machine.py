@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -111,20 +111,18 @@ class Machine:
 
     def _statement(self, node: cst.BaseStatement | cst.BaseSmallStatement) -> None:
         # LibCST's nodes are abstract base classes, whose `isinstance` is slow.
-        kind = type(node)
-        if kind is cst.SimpleStatementLine:
-            for small in node.body:  # type: ignore[attr-defined]
-                self._small(small)
-        elif kind is cst.If:
-            self._if(node)  # type: ignore[arg-type]
-        elif kind is cst.For:
-            self._for(node)  # type: ignore[arg-type]
-        elif kind is cst.While:
-            self._while(node)  # type: ignore[arg-type]
-        elif kind is cst.With:
-            self.block(node.body)  # type: ignore[union-attr]
+        run = _STATEMENTS.get(type(node))
+        if run is not None:
+            run(self, node)
         elif isinstance(node, cst.BaseSmallStatement):
             self._small(node)
+
+    def _line(self, node: cst.SimpleStatementLine) -> None:
+        for small in node.body:
+            self._small(small)
+
+    def _with(self, node: cst.With) -> None:
+        self.block(node.body)
 
     def _small(self, node: cst.BaseSmallStatement) -> None:
         if isinstance(node, cst.Assign):
@@ -376,3 +374,11 @@ class Machine:
 
 
 _MODULE = cst.Module([])
+
+_STATEMENTS: dict[type, Callable[[Machine, Any], None]] = {
+    cst.SimpleStatementLine: Machine._line,
+    cst.If: Machine._if,
+    cst.For: Machine._for,
+    cst.While: Machine._while,
+    cst.With: Machine._with,
+}

@@ -12,9 +12,10 @@ import libcst as cst
 from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import ONE, ZERO, Affine, Kind
 from tritonaudit.flow.facts import Access, Reduction, ShapeUse
-from tritonaudit.flow.joins import join
-from tritonaudit.flow.padding import extreme, mapped, placed, poisoned, selected
+from tritonaudit.flow.joins import join, union
+from tritonaudit.flow.padding import extreme, mapped, murky_axes, placed, poisoned, selected
 from tritonaudit.flow.value import (
+    ALL_AXES,
     FLOATS,
     HALF,
     INTEGERS,
@@ -203,7 +204,7 @@ def _reshape(machine: Machine, arguments: Arguments) -> Value:
         lower=value.lower,
         raw=value.raw,
         source=value.source,
-        murky=value.murky or bool(value.paddings),
+        murky=ALL_AXES if value.murky or value.paddings else value.murky,
     )
 
 
@@ -227,14 +228,14 @@ def _trans(machine: Machine, arguments: Arguments) -> Value:
     if len(order) == 1 and arguments.positional[1][0].parts is not None:
         order = [part.const for part in arguments.positional[1][0].parts or ()]
     if order and order != [1, 0]:
-        return Value(shape=None if value.shape is None else (None,) * len(value.shape), dtype=value.dtype, murky=True)
+        return Value(shape=None if value.shape is None else (None,) * len(value.shape), dtype=value.dtype, murky=ALL_AXES)
     return transposed(machine, value)
 
 
 def transposed(machine: Machine, value: Value) -> Value:
     """A matrix with its axes swapped."""
     if value.shape is None or len(value.shape) != 2:
-        return Value(shape=value.shape, dtype=value.dtype, murky=True)
+        return Value(shape=value.shape, dtype=value.dtype, murky=ALL_AXES)
     shape = (value.shape[1], value.shape[0])
     return expressions.move_axes(machine.atoms, value, shape, {-1: -2, -2: -1})
 
@@ -318,14 +319,15 @@ def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, .
     return tuple(Padding(c, float(fill), node, other is not None, base=node, place=node) for c in conditions)
 
 
-def _murky_load(arguments: Arguments, mask: Value | None) -> bool:
-    """Whether it cannot be told what masked-off lanes hold: an unknown mask, or an `other` that is no number."""
+def _murky_load(arguments: Arguments, mask: Value | None) -> frozenset[int]:
+    """The axes along which masked-off lanes hold what cannot be told: an unknown mask, an `other` that is no number."""
     if mask is None:
-        return False
+        return frozenset()
+    if mask.mask is None:
+        return ALL_AXES
     other = arguments.get(2, "other")
-    if other is not None and not isinstance(other[0].const, (bool, int, float)):
-        return True
-    return mask.mask is None or any(not isinstance(condition, Less) for condition in mask.mask)
+    untold = other is not None and not isinstance(other[0].const, (bool, int, float))
+    return frozenset().union(*(c.axes() for c in mask.mask if untold or not isinstance(c, Less)))
 
 
 def _boundary_check(arguments: Arguments) -> tuple[int, ...] | None:
@@ -439,7 +441,7 @@ def _advance(machine: Machine, arguments: Arguments) -> Value:
 def _cast(machine: Machine, arguments: Arguments) -> Value:
     value, target = arguments.value(0, "input"), arguments.get(1, "dtype")
     if "bitcast" in arguments.keywords:
-        return Value(shape=value.shape, murky=True)
+        return Value(shape=value.shape, murky=ALL_AXES)
     dtype = _dtype_of(target)
     # `x.to(y.dtype).to(tl.float32)` at one place rounds on purpose.
     twice = arguments.positional and arguments.positional[0][1] is value.narrowed
@@ -605,7 +607,7 @@ def _larger(machine: Machine, name: str, left: Value, right: Value) -> Value:
 def _clamp(machine: Machine, arguments: Arguments) -> Value:
     value, low, high = arguments.value(0, "x"), arguments.value(1, "min"), arguments.value(2, "max")
     upper = high.upper if high.upper is not None else math.inf
-    murky = value.murky or bool(value.paddings)
+    murky = murky_axes(value)
     return Value(shape=value.shape, dtype=value.dtype, upper=upper, lower=low.lower, murky=murky)
 
 
@@ -723,7 +725,7 @@ def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, 
         dtype=dtype,
         raw=operand.raw and simple,
         source=operand.source,
-        murky=operand.murky or (bool(operand.paddings) and not simple),
+        murky=operand.murky if simple else murky_axes(operand),
     )
     if name in ("max", "min"):
         result.upper, result.lower = operand.upper, operand.lower
@@ -735,8 +737,9 @@ def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, 
             result.narrowed = arguments.node
     if simple and axis is not None and known:
         kept = tuple(p for p in operand.paddings if axis not in p.axes())
-        moved = expressions.move_axes(machine.atoms, operand.but(paddings=kept), shape, axes)
-        result.paddings = placed(moved, arguments.node)
+        rest = operand.but(paddings=kept, murky=operand.murky - {axis})
+        moved = expressions.move_axes(machine.atoms, rest, shape, axes)
+        result.paddings, result.murky = placed(moved, arguments.node), moved.murky
     if result.dtype is None or result.dtype not in FLOATS:
         loops = tuple(loop.counter.id for loop in machine.loops)
         over = frozenset(range(-len(shape), 0)) if shape else frozenset()
@@ -750,7 +753,7 @@ def _scan(name: str) -> Operation:
         if machine.recording and name == "cumsum" and "dtype" not in arguments.keywords:
             machine.flow.narrow_sums.append((arguments.node, operand, name))
         dtype = _dtype_of(arguments.keywords.get("dtype")) or operand.dtype
-        murky = operand.murky or bool(operand.paddings)
+        murky = murky_axes(operand)
         return Value(shape=operand.shape, dtype=dtype, raw=operand.raw, source=operand.source, murky=murky)
 
     return operation
@@ -773,9 +776,11 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
         shape=shape,
         dtype=dtype,
         paddings=(outer := _outer_paddings(arguments.node, left, right)),
-        murky=left.murky or right.murky or _loses_paddings(left, right, outer),
+        murky=_murky_product(left, right, outer),
         raw=True,
         narrowed=out[1] if out is not None and dtype in HALF else None,
+        sums=(terms := union(left.exps, right.exps)),
+        tainted=terms,
     )
 
 
@@ -785,7 +790,7 @@ def _contracted(machine: Machine, left: Value, right: Value) -> tuple[Padding, .
     columns = [p for p in right.paddings if -2 in p.axes() and p.load is not None]
     bad: list[Padding] = []
     for padding, others, factor in (*((p, columns, right) for p in rows), *((p, rows, left) for p in columns)):
-        if padding.fill == 0.0 or not factor.raw or factor.murky:
+        if padding.fill == 0.0 or not factor.raw or factor.murky & {-1, -2}:
             continue  # a computed factor, such as a triangle of ones, may be zero there
         zero_there = any(other.fill == 0.0 for other in others)
         if not zero_there or (not isinstance(padding.fill, float) and padding.fill.name == "MAYBE_NAN"):
@@ -800,17 +805,19 @@ def _outer_paddings(node: cst.CSTNode, left: Value, right: Value) -> tuple[Paddi
     return tuple(replace(padding, base=node, place=node) for padding in (*rows, *columns))
 
 
-def _loses_paddings(left: Value, right: Value, kept: tuple[Padding, ...]) -> bool:
-    rows = [p for p in left.paddings if -2 in p.axes()]
-    columns = [p for p in right.paddings if -1 in p.axes()]
-    return any(padding not in kept for padding in (*rows, *columns))
+def _murky_product(left: Value, right: Value, kept: tuple[Padding, ...]) -> frozenset[int]:
+    """The axes of a matrix product along which what padded lanes hold cannot be told."""
+    conditions = {padding.condition for padding in kept}
+    rows = -2 in left.murky or any(-2 in p.axes() and p.condition not in conditions for p in left.paddings)
+    columns = -1 in right.murky or any(-1 in p.axes() and p.condition not in conditions for p in right.paddings)
+    return frozenset(axis for axis, murky in ((-2, rows), (-1, columns)) if murky)
 
 
 def _softmax(machine: Machine, arguments: Arguments) -> Value:
     operand = arguments.value(0, "x")
     if machine.recording and operand.rank == 1:
         _note_reduction(machine, arguments, "softmax", operand, -1)
-    murky = operand.murky or bool(operand.paddings)
+    murky = murky_axes(operand)
     return Value(shape=operand.shape, dtype=operand.dtype, lower=0.0, upper=1.0, murky=murky)
 
 
@@ -819,7 +826,7 @@ def _shapeless(machine: Machine, arguments: Arguments) -> Value:
 
 
 def _like_first(machine: Machine, arguments: Arguments) -> Value:
-    return Value(shape=arguments.value(0, "input").shape, murky=True)
+    return Value(shape=arguments.value(0, "input").shape, murky=ALL_AXES)
 
 
 def _scalar_of(machine: Machine, arguments: Arguments) -> Value:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import ONE, Kind
+from tritonaudit.flow.affine import ONE, Atom, Kind
 from tritonaudit.flow.value import Fill, Less, Padding, Value
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ NEUTRAL: dict[str, tuple[float, ...]] = {
 }
 
 
-Lanes = tuple[tuple[Padding, ...], bool]  # the paddings of a result, and whether it is murky
+Axes = frozenset[int]
+Lanes = tuple[tuple[Padding, ...], Axes]  # the paddings of a result, and the axes along which it is murky
 
 
 def combined(operator: str, left: Value, right: Value) -> Lanes:
     """The paddings of `left operator right`."""
-    murky = left.murky or right.murky
+    murky = left.murky | right.murky
     if not left.paddings and not right.paddings:
         return (), murky
     result: dict[Less, Padding] = {}
@@ -45,8 +46,13 @@ def combined(operator: str, left: Value, right: Value) -> Lanes:
             continue
         fill = _fill_of(left, padding.condition)
         _keep(result, padding, _operate_right(operator, fill, padding.fill, left))
-    lost = any(padding.condition not in result for padding in (*left.paddings, *right.paddings))
-    return tuple(result.values()), murky or lost
+    return tuple(result.values()), murky | _lost(result, left, right)
+
+
+def _lost(kept: Collection[Less], *sources: Value) -> Axes:
+    """The axes of the paddings of which no more can be told."""
+    gone = (p.axes() for source in sources for p in source.paddings if p.condition not in kept)
+    return frozenset().union(*gone)
 
 
 def _keep(result: dict[Less, Padding], padding: Padding, fill: float | Fill | None) -> None:
@@ -74,7 +80,7 @@ def _fill_of(value: Value, condition: Less) -> _Other:
         if padding.condition == condition:
             return padding.fill
     axes = condition.bounds()
-    if value.murky or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
+    if value.murky & axes or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
         return _OTHER
     spread = any(-axis <= len(value.shape) and value.shape[axis] != ONE for axis in axes)
     is_index = value.affine is not None and bool(value.affine.lanes())
@@ -152,6 +158,11 @@ def _computed(operator: str, left: float, right: float) -> float | Fill | None:
     return None
 
 
+def murky_axes(value: Value) -> Axes:
+    """The axes along which nothing can be told after an operation that flow does not follow."""
+    return value.murky.union(*(padding.axes() for padding in value.paddings))
+
+
 def placed(value: Value, base: CSTNode) -> tuple[Padding, ...]:
     """The paddings of a load or a contraction: it is there that they can be mended first."""
     return tuple(replace(padding, base=base, place=base) for padding in value.paddings)
@@ -175,8 +186,7 @@ def extreme(operator: str, left: Value, right: Value) -> Lanes:
             if isinstance(fill, float) and isinstance(padding.fill, float):
                 value = max(padding.fill, fill) if operator == "maximum" else min(padding.fill, fill)
                 _keep(result, padding, value)
-    lost = any(padding.condition not in result for padding in (*left.paddings, *right.paddings))
-    return tuple(result.values()), lost or left.murky or right.murky
+    return tuple(result.values()), _lost(result, left, right) | left.murky | right.murky
 
 
 def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
@@ -184,7 +194,7 @@ def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
     if not value.paddings:
         return (), value.murky
     if function is None:
-        return (), True
+        return (), murky_axes(value)
     paddings = (replace(p, fill=_image(function, p.fill)) for p in value.paddings)
     return tuple(paddings), value.murky
 
@@ -217,8 +227,7 @@ def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
         # The other arm may be what a padded lane holds: keep what both arms agree on.
         theirs = {padding.condition: padding.fill for padding in other.paddings}
         result = {c: p for c, p in result.items() if theirs.get(c) == p.fill}
-    lost = any(padding.condition not in result for padding in (*chosen.paddings, *other.paddings))
-    return tuple(result.values()), lost or chosen.murky or other.murky
+    return tuple(result.values()), _lost(result, chosen, other) | chosen.murky | other.murky
 
 
 def met(left: Value, right: Value) -> Lanes:
@@ -234,8 +243,7 @@ def met(left: Value, right: Value) -> Lanes:
                 kept[padding.condition] = padding
             elif twin is not None and padding.fill not in _INFINITE and twin.fill not in _INFINITE:
                 kept[padding.condition] = replace(padding, fill=Fill.COMPUTED)  # either way it is no neutral element
-    lost = len(kept) < len({padding.condition for padding in (*left.paddings, *right.paddings)})
-    return tuple(kept.values()), lost or left.murky or right.murky
+    return tuple(kept.values()), _lost(kept, left, right) | left.murky | right.murky
 
 
 def _equals(value: Value, padding: Padding) -> bool:
@@ -262,6 +270,12 @@ def _reachable(padding: Padding) -> bool:
     gap = padding.condition.gap
     bound = {atom for product, factor in gap.terms.items() if factor > 0 for atom in product}
     for atom in gap.atoms():
-        if atom.kind is Kind.LOOP and (atom.stop is None or not bound & atom.stop.atoms_inside()):
-            return False
+        if atom.kind is Kind.LOOP:
+            extent = atom.start if _counts_down(atom) else atom.stop
+            if extent is None or not bound & extent.atoms_inside():
+                return False
     return True
+
+
+def _counts_down(loop: Atom) -> bool:
+    return loop.step is not None and all(factor < 0 for factor in loop.step.terms.values())

@@ -144,9 +144,10 @@ class Value:
 
     `affine` is its integer polynomial, for a pointer with the pointer parameter `origin` in it; `const` a number,
     string or dtype that the text gives; `upper` and `lower` bound its elements; `mask` is its meaning as a condition;
-    `paddings` say what masked-off lanes hold, `murky` that some hold what cannot be told;
+    `paddings` say what masked-off lanes hold, `murky` along which axes that cannot be told;
     `raw` says that it is data as loaded or accumulated, with nothing subtracted, from the pointer `source`; `exps` are
     the overflowing exponentials it is a product of, `sums` those it is a sum of, `one_plus` those it is one more than,
+    `inverse` those whose sum it is one over,
     `tainted` those it is computed from in any way;
     `narrowed` is the cast that may have made it 16 bits wide; `difference` says that it is each element of a row less
     each element of the same row.
@@ -161,7 +162,7 @@ class Value:
     lower: float | None = None
     mask: Mask | None = None
     paddings: tuple[Padding, ...] = ()
-    murky: bool = False
+    murky: frozenset[int] = frozenset()
     parts: tuple[Value, ...] | None = None
     block: BlockPointer | None = None
     raw: bool = False
@@ -170,6 +171,7 @@ class Value:
     exps: tuple[ExpTerm, ...] = ()
     sums: tuple[ExpTerm, ...] = ()
     one_plus: tuple[ExpTerm, ...] = ()
+    inverse: tuple[ExpTerm, ...] = ()
     tainted: tuple[ExpTerm, ...] = ()
     narrowed: CSTNode | None = None
     difference: bool = False
