@@ -30,7 +30,7 @@ class MissingConstexpr(Rule):
             return Hit(
                 use.node,
                 f"`{runtime[0]}` is a run-time argument, and `{use.where}` needs a compile-time constant",
-                remedy=f"annotate the parameter: `{runtime[0]}: tl.constexpr`",
+                remedy=_remedy(runtime[0], use.where),
                 confidence=Confidence.HIGH if kernel.launches.launches else Confidence.MEDIUM,
             )
         text = kernel.tree.code(use.node)
@@ -42,3 +42,12 @@ class MissingConstexpr(Rule):
                 remedy=f"annotate the assignment: `{text}: tl.constexpr = …`",
             )
         return None
+
+
+def _remedy(parameter: str, where: str) -> str:
+    if where == "tl.static_range":
+        return f"annotate the parameter, `{parameter}: tl.constexpr`, or loop with `range`"
+    return (
+        f"annotate it, `{parameter}: tl.constexpr`; if it is a size of the data, pass a block size rounded up to a "
+        f"power of two instead and mask the lanes past `{parameter}`"
+    )

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from libcst import CSTNode
 
 
+_BLOCK_MAKERS = frozenset({"tl.zeros", "tl.full", "tl.reshape", "tl.broadcast_to"})
+
+
 class NonPowerOf2Arange(Rule):
     code, name = "TAC102", "non-power-of-2-arange"
-    summary = "The length of a `tl.arange` is not a power of two, so the kernel does not compile."
+    summary = "The length of a `tl.arange` or block is not a power of two, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -28,16 +31,33 @@ class NonPowerOf2Arange(Rule):
             if start.affine is None or end.affine is None:
                 continue
             length = end.affine - start.affine
+            if (begin := start.affine.value) is not None and begin < 0:
+                yield Hit(
+                    node,
+                    f"this `tl.arange` starts at {begin}, and a negative start does not compile",
+                    remedy=f"start at 0 and subtract: `tl.arange(0, {length}) - {-begin}`",
+                )
             if length.value is not None:
                 if not _is_power_of_2(length.value):
                     yield self._certain(node, length.value)
             elif (hit := self._launched(kernel, node, length, reported)) is not None:
                 yield hit
+        yield from self._blocks(kernel)
+
+    def _blocks(self, kernel: KernelFlow) -> Iterator[Hit]:
+        """Dimensions of other blocks, which must be powers of two as well."""
+        for use in kernel.shape_uses:
+            size = None if use.value.affine is None else use.value.affine.value
+            if use.where in _BLOCK_MAKERS and size is not None and size > 0 and not _is_power_of_2(size):
+                yield Hit(
+                    use.node,
+                    f"a dimension of this block is {size}, which is not a power of two",
+                    remedy=f"use {1 << (size - 1).bit_length()} and mask what is past {size}",
+                )
 
     def _certain(self, node: CSTNode, length: int) -> Hit:
         if length <= 0:
-            message = f"`tl.arange` from its start to its end holds {length} elements; the end must be greater"
-            return Hit(node, message, remedy="swap the bounds")
+            return Hit(node, "the end of this `tl.arange` is not greater than its start", remedy="raise the end")
         wider = 1 << (length - 1).bit_length()
         return Hit(
             node,

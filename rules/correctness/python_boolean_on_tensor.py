@@ -16,6 +16,13 @@ _REMEDIES = {
 }
 
 
+_MESSAGES = {
+    "and": "`and` with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1",
+    "or": "`or` with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1",
+    "not": "`not` of a block gives one Python truth value under TRITON_INTERPRET=1",
+}
+
+
 class PythonBooleanOnTensor(Rule):
     code, name = "TAC107", "python-boolean-on-tensor"
     summary = "A Python boolean operator combines blocks; Triton deprecates it and its interpreter gets it wrong."
@@ -23,19 +30,19 @@ class PythonBooleanOnTensor(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for use in kernel.booleans:
-            blocks = [operand for operand in use.operands if operand.is_block]
-            if not blocks:
-                continue
-            if use.operator in ("and", "or"):
-                message = f"`{use.operator}` between blocks is deprecated since Triton 3.4"
-                message += ", binds more loosely than it reads, and gives another result under TRITON_INTERPRET=1"
-            elif use.operator == "not":
-                message = "`not` of a block gives one Python truth value under TRITON_INTERPRET=1"
-            else:
-                message = "a chained comparison of blocks does not compile before Triton 3.9"
-            yield Hit(
-                use.node,
-                message,
-                remedy=_REMEDIES[use.operator],
-                severity=Severity.INFO if use.operator == "not" else None,
-            )
+            blocks = any(operand.is_block for operand in use.operands)
+            if use.operator == "chained comparison":
+                runtime = blocks or all(operand.shape == () and not operand.constexpr for operand in use.operands[1:2])
+                if runtime and kernel.target.supports((3, 9)) != "all":
+                    yield Hit(
+                        use.node,
+                        f"a chained comparison does not compile before Triton 3.9 (target {kernel.target.text})",
+                        remedy=_REMEDIES[use.operator],
+                    )
+            elif blocks:
+                yield Hit(
+                    use.node,
+                    _MESSAGES[use.operator],
+                    remedy=_REMEDIES[use.operator],
+                    severity=Severity.INFO if use.operator == "not" else None,
+                )

@@ -40,7 +40,7 @@ _SUPPORT = {
     Construct.TUPLE_COMPREHENSION: _Support(
         "a list comprehension", "unroll it with `tl.static_range`", since=(3, 5), accepted=True
     ),
-    Construct.COMPREHENSION: _Support("a comprehension", "unroll it with `tl.static_range`"),
+    Construct.COMPREHENSION: _Support("a comprehension", "write its values out, or loop with `tl.static_range`"),
     Construct.DICT: _Support("a dict", "pass constexpr parameters"),
     Construct.SET: _Support("a set", "compare one by one"),
     Construct.GLOBAL: _Support("`global`", "pass the value as a parameter"),

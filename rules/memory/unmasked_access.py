@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from libcst import CSTNode
 
 
+_REMEDY = "give it a mask that compares this index with the size of the tensor"
+
+
 class UnmaskedAccess(Rule):
     code, name = "TAM101", "unmasked-access"
     summary = "A block access can run past the end of its tensor."
@@ -34,7 +37,7 @@ class UnmaskedAccess(Rule):
         return Hit(
             access.node,
             f"this {access.what} can run past the end of its tensor: nothing bounds `{lane.index}`, and {lane.why}",
-            remedy="give it a mask that compares this index with the size of the tensor",
+            remedy="give it `boundary_check`" if access.pointer.block is not None else _REMEDY,
             severity=Severity.ERROR if lane.confidence is not Confidence.LOW else Severity.WARNING,
             confidence=lane.confidence,
             related=tuple(related),

@@ -8,6 +8,8 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule
 
+_LIMITS = {"exp": 88, "exp2": 128}  # natural logarithm and binary logarithm of the largest fp32
+
 _HARMS = {
     "softmax": (
         "its overflow makes the quotient of it and its sum inf / inf = nan",
@@ -42,7 +44,7 @@ class ExpWithoutMax(Rule):
             consequence, remedy = _HARMS[harm]
             yield Hit(
                 term.node,
-                f"`tl.{term.base}` of data with nothing subtracted overflows above 88: {consequence}",
+                f"`tl.{term.base}` of data with nothing subtracted overflows above {_LIMITS[term.base]}: {consequence}",
                 remedy=remedy,
                 related=((use, "where the overflow does harm"),),
             )

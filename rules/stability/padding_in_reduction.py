@@ -31,6 +31,23 @@ class PaddingInReduction(Rule):
                     surest[place] = (sure, reduction, padding)
         for sure, reduction, padding in surest.values():
             yield self._hit(reduction, padding, sure)
+        yield from self._undefined(kernel)
+
+    def _undefined(self, kernel: KernelFlow) -> Iterator[Hit]:
+        """Sums over lanes whose load gives no `other`: they read 0 on every target, though no contract says so."""
+        for reduction in kernel.reductions:
+            for padding in reduction.operand.paddings:
+                reached = reduction.axis is None or reduction.axis in padding.axes()
+                if reached and reduction.operation in ("sum", "dot") and padding.load and not padding.explicit:
+                    yield Hit(
+                        reduction.node,
+                        f"`tl.{reduction.operation}` counts on masked-off lanes to read 0, which is undefined",
+                        remedy="give the load `other=0.0`",
+                        severity=Severity.INFO,
+                        confidence=Confidence.LOW,
+                        related=((padding.load, "the masked load without `other`"),),
+                    )
+                    break
 
     def _confidence(self, reduction: Reduction, padding: Padding) -> Confidence | None:
         """How sure it is that the padding changes the result; None when it does not."""
@@ -64,7 +81,7 @@ class PaddingInReduction(Rule):
 
 
 def _remedy(padding: Padding, reduction: Reduction, neutral: str) -> str:
-    if padding.base is padding.place and padding.fill is Fill.COMPUTED:
+    if padding.base is padding.place and padding.fill is Fill.COMPUTED and reduction.operation in ("sum", "dot"):
         return 'before the exponential, set them to -inf: `tl.where(mask, …, -float("inf"))`'
     return f"set them to {neutral} before the `tl.{reduction.operation}`: `tl.where(mask, …, {neutral})`"
 

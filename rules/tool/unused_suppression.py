@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.selection import ALL
 from tritonaudit.source.suppressions import Unused
 
 
@@ -15,7 +16,7 @@ class UnusedSuppression(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, unused: Unused) -> Iterator[Hit]:
-        named = ", ".join(unused.selectors)
+        named = ", ".join(selector for selector in unused.selectors if selector != ALL)
         yield Hit(
             unused.directive.span,
             f"nothing is suppressed here for {named}" if named else "nothing is suppressed here",

@@ -34,7 +34,7 @@ HEADINGS = [
     "## Fix safety",
     "## References",
 ]
-MOST_TODOS = 13  # of all fixtures together; a rule that learns something lowers it
+MOST_TODOS = 3  # of all fixtures together; a rule that learns something lowers it
 
 _MARK = re.compile(
     r"(?<!`)# (expect|pedantic|ok|todo|todook): (TA[A-Z]\d{3})(.*?)(?=# (?:expect|pedantic|ok|todo|todook): |$)"

@@ -48,6 +48,21 @@ class Atom:
     def __eq__(self, other: object) -> bool:
         return self is other
 
+    @property
+    def spelled(self) -> str:
+        """Its name, or the operation that it is the result of."""
+        symbol = _SYMBOLS.get(self.name)
+        if symbol is not None and len(self.inner) == 2:
+            return f"({self.inner[0]} {symbol} {self.inner[1]})"
+        return f"{self.name}({', '.join(map(str, self.inner))})" if self.name in _FUNCTIONS else self.name
+
+
+_SYMBOLS = {
+    "FloorDivide": "//", "Modulo": "%", "Power": "**", "LeftShift": "<<", "RightShift": ">>",
+    "BitAnd": "&", "BitOr": "|", "BitXor": "^",
+}  # fmt: skip
+_FUNCTIONS = frozenset({"cdiv", "maximum", "minimum", "next_power_of_2"})
+
 
 Product = tuple[Atom, ...]  # sorted by id
 
@@ -159,13 +174,30 @@ class Affine:
         return Affine(terms)
 
     def __str__(self) -> str:
-        parts = []
-        for product, factor in sorted(self.terms.items(), key=lambda item: [a.id for a in item[0]]):
-            names = [atom.name for atom in product]
-            if not names or factor != 1:
-                names.insert(0, str(factor))
-            parts.append(" * ".join(names))
-        return " + ".join(parts) or "0"
+        """As a person would write it: what is added first, numbers last, a loop's variable for its multiple."""
+        text = ""
+        terms = sorted(self.terms.items(), key=lambda item: (not item[0], item[1] < 0, [a.id for a in item[0]]))
+        for product, factor in terms:
+            names = _names(product)
+            if abs(factor) != 1 or not names:
+                names.insert(0, str(abs(factor)))
+            sign = "-" if factor < 0 else "+"
+            text += f" {sign} {' * '.join(names)}" if text else f"{'-' if factor < 0 else ''}{' * '.join(names)}"
+        return text or "0"
+
+
+def _names(product: Product) -> list[str]:
+    steps: list[Atom] = []
+    for atom in product:
+        if atom.kind is Kind.LOOP and atom.step is not None and len(atom.step.terms) == 1:
+            steps.extend(next(iter(atom.step.terms)))
+    names = []
+    for atom in product:
+        if atom in steps:
+            steps.remove(atom)
+        else:
+            names.append(atom.spelled)
+    return names
 
 
 def _join(left: Product, right: Product) -> Product:

@@ -30,8 +30,10 @@ class Unbounded:
 
 def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
     """The first lane of the access that no mask bounds although it can run past the end, None when none is known."""
+    if access.pointer.block is not None:
+        return _unchecked_block(flow, access)
     address = access.pointer.affine
-    if address is None or not access.pointer.shape or access.pointer.block is not None:
+    if address is None or not access.pointer.shape:
         return None
     if access.mask is not None and access.mask.mask is None:
         return None
@@ -51,7 +53,7 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     sibling = _masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
-        return Unbounded(str(index), why, Confidence.HIGH, sibling=sibling)
+        return Unbounded(_spelled(flow, index), why, Confidence.HIGH, sibling=sibling)
     tiles = [atom for atom in index.atoms() if atom.kind in _MOVING]
     if not tiles:
         return _rounded_up_tile(flow, lane)
@@ -60,7 +62,32 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
         found = partial(flow, tile, lane, index)
         if found is not None:
             return found
-    return Unbounded(str(index), "no mask, clamp or check bounds it", Confidence.LOW)
+    return Unbounded(_spelled(flow, index), "whether its tiles are full cannot be told", Confidence.LOW)
+
+
+def _spelled(flow: KernelFlow, index: Affine) -> str:
+    """The index by the name that the kernel gives it, else written out."""
+    wanted = _flattened(index)
+    name = next((name for affine, name in flow.indices.items() if _flattened(affine) == wanted), None)
+    return str(index) if name is None else name
+
+
+def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
+    """A block pointer with no boundary check along a tile that another access of the kernel checks."""
+    block = access.pointer.block
+    if block is None or access.checked or block.descriptor:
+        return None
+    mine = {tile for tile in zip(block.shape, block.offsets, block.block, strict=False) if None not in tile}
+    for other in flow.accesses:
+        theirs = other.pointer.block
+        if theirs is None or not other.checked or exclusive(other.path, access.path):
+            continue
+        for tile in zip(theirs.shape, theirs.offsets, theirs.block, strict=False):
+            offset = tile[1]
+            if tile in mine and offset is not None and any(atom.kind in _MOVING for atom in offset.atoms()):
+                index, why = f"{offset} + tl.arange(0, {tile[2]})", "another access of this kernel checks the same tile"
+                return Unbounded(index, why, Confidence.HIGH, sibling=other)
+    return None
 
 
 # -- the index that a lane belongs to ------------------------------------------------------------------------------
@@ -183,7 +210,7 @@ def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
     for size in flow.launches.sizes(parameter):
         if size.origin is Origin.POWER_OF_2 and size.value is None and "next_power_of_2" in size.text:
             why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"
-            return Unbounded(lane.name, why, Confidence.HIGH, host=size.node)
+            return Unbounded(_spelled(flow, Affine.of(lane)), why, Confidence.HIGH, host=size.node)
     return None
 
 
@@ -211,7 +238,7 @@ def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unb
             continue
         if _is_block(launch, grid.block, lane):
             why = f"the grid is rounded up (`{grid.size}` in blocks of `{grid.block}`), so the last program is partial"
-            return Unbounded(str(index), why, Confidence.MEDIUM, host=launch.grid)
+            return Unbounded(_spelled(flow, index), why, Confidence.MEDIUM, host=launch.grid)
     return None
 
 
@@ -241,7 +268,7 @@ def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) ->
     if len(extent.terms) != 1:
         return None
     why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
-    return Unbounded(str(index), why, Confidence.MEDIUM)
+    return Unbounded(_spelled(flow, index), why, Confidence.MEDIUM)
 
 
 def _checks(launch: Launch) -> bool:

@@ -230,7 +230,7 @@ def _affine(atoms: Atoms, operator: str, left: Value, right: Value) -> Affine | 
             return a
         if operator == "LeftShift" and y is not None and 0 <= y < 63:
             return a * Affine.constant(1 << y)
-        return atoms.opaque(f"a {operator} result", operator, (a, b), a.axes() | b.axes())
+        return atoms.opaque(operator, operator, (a, b), a.axes() | b.axes())
     return None
 
 

@@ -117,6 +117,7 @@ class KernelFlow:
     narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
     uses_program_id: bool = False
+    indices: dict[Affine, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -97,6 +97,8 @@ class Machine:
     def assign(self, name: str, value: Value) -> None:
         if self.state is not None:
             self.state[name] = value
+            if value.affine is not None and value.shape and len(value.shape) == 1 and self.recording:
+                self.flow.indices.setdefault(value.affine, name)
 
     # -- statements ----------------------------------------------------------------------------------------------
 

@@ -228,7 +228,8 @@ def _trans(machine: Machine, arguments: Arguments) -> Value:
     if len(order) == 1 and arguments.positional[1][0].parts is not None:
         order = [part.const for part in arguments.positional[1][0].parts or ()]
     if order and order != [1, 0]:
-        return Value(shape=None if value.shape is None else (None,) * len(value.shape), dtype=value.dtype, murky=ALL_AXES)
+        shape = None if value.shape is None else (None,) * len(value.shape)
+        return Value(shape=shape, dtype=value.dtype, murky=ALL_AXES)
     return transposed(machine, value)
 
 

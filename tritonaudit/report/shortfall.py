@@ -5,6 +5,8 @@ from __future__ import annotations
 from tritonaudit.finding import Audit, Outcome, Problem, Status
 from tritonaudit.report.escape import visible
 
+UNPARSABLE = "TAX001"  # its finding and its problem are one event: the problem makes the exit code 2
+
 
 def problem_line(problem: Problem) -> str:
     """`path:line: problem: message`."""
@@ -24,5 +26,7 @@ def not_analysed_line(outcome: Outcome) -> str:
 
 
 def shortfall_lines(audit: Audit) -> list[str]:
-    """All of them."""
-    return [*map(problem_line, audit.problems), *map(not_analysed_line, not_analysed(audit))]
+    """All of them, but for the problems that a finding of the tool's own already tells."""
+    told = {finding.path for finding in audit.findings if finding.code == UNPARSABLE}
+    problems = (problem for problem in audit.problems if problem.path not in told)
+    return [*map(problem_line, problems), *map(not_analysed_line, not_analysed(audit))]
