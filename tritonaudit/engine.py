@@ -21,7 +21,7 @@ from tritonaudit.rules import all_rules
 from tritonaudit.selection import Selection
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
-from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline
+from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
 
 _SOURCE = "source"
@@ -162,21 +162,25 @@ class _Checker:
         project = self._project(path)
         for facts in analyse(module, project, self._config.target):
             if isinstance(facts, NotAnalysed):
-                where = f"{shown}:{facts.function.first_line}"
-                reason = f"`{facts.function.qualname}` is nested too deeply to be analysed"
-                outcomes.append(Outcome(_SOURCE, where, Status.NOT_RUN, reason=reason))
+                outcomes.append(_not_run(shown, facts.function, facts.reason))
                 continue
             kernels += 1
-            for rule in self._by_facts.get(type(facts), ()):
-                if rule.code not in ignored:
-                    kernel = facts.function.qualname
-                    findings.extend(
-                        self._finding(rule, hit, shown, facts.tree, kernel)
-                        for hit in rule.check(facts)
-                        if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
-                    )
+            try:
+                findings.extend(self._checked_kernel(facts, shown, ignored, every))
+            except RecursionError:
+                outcomes.append(_not_run(shown, facts.function, "nested too deeply to be checked"))
         project.forget(module)
         return findings, outcomes, kernels
+
+    def _checked_kernel(self, facts: Any, shown: str, ignored: frozenset[str], every: bool) -> list[Finding]:
+        kernel = facts.function.qualname
+        return [
+            self._finding(rule, hit, shown, facts.tree, kernel)
+            for rule in self._by_facts.get(type(facts), ())
+            if rule.code not in ignored
+            for hit in rule.check(facts)
+            if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
+        ]
 
     def _project(self, path: Path) -> Any:
         from tritonaudit.kernel.project import Project
@@ -219,6 +223,11 @@ class _Checker:
             for rule in self._by_facts.get(type(fact), ()):
                 if rule.code not in ignored:
                     yield from (self._finding(rule, hit, shown, None, None) for hit in rule.check(fact))
+
+
+def _not_run(shown: str, function: JitFunction, reason: str) -> Outcome:
+    where = f"{shown}:{function.first_line}"
+    return Outcome(_SOURCE, where, Status.NOT_RUN, reason=f"`{function.qualname}` is {reason}")
 
 
 def _suppressed(findings: list[Finding], suppressions: Suppressions) -> tuple[list[Finding], frozenset[Use]]:

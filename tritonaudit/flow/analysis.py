@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
@@ -13,12 +14,12 @@ from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.target import Target
 
 
-class NotAnalysed(Exception):
-    """The function's text is beyond the parser or the interpreter."""
+@dataclass(frozen=True)
+class NotAnalysed:
+    """A function whose text is beyond the parser or the interpreter, and why."""
 
-    def __init__(self, function: JitFunction) -> None:
-        super().__init__(function.name)
-        self.function = function
+    function: JitFunction
+    reason: str
 
 
 def analyse(module: Module, project: Project, target: Target) -> Iterator[KernelFlow | NotAnalysed]:
@@ -29,14 +30,14 @@ def analyse(module: Module, project: Project, target: Target) -> Iterator[Kernel
         function = Function(module, jit)
         tree = project.tree(function)
         if tree is None:
-            yield NotAnalysed(jit)
+            yield NotAnalysed(jit, project.refusal(function))
             continue
         facts = LaunchFacts(module, jit, launches.get(jit.name, ()))
         flow = KernelFlow(module, jit, tree, facts, target, is_helper=_is_helper(module, jit, facts, called))
         try:
             Machine(flow, project, function).run()
         except RecursionError:
-            yield NotAnalysed(jit)
+            yield NotAnalysed(jit, "nested too deeply to be analysed")
             continue
         yield flow
 

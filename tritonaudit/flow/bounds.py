@@ -267,6 +267,8 @@ def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) ->
         return None
     if len(extent.terms) != 1:
         return None
+    if any(atom.kind is Kind.OPAQUE or index.terms[product] < 0 for product in index.terms for atom in product):
+        return None  # counted from somewhere else, or backwards
     why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
     return Unbounded(_spelled(flow, index), why, Confidence.MEDIUM)
 

@@ -69,8 +69,11 @@ def default_value(node: ast.expr | None) -> Value:
         return Value(shape=(), constexpr=True)
 
 
+_MAX_DIGITS = 80  # beyond any integer of a kernel; Python refuses to print thousands of digits
+
+
 def _integer(machine: Machine, node: cst.Integer) -> Value:
-    return literal(int(node.value.replace("_", ""), 0))
+    return literal(int(node.value.replace("_", ""), 0)) if len(node.value) <= _MAX_DIGITS else UNKNOWN
 
 
 def _float(machine: Machine, node: cst.Float) -> Value:
@@ -120,8 +123,15 @@ def dotted_name(node: cst.BaseExpression) -> str | None:
 
 
 def _tuple(machine: Machine, node: cst.Tuple | cst.List) -> Value:
-    parts = tuple(machine.evaluate(element.value) for element in node.elements)
+    parts = tuple(_flat(machine.evaluate(element.value)) for element in node.elements)
     return Value(parts=parts, constexpr=all(part.constexpr for part in parts))
+
+
+def _flat(value: Value) -> Value:
+    """Tuples of tuples are kept, deeper ones are not: joining them would take time exponential in their depth."""
+    if value.parts is not None and any(part.parts is not None for part in value.parts):
+        return UNKNOWN
+    return value
 
 
 # -- arithmetic --------------------------------------------------------------------------------------------------

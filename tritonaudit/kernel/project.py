@@ -32,6 +32,7 @@ class Project:
         self._root = root
         self._modules: dict[Path, Module | None] = {}
         self._trees: dict[tuple[str, int], FunctionTree | None] = {}
+        self._refusals: dict[tuple[str, int], str] = {}
         self._functions: dict[tuple[str, str], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
 
@@ -39,11 +40,21 @@ class Project:
         """The function's LibCST tree; None where it cannot be had."""
         key = (function.module.path, function.jit.first_line)
         if key not in self._trees:
-            try:
-                self._trees[key] = FunctionTree(function.module, function.jit)
-            except (TooDeep, cst.ParserSyntaxError, RecursionError):
-                self._trees[key] = None
+            self._trees[key] = self._parsed(function, key)
         return self._trees[key]
+
+    def _parsed(self, function: Function, key: tuple[str, int]) -> FunctionTree | None:
+        try:
+            return FunctionTree(function.module, function.jit)
+        except (TooDeep, RecursionError):
+            self._refusals[key] = "nested too deeply to be analysed"
+        except cst.ParserSyntaxError:
+            self._refusals[key] = "written in a way that LibCST cannot parse"
+        return None
+
+    def refusal(self, function: Function) -> str:
+        """Why the function has no tree."""
+        return self._refusals[function.module.path, function.jit.first_line]
 
     def forget(self, module: Module) -> None:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
@@ -111,6 +122,8 @@ class Project:
         return None
 
     def _read(self, path: Path) -> Module | None:
+        if not path.is_file():
+            return None
         try:
             data = path.read_bytes()
         except (OSError, ValueError):

@@ -85,6 +85,13 @@ class Unparsable(Exception):
 def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
     tree = parse(text)
+    try:
+        return _outline(path, text, tree)
+    except RecursionError:
+        raise Unparsable("nested too deeply to be analysed", None) from None
+
+
+def _outline(path: str, text: str, tree: ast.Module) -> Module:
     names, constants = _names(tree, _NESTED_IMPORT.search(text) is not None)
     lines = text.split("\n")
     resolve = _Resolver(names, lines)

@@ -16,7 +16,8 @@ from tritonaudit.source.outline import JitFunction, Module
 
 # LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
 MAX_DEPTH = 200
-_ALWAYS_SHALLOW = 8_000  # characters: a function this short is measured by its length alone, not walked
+MAX_STATEMENT = 20_000  # characters: what Python keeps flat, such as adjacent strings, LibCST nests as well
+_ALWAYS_SHALLOW = 8_000  # characters: a function this short cannot overflow it, and is not walked
 _WRAPPER = "if 1:\n"
 
 
@@ -30,7 +31,9 @@ class FunctionTree:
     def __init__(self, module: Module, function: JitFunction) -> None:
         """Raises TooDeep, and `libcst.ParserSyntaxError` for the rare text that Python parses and LibCST does not."""
         source = "\n".join(module.lines[function.first_line - 1 : function.last_line]) + "\n"
-        if len(source) > _ALWAYS_SHALLOW and _depth(function.node) > MAX_DEPTH:
+        if len(source) > _ALWAYS_SHALLOW and (
+            _depth(function.node) > MAX_DEPTH or _longest_statement(function.node, module.lines) > MAX_STATEMENT
+        ):
             raise TooDeep
         # An indented function keeps its columns under a statement of our own, one line earlier.
         indented = source[:1] in (" ", "\t")
@@ -79,9 +82,25 @@ def _depth(root: ast.AST) -> int:
     stack: list[tuple[ast.AST, int]] = [(root, 0)]
     while stack:
         node, depth = stack.pop()
+        if isinstance(node, ast.BoolOp):
+            depth += len(node.values)  # flat here, nested in LibCST
         deepest = max(deepest, depth)
         stack.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
     return deepest
+
+
+def _longest_statement(function: ast.FunctionDef, lines: list[str]) -> int:
+    """The characters of the longest statement, of a compound one those of its head and each part by itself."""
+    longest = 0
+    stack: list[ast.stmt] = [function]
+    while stack:
+        node = stack.pop()
+        inside = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        last = min((child.lineno for child in inside), default=(node.end_lineno or node.lineno) + 1)
+        length = sum(len(line) for line in lines[node.lineno - 1 : max(last - 1, node.lineno)])
+        longest = max(longest, length)
+        stack.extend(inside)
+    return longest
 
 
 class _Recorder(CodegenState):
