@@ -7,8 +7,6 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +24,6 @@ from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use
 
 _SOURCE = "source"
 _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
-_CHUNKS_PER_WORKER = 8
 _MAX_EXPRESSION = 400
 
 
@@ -300,46 +297,14 @@ def _run(candidates: list[tuple[Path, int]], config: Config, jobs: int | None) -
         return [checker.file(path) for path, _ in candidates]
     import libcst  # noqa: F401  loaded before the workers are forked, so that they share it
 
+    from tritonaudit.pool import spread
+
     paths = [path for path, _ in sorted(candidates, key=lambda item: -item[1])]
-    count = workers * _CHUNKS_PER_WORKER
-    results, lost = _in_pool([paths[start::count] for start in range(count) if paths[start::count]], config, workers)
-    return results + _one_by_one(lost, config)
+    return [result or _died(path) for path, result in spread(_work, paths, workers, _start_worker, (config,))]
 
 
-def _in_pool(chunks: list[list[Path]], config: Config, workers: int) -> tuple[list[_Result], list[Path]]:
-    """What the chunks came to, and the files of the chunks whose worker died."""
-    results: list[_Result] = []
-    lost: list[Path] = []
-    with ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(config,)) as pool:
-        futures: list[tuple[Future[list[_Result]], list[Path]]] = []
-        for chunk in chunks:
-            try:
-                futures.append((pool.submit(_work, chunk), chunk))
-            except BrokenProcessPool:
-                lost.extend(chunk)
-        for future, chunk in futures:
-            try:
-                results.extend(future.result())
-            except BrokenProcessPool:
-                lost.extend(chunk)
-    return results, lost
-
-
-def _one_by_one(paths: list[Path], config: Config) -> list[_Result]:
-    """Check files in a worker that is replaced when it dies; a file that kills it costs itself alone."""
-    results: list[_Result] = []
-    waiting = list(paths)
-    while waiting:
-        with ProcessPoolExecutor(1, initializer=_start_worker, initargs=(config,)) as pool:
-            while waiting:
-                path = waiting.pop(0)
-                try:
-                    results.extend(pool.submit(_work, [path]).result())
-                except BrokenProcessPool:
-                    problem = Problem(shown_path(path), "the process that analysed it died")
-                    results.append(_Result(problems=(problem,)))
-                    break
-    return results
+def _died(path: Path) -> _Result:
+    return _Result(problems=(Problem(shown_path(path), "the process that analysed it died"),))
 
 
 _checker: _Checker | None = None
@@ -350,6 +315,6 @@ def _start_worker(config: Config) -> None:
     _checker = _Checker(config)
 
 
-def _work(paths: list[Path]) -> list[_Result]:
+def _work(path: Path) -> _Result:
     assert _checker is not None
-    return [_checker.file(path) for path in paths]
+    return _checker.file(path)
