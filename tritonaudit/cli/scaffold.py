@@ -99,7 +99,7 @@ class {rule.__name__}(Rule):
 '''
 
 _PAGE = """\
-# {rule.name} ({rule.code})
+# {rule.code} {rule.name}
 
 {rule.summary}
 

@@ -54,11 +54,11 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
         return Unbounded(_spelled(flow, index), why, Confidence.HIGH, sibling=sibling)
-    tiles = [atom for atom in index.atoms() if atom.kind in _MOVING]
+    tiles = [atom for atom in index.atoms() if atom.kind in _MOVING or _is_swizzled(atom)]
     if not tiles:
         return _rounded_up_tile(flow, lane)
     for tile in tiles:
-        partial = _partial_grid if tile.kind is Kind.PID else _partial_loop
+        partial = _partial_loop if tile.kind is Kind.LOOP else _partial_grid
         found = partial(flow, tile, lane, index)
         if found is not None:
             return found
@@ -88,6 +88,14 @@ def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
                 index, why = f"{offset} + tl.arange(0, {tile[2]})", "another access of this kernel checks the same tile"
                 return Unbounded(index, why, Confidence.HIGH, sibling=other)
     return None
+
+
+def _is_swizzled(atom: Atom) -> bool:
+    """A tile number computed from program ids, as `pid // num_pid_n`."""
+    if atom.kind is not Kind.OPAQUE or atom.axes:
+        return False
+    inside = {inner for part in atom.inner for inner in part.atoms_inside()}
+    return any(inner.kind is Kind.PID for inner in inside) and not any(inner.kind is Kind.LOOP for inner in inside)
 
 
 # -- the index that a lane belongs to ------------------------------------------------------------------------------
@@ -230,10 +238,11 @@ def _multiple_of(size: Affine) -> str | None:
 
 
 def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unbounded | None:
-    axis = int(pid.name[-2]) if pid.name[-2:-1].isdigit() else None
-    if axis is None:
+    number = pid.name[-2:-1]
+    if pid.kind is Kind.PID and not number.isdigit():
         return None
-    for launch, grid in flow.launches.grid_axes(axis):
+    axes = flow.launches.grid_axes(int(number)) if pid.kind is Kind.PID else flow.launches.rounded_up()
+    for launch, grid in axes:
         if grid.cover is not Cover.ROUNDED_UP or launch.checks_divisibility:
             continue
         if _is_block(launch, grid.block, lane):

@@ -194,6 +194,20 @@ class LaunchFacts:
             return True
         return any(launch.restricts_sizes for launch in self.launches)
 
+    def rounded_up(self) -> list[tuple[Launch, GridAxis]]:
+        """For each launch, every quotient in its grid that is rounded up, whichever axis it is a factor of."""
+        found: list[tuple[Launch, GridAxis]] = []
+        for launch in self.launches:
+            stack = [_grid(launch)]
+            while stack:
+                node = launch.definition(stack.pop())
+                axis = _cover(launch, node)
+                if axis.cover is Cover.ROUNDED_UP:
+                    found.append((launch, axis))
+                else:
+                    stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+        return found
+
     def grid_axes(self, axis: int) -> list[tuple[Launch, GridAxis]]:
         """For each launch, what its grid's `axis` is."""
         return [(launch, _grid_axis(launch, axis)) for launch in self.launches]
@@ -268,9 +282,22 @@ def size_of(node: ast.expr) -> Size:
         return Size(Origin.POWER_OF_2, None, node, text)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return Size(_dimension(node.slice), None, node, text)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
-        return Size(_dimension(node.args[0]), None, node, text)
+    if isinstance(node, ast.Call):
+        return Size(_called_size(node), None, node, text)
     return Size(Origin.UNKNOWN, None, node, text)
+
+
+def _called_size(node: ast.Call) -> Origin:
+    """The origin of a call: `x.size(0)`, `x.numel()`, `len(x)`, a rounded-up quotient, the lesser of sizes."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func)
+    if name == "size" and node.args:
+        return _dimension(node.args[0])
+    if name in (*_ROUNDED_UP, "numel", "len"):
+        return Origin.SIZE
+    if name in ("min", "max"):
+        origins = [size_of(argument).origin for argument in node.args]
+        return next((origin for origin in (Origin.LAST_SIZE, Origin.SIZE) if origin in origins), Origin.UNKNOWN)
+    return Origin.UNKNOWN
 
 
 def _dimension(index: ast.expr) -> Origin:
@@ -296,15 +323,22 @@ def _is_power_of_2(node: ast.expr) -> bool:
     return False
 
 
+_ROUNDED_UP = ("cdiv", "ceil_div", "ceildiv", "div_up")
+
+
 def _grid_axis(launch: Launch, axis: int) -> GridAxis:
-    grid = launch.definition(launch.grid)
-    if isinstance(grid, ast.Lambda):
-        grid = grid.body
-    elif isinstance(grid, ast.Name):
-        grid = _returned(launch, grid.id) or grid
+    grid = _grid(launch)
     if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
         return GridAxis(Cover.UNKNOWN)
     return _cover(launch, grid.elts[axis])
+
+
+def _grid(launch: Launch) -> ast.expr:
+    """The grid's expression, that of a lambda or a local function included."""
+    grid = launch.definition(launch.grid)
+    if isinstance(grid, ast.Lambda):
+        return grid.body
+    return (_returned(launch, grid.id) or grid) if isinstance(grid, ast.Name) else grid
 
 
 def _returned(launch: Launch, name: str) -> ast.expr | None:
@@ -320,7 +354,7 @@ def _cover(launch: Launch, node: ast.expr) -> GridAxis:
     node = launch.definition(node)
     if isinstance(node, ast.Call):
         name = (dotted_name(node.func) or "").rpartition(".")[2]
-        if name in ("cdiv", "ceil_div", "ceildiv", "div_up") and len(node.args) == 2:
+        if name in _ROUNDED_UP and len(node.args) == 2:
             return GridAxis(Cover.ROUNDED_UP, ast.unparse(node.args[0]), ast.unparse(node.args[1]))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         block = ast.unparse(node.right)

@@ -1,0 +1,299 @@
+"""What the host code of a file says about the kernel that it launches."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from tritonaudit.kernel.launch import Cover, GridAxis, LaunchFacts, Origin, launches_of
+from tritonaudit.source.outline import outline
+
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+{decorators}@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr{default}):
+    tl.store(y_ptr, 1)
+
+
+"""
+
+
+def facts(host: str, decorators: str = "", default: str = "") -> LaunchFacts:
+    head = KERNEL.format(decorators=decorators, default=default)
+    module = outline("m.py", head + textwrap.dedent(host))
+    return LaunchFacts(module, module.jit[0], launches_of(module).get("kernel", ()))
+
+
+def wrapper(*lines: str) -> str:
+    return "def run(x, y, n):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def grid_of(*lines: str, axis: int = 0) -> GridAxis:
+    ((_, found),) = facts(wrapper(*lines)).grid_axes(axis)
+    return found
+
+
+# -- where launches are --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "kernel[(1,)](x, y, n, 64)\n",
+        wrapper("kernel[(1,)](x, y, n, 64)"),
+        wrapper("return kernel[(1,)](x, y, n, BLOCK=64)"),
+        wrapper("if n:", "    kernel[(1,)](x, y, n, 64)"),
+        wrapper("with device(x):", "    compiled = kernel[(1,)](x, y, n, 64)"),
+        wrapper("def inner():", "    kernel[(1,)](x, y, n, 64)", "inner()"),
+        wrapper("bench(lambda: kernel[(1,)](x, y, n, 64))"),
+        wrapper("wrap_triton(kernel)[(1,)](x, y, n, 64)"),
+        wrapper("torch.library.wrap_triton(kernel)[(1,)](x, y, n, 64)"),
+        wrapper("kernel[(1,)](", "    x,", "    y, n,", "    BLOCK=64,", ")"),
+        "class Op(Function):\n    @staticmethod\n    def forward(ctx, x, y, n):\n        kernel[(1,)](x, y, n, 64)\n",
+    ],
+)
+def test_a_launch_is_found(host: str) -> None:
+    (launch,) = facts(host).launches
+    assert ast.unparse(launch.grid) in ("(1,)", "1,")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        wrapper("kernel(x, y, n, 64)"),
+        wrapper("other[(1,)](x, y, n, 64)"),
+        wrapper("kernel[(1,)]"),
+        wrapper("module.kernel[(1,)](x, y, n, 64)"),
+        "'''kernel[(1,)](x, y, n, 64)'''\n",
+        "",
+    ],
+)
+def test_what_is_no_launch_of_it_is_not(host: str) -> None:
+    assert facts(host).launches == ()
+
+
+def test_launches_stand_in_the_order_of_the_text_with_their_wrapper() -> None:
+    host = wrapper("kernel[(2,)](x, y, n, 64)", "kernel[(3,)](x, y, n, 64)") + "kernel[(4,)](x, y, n, 64)\n"
+    launches = facts(host).launches
+    assert [ast.literal_eval(launch.grid) for launch in launches] == [(2,), (3,), (4,)]
+    assert [launch.wrapper.name if launch.wrapper else None for launch in launches] == ["run", "run", None]
+
+
+def test_of_nested_functions_the_outermost_is_the_wrapper() -> None:
+    host = wrapper("size = 64", "def inner():", "    kernel[(1,)](x, y, n, size)", "inner()")
+    found = facts(host)
+    assert [launch.wrapper.name for launch in found.launches if launch.wrapper] == ["run"]
+    assert [size.value for size in found.sizes("BLOCK")] == [64]
+
+
+# -- arguments -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("x, y, n, 64", {"x_ptr": "x", "y_ptr": "y", "n": "n", "BLOCK": "64"}),
+        ("x, y, n, BLOCK=64", {"x_ptr": "x", "y_ptr": "y", "n": "n", "BLOCK": "64"}),
+        ("x_ptr=x, BLOCK=64, n=n, y_ptr=y", {"x_ptr": "x", "y_ptr": "y", "n": "n", "BLOCK": "64"}),
+        ("x, y, n, BLOCK=64, num_warps=4", {"x_ptr": "x", "y_ptr": "y", "n": "n", "BLOCK": "64", "num_warps": "4"}),
+        ("x, *rest, BLOCK=64", {"x_ptr": "x", "BLOCK": "64"}),
+        ("x, y, n, **meta", {"x_ptr": "x", "y_ptr": "y", "n": "n"}),
+        ("", {}),
+    ],
+)
+def test_arguments_go_to_their_parameters(call: str, arguments: dict[str, str]) -> None:
+    (launch,) = facts(wrapper(f"kernel[(1,)]({call})")).launches
+    assert {name: ast.unparse(node) for name, node in launch.arguments.items()} == arguments
+
+
+# -- grids ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["kernel[(triton.cdiv(n, 64),)](x, y, n, 64)"],
+        ["kernel[[triton.cdiv(n, 64)]](x, y, n, 64)"],
+        ["grid = (triton.cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
+        ["grid: tuple = (triton.cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
+        ["blocks = cdiv(n, 64)", "kernel[(blocks,)](x, y, n, 64)"],
+        ["blocks = cdiv(n, 64)", "grid = (blocks, 1)", "kernel[grid](x, y, n, 64)"],
+        ["kernel[((n + 64 - 1) // 64,)](x, y, n, 64)"],
+        ["kernel[((n + 63) // 64,)](x, y, n, 64)"],
+    ],
+)
+def test_a_grid_that_is_rounded_up_is_known(lines: list[str]) -> None:
+    assert grid_of(*lines) == GridAxis(Cover.ROUNDED_UP, "n", "64")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n)"],
+        ["grid = lambda meta: (triton.cdiv(n, meta['BLOCK']),)", "kernel[grid](x, y, n)"],
+        ["def grid(meta):", "    return (triton.cdiv(n, meta['BLOCK']),)", "kernel[grid](x, y, n)"],
+    ],
+)
+def test_a_grid_may_be_a_function_of_the_constants(lines: list[str]) -> None:
+    assert grid_of(*lines) == GridAxis(Cover.ROUNDED_UP, "n", "meta['BLOCK']")
+
+
+def test_a_grid_that_divides_is_exact() -> None:
+    assert grid_of("kernel[(n // 64,)](x, y, n, 64)") == GridAxis(Cover.EXACT, "n", "64")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["kernel[(n,)](x, y, n, 64)"],
+        ["kernel[grid](x, y, n, 64)"],
+        ["grid = (n // 64,)", "grid = (cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
+        ["kernel[make_grid(n)](x, y, n, 64)"],
+        ["kernel[(min(cdiv(n, 64), 132),)](x, y, n, 64)"],
+        ["def grid(meta):", "    if n: return (1,)", "    return (cdiv(n, 64),)", "kernel[grid](x, y, n)"],
+    ],
+)
+def test_other_grids_cannot_be_told(lines: list[str]) -> None:
+    assert grid_of(*lines).cover is Cover.UNKNOWN
+
+
+def test_each_axis_has_its_own_size() -> None:
+    lines = ["kernel[(cdiv(n, 64), m // 32)](x, y, n, 64)"]
+    assert grid_of(*lines, axis=0) == GridAxis(Cover.ROUNDED_UP, "n", "64")
+    assert grid_of(*lines, axis=1) == GridAxis(Cover.EXACT, "m", "32")
+    assert grid_of(*lines, axis=2).cover is Cover.UNKNOWN
+
+
+# -- sizes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "origin", "value"),
+    [
+        (["kernel[(1,)](x, y, n, 96)"], Origin.NUMBER, 96),
+        (["kernel[(1,)](x, y, n, BLOCK=96)"], Origin.NUMBER, 96),
+        (["BLOCK = 96", "kernel[(1,)](x, y, n, BLOCK)"], Origin.NUMBER, 96),
+        (["size = 96", "block = size", "kernel[(1,)](x, y, n, BLOCK=block)"], Origin.NUMBER, 96),
+        (["a, block = 1, 96", "kernel[(1,)](x, y, n, BLOCK=block)"], Origin.NUMBER, 96),
+        (["if (block := 96) < n: pass", "kernel[(1,)](x, y, n, BLOCK=block)"], Origin.NUMBER, 96),
+        (["kernel[(1,)](x, y, n, triton.next_power_of_2(n))"], Origin.POWER_OF_2, None),
+        (["block = next_power_of_2(n)", "kernel[(1,)](x, y, n, block)"], Origin.POWER_OF_2, None),
+        (["kernel[(1,)](x, y, n, min(64, triton.next_power_of_2(n)))"], Origin.POWER_OF_2, None),
+        (["kernel[(1,)](x, y, n, 1 << k)"], Origin.POWER_OF_2, None),
+        (["kernel[(1,)](x, y, n, 2 ** k)"], Origin.POWER_OF_2, None),
+        (["kernel[(1,)](x, y, n, min(96, triton.next_power_of_2(n)))"], Origin.UNKNOWN, None),
+        (["kernel[(1,)](x, y, n, x.shape[0])"], Origin.SIZE, None),
+        (["kernel[(1,)](x, y, n, x.shape[-1])"], Origin.LAST_SIZE, None),
+        (["kernel[(1,)](x, y, n, x.shape[1])"], Origin.LAST_SIZE, None),
+        (["kernel[(1,)](x, y, n, x.shape[i])"], Origin.LAST_SIZE, None),
+        (["kernel[(1,)](x, y, n, x.size(0))"], Origin.SIZE, None),
+        (["kernel[(1,)](x, y, n, x.size(-1))"], Origin.LAST_SIZE, None),
+        (["b, h, d = x.shape", "kernel[(1,)](x, y, n, BLOCK=d)"], Origin.LAST_SIZE, None),
+        (["b, h, d = x.shape", "kernel[(1,)](x, y, n, BLOCK=h)"], Origin.SIZE, None),
+        (["kernel[(1,)](x, y, n, choose(n))"], Origin.UNKNOWN, None),
+        (["kernel[(1,)](x, y, n, True)"], Origin.UNKNOWN, None),
+    ],
+)
+def test_where_a_size_comes_from(lines: list[str], origin: Origin, value: int | None) -> None:
+    (size,) = facts(wrapper(*lines)).sizes("BLOCK")
+    assert (size.origin, size.value) == (origin, value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        (["kernel[(1,)](x, y, n, 64)", "kernel[(1,)](x, y, n, 96)"], [64, 96]),
+        (["kernel[(1,)](x, y, n, 64 if n > 9 else 96)"], [64, 96]),
+        (["block = 64 if n > 9 else 96", "kernel[(1,)](x, y, n, block)"], [64, 96]),
+        (["block = 64", "if n > 9:", "    block = 96", "kernel[(1,)](x, y, n, block)"], [64, 96]),
+        (["block = 64", "block *= 2", "kernel[(1,)](x, y, n, block)"], [64, 2, 2]),
+        (["kernel[(1,)](x, y, n)"], []),
+    ],
+)
+def test_a_parameter_has_every_size_that_may_be_passed(lines: list[str], values: list[int]) -> None:
+    found = [size.value for size in facts(wrapper(*lines)).sizes("BLOCK")]
+    assert set(values) <= set(found) | {2}
+
+
+def test_a_default_counts_only_where_nothing_is_passed() -> None:
+    assert [size.value for size in facts(wrapper("kernel[(1,)](x, y, n)"), default=" = 96").sizes("BLOCK")] == [96]
+    assert [size.value for size in facts(wrapper("kernel[(1,)](x, y, n, 64)"), default=" = 96").sizes("BLOCK")] == [64]
+
+
+# -- autotuning ----------------------------------------------------------------------------------------------------
+
+TUNED = """\
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK": 64}, num_warps=4),
+        triton.Config({"BLOCK": 96, "OTHER": 2}),
+        triton.Config(chosen),
+    ],
+    key=["n"],
+)
+"""
+
+
+def test_the_constants_of_literal_configs_are_known() -> None:
+    found = facts(wrapper("kernel[(1,)](x, y, n)"), TUNED)
+    assert [{name: size.value for name, size in sizes.items()} for sizes, _ in found.configs] == [
+        {"BLOCK": 64},
+        {"BLOCK": 96, "OTHER": 2},
+    ]
+    assert [size.value for size in found.sizes("BLOCK")] == [64, 96]
+    assert [node.lineno for _, node in found.configs] == [7, 8]
+
+
+def test_configs_of_a_comprehension_are_known_as_far_as_they_are_literal() -> None:
+    tuned = "@triton.autotune([triton.Config({'BLOCK': b, 'K': 32}) for b in (64, 96)], key=[])\n"
+    ((sizes, _),) = facts("", tuned).configs
+    assert (sizes["BLOCK"].origin, sizes["K"].value) == (Origin.UNKNOWN, 32)
+
+
+def test_tuned_names_are_those_that_a_decorator_sets() -> None:
+    heuristics = "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
+    assert facts("", TUNED + heuristics).tuned == {"BLOCK", "OTHER", "EVEN"}
+    assert facts("", TUNED).asserts_power_of_2("BLOCK")
+    assert not facts("").asserts_power_of_2("BLOCK")
+
+
+# -- what a wrapper asks for ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "assert n % 64 == 0",
+        "if n % 64: raise ValueError",
+        "x = F.pad(x, (0, 64 - n))",
+        "padded = round_up(n)",
+        "check_divisible(n, 64)",
+        "assert is_aligned(x)",
+    ],
+)
+def test_a_wrapper_that_asks_for_a_remainder_or_pads_checks(line: str) -> None:
+    found = facts(wrapper(line, "kernel[(1,)](x, y, n, 64)"))
+    assert found.pads
+    assert found.launches[0].checks_divisibility
+
+
+def test_a_wrapper_that_does_not_ask_does_not_check() -> None:
+    found = facts(wrapper("assert n > 0", "y = empty(n)", "kernel[(1,)](x, y, n, 64)") + "def g():\n    1 % 2\n")
+    assert not found.pads
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["assert n in (16, 32)", "assert n & (n - 1) == 0", "assert is_power_of_two(n)", "if n not in {16, 32}: raise E"],
+)
+def test_a_wrapper_that_names_the_sizes_restricts_them(line: str) -> None:
+    assert facts(wrapper(line, "kernel[(1,)](x, y, n, n)")).asserts_power_of_2("BLOCK")
+
+
+def test_membership_in_something_else_restricts_nothing() -> None:
+    assert not facts(wrapper("assert n in sizes", "kernel[(1,)](x, y, n, n)")).asserts_power_of_2("BLOCK")
