@@ -32,7 +32,7 @@ def analyse(module: Module, project: Project, target: Target) -> Iterator[Kernel
         if tree is None:
             yield NotAnalysed(jit, project.refusal(function))
             continue
-        facts = LaunchFacts(module, jit, launches.get(jit.name, ()))
+        facts = LaunchFacts(module, jit, launches.get(jit.name, ()), project)
         flow = KernelFlow(module, jit, tree, facts, target, is_helper=_is_helper(module, jit, facts, called))
         try:
             Machine(flow, project, function).run()

@@ -50,6 +50,8 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
     index = _index(address, lane)
     if index is None:
         return None
+    if flow.launches.prunes_remainders:
+        return Unbounded(_spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
     sibling = _masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
@@ -174,7 +176,7 @@ def _masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom)
         for condition in other.mask.mask or ():
             if not isinstance(condition, Less) or _flattened(_bounded_index(condition)) != wanted:
                 continue
-            if not (_part_of_tile(index) and _is_constexpr(condition)):
+            if not (_part_of_tile(index) and (_is_constexpr(condition) or _wraps_at(index, condition))):
                 return other
     return None
 
@@ -182,6 +184,12 @@ def _masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom)
 def _part_of_tile(index: Affine) -> bool:
     """Whether the tile's number is computed, as a remainder is: such tiles divide a larger tile, and exactly."""
     return any(atom.kind is Kind.OPAQUE for atom in index.atoms())
+
+
+def _wraps_at(index: Affine, condition: Less) -> bool:
+    """Whether the tile's number is taken modulo the bound itself: then a tile is one element."""
+    bound = Affine({product: factor for product, factor in condition.gap.terms.items() if factor > 0})
+    return any(atom.name == "Modulo" and atom.inner[1] == bound for atom in index.atoms() if len(atom.inner) == 2)
 
 
 def _is_constexpr(condition: Less) -> bool:
@@ -217,6 +225,8 @@ def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
         return None
     for size in flow.launches.sizes(parameter):
         if size.origin is Origin.POWER_OF_2 and size.value is None and "next_power_of_2" in size.text:
+            if any(launch.restricts_sizes for launch in flow.launches.launches) or flow.launches.callers_restrict_sizes:
+                return None  # the sizes that are let in may be powers of two
             why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"
             return Unbounded(_spelled(flow, Affine.of(lane)), why, Confidence.HIGH, host=size.node)
     return None

@@ -32,6 +32,8 @@ from tritonaudit.flow.value import (
     literal,
     promote,
 )
+from tritonaudit.kernel.launch import Constant
+from tritonaudit.source.outline import dotted_name as host_name
 
 if TYPE_CHECKING:
     from tritonaudit.flow.machine import Machine
@@ -63,10 +65,20 @@ def default_value(node: ast.expr | None) -> Value:
         return default_value(node.args[0])
     if node is None:
         return UNKNOWN
+    dotted = None if isinstance(node, ast.Name) else host_name(node)
+    if dotted is not None and dotted.endswith(".value"):
+        return constant(Constant(name=dotted))
     try:
         return literal(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return Value(shape=(), constexpr=True)
+
+
+def constant(known: Constant) -> Value:
+    """A constant of the host code; members of one enum are equal when their names are."""
+    if known.name is None:
+        return literal(known.value)
+    return Value(shape=(), const=("member", known.name), constexpr=True)
 
 
 _MAX_DIGITS = 80  # beyond any integer of a kernel; Python refuses to print thousands of digits
@@ -457,6 +469,8 @@ def _compare(operator: cst.BaseCompOp, left: Value, right: Value) -> Value:
         is_none = _is_none(left) if right.const is NONE else None
         return Value(shape=(), dtype="i1", constexpr=True) if is_none is None else literal(is_none is (kind is cst.Is))
     constexpr = left.constexpr and right.constexpr
+    if kind in (cst.Equal, cst.NotEqual) and _is_member(left.const) and _is_member(right.const):
+        return literal((left.const == right.const) is (kind is cst.Equal))
     if constexpr and kind in _COMPARISONS and _is_plain(left.const) and _is_plain(right.const):
         try:
             return literal(_COMPARISONS[kind](left.const, right.const))
@@ -491,6 +505,10 @@ _GAPS: dict[type, tuple[bool, bool]] = {
     cst.GreaterThan: (True, True),
     cst.GreaterThanEqual: (True, False),
 }
+
+
+def _is_member(const: Any) -> bool:
+    return isinstance(const, tuple) and const[0] == "member"
 
 
 def _is_plain(const: Any) -> bool:

@@ -72,6 +72,9 @@ class Machine:
 
     def _parameter(self, name: str, constexpr: bool) -> Value:
         if constexpr:
+            known = self.flow.launches.constant(name)
+            if known is not None:
+                return expressions.constant(known)
             return scalar(None, Affine.of(self.atoms.get(Kind.CONSTEXPR, name)), constexpr=True)
         if self.flow.is_helper:
             return UNKNOWN

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import ONE, Atom, Kind
+from tritonaudit.flow.affine import ONE, Affine, Atom, Kind
 from tritonaudit.flow.value import Fill, Less, Padding, Value
 
 if TYPE_CHECKING:
@@ -268,13 +268,25 @@ def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding,
 def _reachable(padding: Padding) -> bool:
     """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end."""
     gap = padding.condition.gap
-    bound = {atom for product, factor in gap.terms.items() if factor > 0 for atom in product}
-    for atom in gap.atoms():
-        if atom.kind is Kind.LOOP:
-            extent = atom.start if _counts_down(atom) else atom.stop
-            if extent is None or not bound & extent.atoms_inside():
-                return False
-    return True
+    return all(_runs_out(gap, atom) for atom in set(gap.atoms()) if atom.kind is Kind.LOOP)
+
+
+def _runs_out(gap: Affine, loop: Atom) -> bool:
+    """Whether the loop goes on to the bound of `index < bound`, whose `bound - index` is the gap."""
+    extent = loop.start if _counts_down(loop) else loop.stop
+    if extent is None or loop.start is None or loop.step is None or _is_whole(extent):
+        return False
+    bound = gap + loop.start + Affine.of(loop) * loop.step
+    names = {a for p in bound.terms if loop not in p and not any(a.kind is Kind.LANE for a in p) for a in p}
+    return bool(names & extent.atoms_inside())
+
+
+def _is_whole(extent: Affine) -> bool:
+    """A number of full tiles, `n // BLOCK`: the partial one is left out."""
+    for atom in extent.atoms():
+        if atom.name == "FloorDivide" or (atom.name in ("minimum", "maximum") and any(map(_is_whole, atom.inner))):
+            return True
+    return False
 
 
 def _counts_down(loop: Atom) -> bool:

@@ -8,8 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from tritonaudit.kernel.reaching import Definitions, definitions_at
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
+
+if TYPE_CHECKING:
+    from tritonaudit.kernel.project import Project
 
 
 class Origin(Enum):
@@ -53,31 +58,28 @@ class GridAxis:
 class Launch:
     """One `kernel[grid](…)` in the file, inside `wrapper` (None: the module's own level)."""
 
+    module: Module
     call: ast.Call
     grid: ast.expr
     arguments: dict[str, ast.expr]
     wrapper: ast.FunctionDef | None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it passes more than its text shows, by `*args` or `**options`."""
+        starred = any(isinstance(argument, ast.Starred) for argument in self.call.args)
+        return starred or any(keyword.arg is None for keyword in self.call.keywords)
+
     @cached_property
-    def _assigned(self) -> dict[str, list[ast.expr]]:
-        found: dict[str, list[ast.expr]] = {}
-        if self.wrapper is None:
-            return found
-        for node in ast.walk(self.wrapper):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                _bind(node.targets[0], node.value, found)
-            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-                _bind(node.target, node.value, found)
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                found.setdefault(node.target.id, []).extend((node.value, node.value))
-        return found
+    def _reaching(self) -> Definitions:
+        return {} if self.wrapper is None else definitions_at(self.wrapper, self.call)
 
     def definition(self, node: ast.expr) -> ast.expr:
         """What a name of the wrapper was set to, where it is set once."""
         for _ in range(4):
             if not isinstance(node, ast.Name):
                 break
-            values = self._assigned.get(node.id, [])
+            values = self._reaching.get(node.id, ())
             if len(values) != 1:
                 break
             node = values[0]
@@ -85,8 +87,8 @@ class Launch:
 
     def definitions(self, node: ast.expr) -> list[ast.expr]:
         """All that a name of the wrapper is set to."""
-        if isinstance(node, ast.Name) and node.id in self._assigned:
-            return self._assigned[node.id]
+        if isinstance(node, ast.Name) and node.id in self._reaching:
+            return list(self._reaching[node.id])
         return [node]
 
     @cached_property
@@ -124,11 +126,32 @@ def _is_membership(node: ast.Compare) -> bool:
     return listed and any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
 
 
+_CHECKED_SIZE = re.compile(r"\.(?:shape\[-?\d\]|size\(-?\d\))\s+in\s+[\[({]")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of the host code: `value` of a literal, or the dotted `name` of an enum's member."""
+
+    value: bool | int | None = None
+    name: str | None = None
+
+
+def _flag(node: ast.expr) -> Constant | None:
+    if isinstance(node, ast.Constant) and (
+        isinstance(node.value, bool) or (isinstance(node.value, int) and node.value == 1)
+    ):
+        return Constant(value=node.value)
+    dotted = dotted_name(node)
+    return Constant(name=dotted) if dotted is not None and dotted.endswith(".value") else None
+
+
 class LaunchFacts:
     """All that the file says about how one kernel is launched."""
 
-    def __init__(self, module: Module, function: JitFunction, launches: tuple[Launch, ...]) -> None:
+    def __init__(self, module: Module, function: JitFunction, launches: tuple[Launch, ...], project: Project) -> None:
         self._module = module
+        self._project = project
         self._function = function
         self.launches = launches
 
@@ -155,10 +178,37 @@ class LaunchFacts:
                         node,
                     )
 
+    def constant(self, parameter: str) -> Constant | None:
+        """The flag that every launch of the file gives the constexpr parameter: a truth value, 1, or an enum's member.
+
+        Other numbers are sizes, and stay what the launch makes them.
+        """
+        default = next((p.default for p in self._function.parameters if p.name == parameter), None)
+        if parameter in self.tuned or not self.launches:
+            return None
+        values: set[Constant | None] = set()
+        for launch in self.launches:
+            if parameter not in launch.arguments and launch.is_open:
+                return None
+            node = launch.arguments.get(parameter, default)
+            values |= {None} if node is None else {_flag(launch.definition(v)) for v in launch.definitions(node)}
+        return values.pop() if len(values) == 1 else None
+
     @cached_property
-    def pads(self) -> bool:
-        """Whether a wrapper pads tensors or asks for divisibility, so that more may be there than the sizes say."""
-        return any(launch.checks_divisibility for launch in self.launches)
+    def prunes_remainders(self) -> bool:
+        """Whether a pruner of the autotuner's configs asks for remainders, so that the tiles it keeps may be full."""
+        pruners = {
+            node.id
+            for decorator in self._function.decorators
+            for node in ast.walk(decorator)
+            if isinstance(node, ast.Name) and "prune" in node.id
+        }
+        return any(
+            isinstance(node, ast.Mod)
+            for function in self._module.tree.body
+            if isinstance(function, ast.FunctionDef) and function.name in pruners
+            for node in ast.walk(function)
+        )
 
     @cached_property
     def tuned(self) -> frozenset[str]:
@@ -188,11 +238,21 @@ class LaunchFacts:
             result.extend((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
         return [launch.definition(value) for value in result]
 
+    @cached_property
+    def callers_restrict_sizes(self) -> bool:
+        """Whether a neighbouring file that calls a wrapper of the kernel checks that a size is one of a few."""
+        wrappers = {launch.wrapper.name for launch in self.launches if launch.wrapper is not None}
+        return any(
+            _CHECKED_SIZE.search(text)
+            for wrapper in wrappers
+            for text in self._project.neighbours(self._module, wrapper)
+        )
+
     def asserts_power_of_2(self, parameter: str) -> bool:
         """Whether a wrapper speaks of powers of two or of allowed sizes, or the kernel's decorators set it."""
         if parameter in self.tuned:
             return True
-        return any(launch.restricts_sizes for launch in self.launches)
+        return any(launch.restricts_sizes for launch in self.launches) or self.callers_restrict_sizes
 
     def rounded_up(self) -> list[tuple[Launch, GridAxis]]:
         """For each launch, every quotient in its grid that is rounded up, whichever axis it is a factor of."""
@@ -234,7 +294,7 @@ def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
             name = _kernel_name(node.func.value, parameters)
             if name is not None:
                 arguments = _arguments(node, parameters[name])
-                found.setdefault(name, []).append(Launch(node, node.func.slice, arguments, wrapper))
+                found.setdefault(name, []).append(Launch(module, node, node.func.slice, arguments, wrapper))
         stack.extend((child, wrapper) for child in ast.iter_child_nodes(node))
     return {
         name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
@@ -256,21 +316,6 @@ def _arguments(call: ast.Call, parameters: list[str]) -> dict[str, ast.expr]:
         found[name] = node
     found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
     return found
-
-
-def _bind(target: ast.expr, value: ast.expr, found: dict[str, list[ast.expr]]) -> None:
-    if isinstance(target, ast.Name):
-        found.setdefault(target.id, []).append(value)
-    elif isinstance(target, ast.Tuple):
-        for index, element in enumerate(target.elts):
-            part: ast.expr = value
-            if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
-                part = value.elts[index]
-            else:
-                # `b, h, d = x.shape`: counted from the end, since their number is known here.
-                part = ast.Subscript(value=value, slice=ast.Constant(index - len(target.elts)), ctx=ast.Load())
-                ast.copy_location(part, value)
-            _bind(element, part, found)
 
 
 def size_of(node: ast.expr) -> Size:

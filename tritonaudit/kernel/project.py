@@ -5,6 +5,8 @@ What is looked up depends on the file system alone, never on which files a comma
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +34,7 @@ class Project:
         self._root = root
         self._modules: dict[Path, Module | None] = {}
         self._trees: dict[tuple[str, int], FunctionTree | None] = {}
+        self._folders: dict[Path, list[Path]] = {}
         self._refusals: dict[tuple[str, int], str] = {}
         self._functions: dict[tuple[str, str], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
@@ -60,6 +63,22 @@ class Project:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
+
+    def neighbours(self, module: Module, word: str) -> Iterator[str]:
+        """The texts of the other Python files in the module's folder that hold the word: its likely callers."""
+        folder = Path(module.path).parent
+        if folder not in self._folders:
+            self._folders[folder] = [path for path in sorted(folder.glob("*.py")) if path.is_file()]
+        pattern = re.compile(rf"\b{re.escape(word)}\b")
+        for path in self._folders[folder]:
+            if str(path) == module.path:
+                continue
+            try:
+                text = path.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            if pattern.search(text):
+                yield text
 
     def resolve(self, caller: Function, dotted: str) -> Function | None:
         """The jit function that `dotted` names in the caller's file."""

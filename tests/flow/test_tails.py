@@ -1,0 +1,64 @@
+"""Addresses of the last row of a tile that may be partial."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flow.kernels import flow
+from tritonaudit.flow.tails import unclamped_tails
+
+BOUNDED = """\
+pid = tl.program_id(0)
+rows = pid * BLOCK + tl.arange(0, BLOCK)
+tl.load(x_ptr + rows, mask=rows < n)
+"""
+
+
+def tails(body: str) -> list[tuple[str, str, str]]:
+    """The accesses, each with the start and the bound of its tile."""
+    found = flow(body)
+    return [(found.tree.code(t.access.node), str(t.tile.start), str(t.tile.bound)) for t in unclamped_tails(found)]
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "tl.load(y_ptr + pid * BLOCK + BLOCK - 1)",
+        "tl.load(y_ptr + (pid + 1) * BLOCK - 1)",
+        "tl.load(y_ptr + ((pid + 1) * BLOCK - 1) * stride)",
+        "tl.load(y_ptr + m + (pid * BLOCK + (BLOCK - 1)) * stride)",
+    ],
+)
+def test_the_last_row_of_a_bounded_tile_is_found(load: str) -> None:
+    assert tails(BOUNDED + load) == [(load, "BLOCK * tl.program_id(0)", "n")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BOUNDED + "tl.load(y_ptr + tl.minimum(pid * BLOCK + BLOCK, n) - 1)",
+        BOUNDED + "tl.load(y_ptr + pid * BLOCK)",
+        BOUNDED + "tl.load(y_ptr + pid * BLOCK + BLOCK)",
+        BOUNDED + "tl.load(y_ptr + pid * BLOCK + BLOCK - 1, mask=pid * BLOCK + BLOCK - 1 < n)",
+        BOUNDED + "if pid * BLOCK + BLOCK <= n:\n    tl.load(y_ptr + pid * BLOCK + BLOCK - 1)",
+        BOUNDED.replace(", mask=rows < n", "") + "tl.load(y_ptr + pid * BLOCK + BLOCK - 1)",
+        "cols = tl.arange(0, BLOCK)\ntl.load(x_ptr + cols, mask=cols < n)\ntl.load(y_ptr + BLOCK - 1)",
+    ],
+)
+def test_a_row_that_is_clamped_or_masked_or_of_a_full_tile_is_not(body: str) -> None:
+    assert tails(body) == []
+
+
+def test_the_tile_of_a_loop_has_a_tail_too() -> None:
+    body = "cols = tl.arange(0, BLOCK)\nfor k in range(0, n, BLOCK):\n    tl.load(x_ptr + k + cols, mask=k + cols < n)\n"
+    assert [tail[2] for tail in tails(body + "    tl.load(y_ptr + k + BLOCK - 1)\n")] == ["n"]
+
+
+def test_a_checked_block_pointer_shows_that_its_tile_is_bounded() -> None:
+    block = """\
+pid = tl.program_id(0)
+p = tl.make_block_ptr(x_ptr, (n,), (1,), (pid * BLOCK,), (BLOCK,), (0,))
+tl.load(p, boundary_check=(0,))
+"""
+    load = "tl.load(y_ptr + pid * BLOCK + BLOCK - 1)"
+    assert tails(block + load) == [(load, "BLOCK * tl.program_id(0)", "n")]

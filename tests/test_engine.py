@@ -1,0 +1,281 @@
+"""Files in, findings out: numbered, sorted, suppressed, and the same whoever does it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import ROOT, environment
+from tritonaudit.config import Config
+from tritonaudit.engine import check, check_text, shown_path
+from tritonaudit.finding import Audit, Status
+
+IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
+LOAD = "    tl.load(x_ptr + offs)\n"
+KERNEL = """\
+@triton.jit
+def {name}(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+{loads}    tl.store(y_ptr + offs, 1, mask=offs < n)
+
+
+"""
+
+
+def kernel(loads: str = LOAD, name: str = "kernel") -> str:
+    return KERNEL.format(loads=loads, name=name)
+
+
+def audit(text: str, **config: Any) -> Audit:
+    return check_text(text.encode(), Path("m.py"), Config(Path.cwd(), **config))
+
+
+def fingerprints(text: str) -> list[str]:
+    return [finding.fingerprint for finding in audit(text).findings]
+
+
+# -- identity ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_findings_are_numbered_in_the_order_of_the_text() -> None:
+    found = audit(IMPORTS + kernel(LOAD * 3)).findings
+    assert [(finding.code, finding.ordinal) for finding in found] == [("TAM101", 0), ("TAM101", 1), ("TAM101", 2)]
+    assert len({finding.fingerprint for finding in found}) == 3
+    assert [finding.span.line for finding in found] == [8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", "# a comment above everything\n\n\n"),
+        (IMPORTS, IMPORTS + "def other():\n    return [1, 2]\n\n\n"),
+        (IMPORTS, IMPORTS + kernel(name="before")),
+        ("    offs =", "    # what follows is an index\n\n    offs ="),
+        ("tl.load(x_ptr + offs)", "tl.load(x_ptr  +\n            offs)"),
+        ("    tl.store(", "    if n == 0:\n        return\n    tl.store("),
+        ("\n", "\r\n"),
+    ],
+    ids=["comment", "function", "kernel", "lines", "whitespace", "statement", "newlines"],
+)
+def test_edits_elsewhere_leave_the_fingerprint(old: str, new: str) -> None:
+    text = IMPORTS + kernel()
+    (before,) = fingerprints(text)
+    assert before in fingerprints(text.replace(old, new) if old else new + text)
+
+
+def test_a_long_expression_has_an_identity_too() -> None:
+    body = LOAD.replace("x_ptr", "x_ptr" + " + n" * 300)
+    (found,) = audit(IMPORTS + kernel(body)).findings
+    assert len(found.expression) <= 400
+
+
+def test_two_rules_may_speak_of_one_place_and_no_rule_twice() -> None:
+    found = audit(IMPORTS + kernel(LOAD * 2) + kernel(LOAD, "other"), pedantic=True).findings
+    places = [(finding.code, finding.span) for finding in found]
+    assert len(places) == len(set(places))
+
+
+def test_findings_are_sorted(tmp_path: Path) -> None:
+    for name in ("b.py", "a.py", "c/a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(IMPORTS + kernel(LOAD * 2) + kernel(LOAD, "other"))
+    paths = [tmp_path / "c", tmp_path / "b.py", tmp_path / "a.py"]
+    found = check(paths, Config(tmp_path)).findings
+    assert len(found) == 9
+    assert list(found) == sorted(found, key=lambda finding: (finding.path, finding.span))
+    assert check(list(reversed(paths)), Config(tmp_path)).findings == found
+
+
+def test_what_was_looked_at_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(IMPORTS + kernel() + kernel(name="other"))
+    (tmp_path / "b.py").write_text("x = 1\n")
+    found = check([tmp_path], Config(tmp_path))
+    assert (found.files, found.kernels) == (2, 2)
+    assert list(found.texts) == [shown_path(tmp_path / "a.py")]
+
+
+# -- suppression ---------------------------------------------------------------------------------------------------
+
+
+def codes(text: str, **config: Any) -> list[str]:
+    return [finding.code for finding in audit(text, **config).findings]
+
+
+def suppressed(selector: str) -> str:
+    return IMPORTS + kernel(LOAD.replace("\n", f"  # tritonaudit: ignore[{selector}] padded\n"))
+
+
+@pytest.mark.parametrize("selector", ["TAM101", "unmasked-access", "TAM", "TAM101, TAM101", "ALL"])
+def test_a_suppressed_finding_is_gone(selector: str) -> None:
+    assert "TAM101" not in codes(suppressed(selector))
+
+
+def test_a_finding_of_another_line_stays_and_is_numbered_afresh() -> None:
+    (finding,) = audit(suppressed("TAM101").replace("    tl.store", LOAD + "    tl.store")).findings
+    assert (finding.code, finding.ordinal, finding.span.line) == ("TAM101", 0, 9)
+
+
+def test_a_comment_that_suppresses_nothing_is_reported() -> None:
+    text = suppressed("TAC102")
+    assert sorted(codes(text)) == ["TAM101", "TAX002"]
+
+
+def test_it_is_reported_only_where_its_rules_ran() -> None:
+    assert codes(suppressed("TAC102"), ignore=("TAC102",)) == ["TAM101"]
+    assert codes(suppressed("TAM101"), ignore=("TAM101",)) == []
+    assert codes(suppressed("TAC102"), select=("TAM", "TAX")) == ["TAM101"]
+    assert codes(suppressed("TAC102"), per_file_ignores=(("m.py", ("TAC102",)),)) == ["TAM101"]
+
+
+def test_a_finding_that_is_not_shown_is_suppressed_all_the_same() -> None:
+    text = IMPORTS + kernel(LOAD).replace("tl.store(y_ptr + offs, 1, mask=offs < n)", "tl.store(y_ptr, 1)")
+    assert codes(text) == []
+    assert codes(text, pedantic=True) == ["TAM101"]
+    commented = text.replace("tl.load(x_ptr + offs)", "tl.load(x_ptr + offs)  # tritonaudit: ignore[TAM101] why")
+    assert codes(commented) == []
+
+
+# -- what is not analysed ------------------------------------------------------------------------------------------
+
+
+def not_run(found: Audit) -> list[tuple[str, str]]:
+    return [(outcome.subject, outcome.reason) for outcome in found.outcomes if outcome.status is Status.NOT_RUN]
+
+
+def test_a_kernel_in_a_string_is_said_not_to_be_analysed() -> None:
+    text = IMPORTS + "SOURCE = '''\n@triton.jit\ndef kernel(x):\n    pass\n'''\n"
+    assert not_run(audit(text)) == [("m.py:5", "a kernel in a string is not analysed")]
+
+
+def test_a_kernel_that_is_too_deep_is_said_not_to_be_analysed_and_the_others_are() -> None:
+    deep = kernel(f"    y = {'n and ' * 2000}n\n", "deep")
+    found = audit(IMPORTS + deep + kernel())
+    assert not_run(found) == [("m.py:5", "`deep` is nested too deeply to be analysed")]
+    assert [finding.kernel for finding in found.findings] == ["kernel"]
+    assert found.kernels == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "noted"),
+    [
+        ("a.py.jinja", "import triton\n@triton.jit\ndef k(x): tl.store(x, {{ value }})\n", True),
+        ("a.py.j2", "{{ jit }}: tl.load(x)\n", True),
+        ("b.html.jinja", "<p>triton has a .jit</p>\n", False),
+        ("c.j2", "", False),
+    ],
+)
+def test_a_template_with_kernels_is_said_not_to_be_analysed(tmp_path: Path, name: str, text: str, noted: bool) -> None:
+    (tmp_path / name).write_text(text)
+    found = check([tmp_path], Config(tmp_path))
+    expected = [(shown_path(tmp_path / name), "kernels in a template are not analysed")]
+    assert not_run(found) == (expected if noted else [])
+    assert found.problems == ()
+
+
+def test_a_file_that_cannot_be_parsed_is_a_problem_and_a_finding() -> None:
+    found = audit("import triton\n@triton.jit\ndef kernel(:\n")
+    assert [(problem.path, problem.line) for problem in found.problems] == [("m.py", 3)]
+    assert [finding.code for finding in found.findings] == ["TAX001"]
+
+
+def test_a_file_that_cannot_be_decoded_is_a_problem() -> None:
+    found = check_text(b"import triton  # jit\n\xff", Path("m.py"), Config(Path.cwd()))
+    assert [(problem.path, problem.line) for problem in found.problems] == [("m.py", 2)]
+
+
+def test_a_file_without_kernels_is_not_even_parsed() -> None:
+    assert audit("def broken(:\n").problems == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(IMPORTS)
+    (tmp_path / "a.py").chmod(0)
+    assert [problem.path for problem in check([tmp_path], Config(tmp_path)).problems] == [shown_path(tmp_path / "a.py")]
+
+
+# -- processes and defects -----------------------------------------------------------------------------------------
+
+DEFECTIVE_RULE = """
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.rule import Hit, Rule
+
+
+class Defective(Rule):
+    code, name = "TAB198", "defective"
+    summary = "Raises where a kernel has a certain name, and says everything twice of others."
+    severity, confidence, since = Severity.INFO, Confidence.HIGH, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        if kernel.name == "hard":
+            raise KeyError("no such thing")
+        yield Hit(kernel.tree.function.name, "one")
+        yield Hit(kernel.tree.function.name, "two")
+"""
+
+
+@pytest.fixture
+def defective_rule(tmp_path: Path) -> Path:
+    """A folder with an installed package that has the rule."""
+    folder = tmp_path / "installed"
+    metadata = folder / "defective-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (folder / "defective_rule.py").write_text(DEFECTIVE_RULE)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: defective\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[tritonaudit.rules]\ndefective = defective_rule\n")
+    return folder
+
+
+def run(cwd: Path, installed: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tritonaudit", "check", "--output-format", "json", *arguments],
+        cwd=cwd,
+        env={**environment(), "PYTHONPATH": os.pathsep.join((str(ROOT), str(installed)))},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_defect_in_a_rule_costs_one_file(tmp_path: Path, defective_rule: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "easy.py").write_text(IMPORTS + kernel(name="easy"))
+    (project / "hard.py").write_text(IMPORTS + kernel(name="hard"))
+    code, report = run(project, defective_rule, ".")
+    assert code == 2
+    (error,) = report["errors"]
+    assert error["path"] == "hard.py"
+    assert "please report it: KeyError: 'no such thing' (defective_rule.py:16)" in error["message"]
+    assert {finding["path"] for finding in report["findings"]} == {"easy.py"}
+    assert sorted(finding["code"] for finding in report["findings"]) == ["TAB198", "TAM101"]
+
+
+def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"m{number}.py").write_text(IMPORTS + kernel(LOAD * number))
+    (tmp_path / "broken.py").write_text("import triton  # jit\ndef (\n")
+    (tmp_path / "template.jinja").write_text("@triton.jit\ntl.load(x)\n")
+    config = Config(tmp_path)
+    assert check([tmp_path], config, jobs=2) == check([tmp_path], config, jobs=1)
+    assert len(check([tmp_path], config, jobs=1).findings) == sum(range(6)) + 1
+
+
+def test_paths_are_shown_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert shown_path(tmp_path / "below" / "a" / "m.py") == "a/m.py"
+    assert shown_path(Path("m.py")) == "m.py"
+    assert shown_path(tmp_path / "m.py") == (tmp_path / "m.py").as_posix()
