@@ -32,9 +32,7 @@ def combined(operator: str, left: Pair, right: Pair) -> Pair:
 
 
 LEAVES = st.one_of(st.integers(-5, 5), st.sampled_from(NAMES)).map(leaf)
-PAIRS = st.recursive(
-    LEAVES, lambda inner: st.builds(combined, st.sampled_from("+-*"), inner, inner), max_leaves=8
-)
+PAIRS = st.recursive(LEAVES, lambda inner: st.builds(combined, st.sampled_from("+-*"), inner, inner), max_leaves=8)
 NUMBERS = st.fixed_dictionaries({name: st.integers(-50, 50) for name in NAMES})
 
 
@@ -74,7 +72,9 @@ def test_the_spelling_changes_nothing(x: Pair, y: Pair, z: Pair) -> None:
 
 
 @given(PAIRS, PAIRS, st.lists(NUMBERS, min_size=4, max_size=8))
-def test_equal_polynomials_are_equal_numbers_and_no_term_is_zero(x: Pair, y: Pair, several: list[dict[str, int]]) -> None:
+def test_equal_polynomials_are_equal_numbers_and_no_term_is_zero(
+    x: Pair, y: Pair, several: list[dict[str, int]]
+) -> None:
     if x[0] == y[0]:
         assert all(x[1](numbers) == y[1](numbers) for numbers in several)
     assert 0 not in (x[0] * y[0]).terms.values()

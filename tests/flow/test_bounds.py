@@ -111,7 +111,9 @@ def test_a_loop_over_tiles_may_end_in_a_partial_one() -> None:
     (why,) = unbounded(body, host("(1,)")).values()
     assert why.confidence is Confidence.MEDIUM
     assert "multiple of `BLOCK`" in why.why
-    assert {w.confidence for w in unbounded(body, host("(1,)", before="assert n % 64 == 0")).values()} <= {Confidence.LOW}
+    assert {w.confidence for w in unbounded(body, host("(1,)", before="assert n % 64 == 0")).values()} <= {
+        Confidence.LOW
+    }
 
 
 def test_a_bumped_pointer_is_found_as_the_index_is() -> None:

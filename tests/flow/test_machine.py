@@ -148,7 +148,9 @@ def test_a_pointer_that_is_bumped_equals_the_index_arithmetic(body: str) -> None
 
 
 def test_what_a_loop_adds_irregularly_is_unlike_anything() -> None:
-    body = START + "offs = cols\nfor k in range(n):\n    tl.load(x_ptr + offs)\n    offs += k\ntl.store(x_ptr + cols, 1)"
+    body = (
+        START + "offs = cols\nfor k in range(n):\n    tl.load(x_ptr + offs)\n    offs += k\ntl.store(x_ptr + cols, 1)"
+    )
     found = flow(body)
     assert found.accesses[0].pointer.affine != found.accesses[1].pointer.affine
     assert "k" not in str(found.accesses[0].pointer.affine)

@@ -117,7 +117,10 @@ def test_values_without_padding_have_none() -> None:
 def test_each_mask_has_its_own_fill() -> None:
     other = "cols2 = cols + 0\nw = tl.load(x_ptr + cols, mask=(cols < n) & (cols < m), other=2.0)\n"
     found = flow(f"{LOAD}{other}tl.sum(w, axis=0)\n").reductions[-1].operand.paddings
-    assert sorted(str(padding.condition.gap) for padding in found) == ["m - tl.arange(0, BLOCK)", "n - tl.arange(0, BLOCK)"]
+    assert sorted(str(padding.condition.gap) for padding in found) == [
+        "m - tl.arange(0, BLOCK)",
+        "n - tl.arange(0, BLOCK)",
+    ]
 
 
 # -- reductions ----------------------------------------------------------------------------------------------------

@@ -50,7 +50,9 @@ def test_a_row_that_is_clamped_or_masked_or_of_a_full_tile_is_not(body: str) -> 
 
 
 def test_the_tile_of_a_loop_has_a_tail_too() -> None:
-    body = "cols = tl.arange(0, BLOCK)\nfor k in range(0, n, BLOCK):\n    tl.load(x_ptr + k + cols, mask=k + cols < n)\n"
+    body = (
+        "cols = tl.arange(0, BLOCK)\nfor k in range(0, n, BLOCK):\n    tl.load(x_ptr + k + cols, mask=k + cols < n)\n"
+    )
     assert [tail[2] for tail in tails(body + "    tl.load(y_ptr + k + BLOCK - 1)\n")] == ["n"]
 
 

@@ -94,7 +94,9 @@ def test_re_exports_are_followed(root: Path) -> None:
     assert found(root, "from pkg import fast", "fast") == "pkg/ops/helpers.py:helper"
 
 
-@pytest.mark.parametrize(("imports", "place"), [("from . import helper", "a.py"), ("from .. import helper", "ops/a.py")])
+@pytest.mark.parametrize(
+    ("imports", "place"), [("from . import helper", "a.py"), ("from .. import helper", "ops/a.py")]
+)
 @pytest.mark.xfail(strict=True, reason="a function of the package itself is sought one level too low")
 def test_a_bare_relative_import_leads_into_the_init_file(root: Path, imports: str, place: str) -> None:
     (root / "pkg" / "__init__.py").write_text(HELPER)

@@ -61,6 +61,7 @@ _SYMBOLS = {
     "FloorDivide": "//", "Modulo": "%", "Power": "**", "LeftShift": "<<", "RightShift": ">>",
     "BitAnd": "&", "BitOr": "|", "BitXor": "^",
 }  # fmt: skip
+LOADED = "a loaded value"
 _FUNCTIONS = frozenset({"cdiv", "maximum", "minimum", "next_power_of_2"})
 
 

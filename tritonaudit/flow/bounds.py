@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Confidence
-from tritonaudit.flow.affine import ZERO, Affine, Atom, Kind, Product
+from tritonaudit.flow.affine import LOADED, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, Launch, Origin
@@ -96,8 +96,13 @@ def _is_swizzled(atom: Atom) -> bool:
     """A tile number computed from program ids, as `pid // num_pid_n`."""
     if atom.kind is not Kind.OPAQUE or atom.axes:
         return False
-    inside = {inner for part in atom.inner for inner in part.atoms_inside()}
-    return any(inner.kind is Kind.PID for inner in inside) and not any(inner.kind is Kind.LOOP for inner in inside)
+    inside = {inner for part in atom.inner for inner in part.atoms_inside()} | {atom}
+    if any(inner.kind is Kind.LOOP or inner.name == LOADED for inner in inside):
+        return False
+    counted = [part.inner[1] for part in inside if len(part.inner) == 2 and part.name in ("FloorDivide", "Modulo")]
+    if any(all(divisor.kind is Kind.CONSTEXPR for divisor in count.atoms()) for count in counted):
+        return False  # part of a larger tile, or a head: a number of them that is fixed divides exactly
+    return any(inner.kind is Kind.PID for inner in inside)
 
 
 # -- the index that a lane belongs to ------------------------------------------------------------------------------
@@ -222,6 +227,8 @@ def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
     """A whole tile whose size the launch rounds up to a power of two is larger than the data."""
     parameter = _constexpr_of(lane.size)
     if parameter is None:
+        return None
+    if flow.launches.rounds_in_place(parameter):
         return None
     for size in flow.launches.sizes(parameter):
         if size.origin is Origin.POWER_OF_2 and size.value is None and "next_power_of_2" in size.text:

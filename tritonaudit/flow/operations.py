@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tritonaudit.flow import expressions
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Kind
+from tritonaudit.flow.affine import LOADED, ONE, ZERO, Affine, Kind
 from tritonaudit.flow.facts import Access, Reduction, ShapeUse
 from tritonaudit.flow.joins import join, union
 from tritonaudit.flow.padding import extreme, mapped, murky_axes, placed, poisoned, selected
@@ -305,7 +305,7 @@ def _loaded_affine(machine: Machine, node: cst.Call, pointer: Value, mask: Value
     axes = frozenset(range(-len(pointer.shape), 0)) if pointer.shape else frozenset()
     inner = () if pointer.affine is None else (pointer.affine,)
     loops = tuple(loop.counter.id for loop in machine.loops)
-    return machine.atoms.opaque("a loaded value", (id(node), loops), inner, axes)
+    return machine.atoms.opaque(LOADED, (id(node), loops), inner, axes)
 
 
 def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, ...]:

@@ -111,13 +111,16 @@ class Launch:
             return False
         for node in ast.walk(self.wrapper):
             name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-            if "pow" in name.lower():
+            if "pow" in name.lower() and name != _ROUNDING:
                 return True
-            if isinstance(node, ast.Compare) and _is_membership(node):
+            if isinstance(node, ast.Compare) and (_is_membership(node) or _ROUNDING in ast.unparse(node)):
                 return True
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 return True
         return False
+
+
+_ROUNDING = "next_power_of_2"  # speaks of what is passed, not of what is let in, unless it is compared with
 
 
 def _is_membership(node: ast.Compare) -> bool:
@@ -232,6 +235,15 @@ class LaunchFacts:
                 found.append(size_of(default))
         return found
 
+    def rounds_in_place(self, parameter: str) -> bool:
+        """`n = next_power_of_2(n)` before a launch: what is allocated after it has the rounded size."""
+        for launch in self.launches:
+            node = launch.arguments.get(parameter)
+            for value in launch.definitions(node) if isinstance(node, ast.Name) else ():
+                if _is_power_of_2(value) and any(isinstance(n, ast.Name) and n.id == node.id for n in ast.walk(value)):
+                    return True
+        return False
+
     def _values(self, launch: Launch, node: ast.expr) -> list[ast.expr]:
         result: list[ast.expr] = []
         for value in launch.definitions(node):
@@ -337,6 +349,8 @@ def _called_size(node: ast.Call) -> Origin:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func)
     if name == "size" and node.args:
         return _dimension(node.args[0])
+    if name in _ROUNDED_UP and node.args and _is_power_of_2(node.args[0]):
+        return Origin.UNKNOWN  # in powers of two it is one again
     if name in (*_ROUNDED_UP, "numel", "len"):
         return Origin.SIZE
     if name in ("min", "max"):

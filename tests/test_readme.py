@@ -1,0 +1,194 @@
+"""README.md says what is so: its sample, its commands, its exit codes and its table of keys."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tritonaudit.cli import run
+from tritonaudit.config import Config
+
+README = ROOT / "README.md"
+SCHEMA = ROOT / "tritonaudit" / "config.schema.json"
+BROKEN = "import triton\n@triton.jit\ndef kernel(:\n"
+ERROR = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, n):
+    for i in range(n):
+        tl.store(x_ptr + i, tl.arange(0, 3))
+"""
+
+
+def section(heading: str) -> str:
+    """The text below a heading, up to the next one of any level."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", README.read_text(encoding="utf-8"), re.M | re.S)
+    assert found, heading
+    return found[1]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of a section's table, without its head."""
+    lines = [line for line in section(heading).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def commands() -> Iterator[list[str]]:
+    """Every `tritonaudit …` of an indented block, without the comment and the prompt."""
+    for line in README.read_text(encoding="utf-8").splitlines():
+        found = re.match(r"    (?:\$ |- run: )?(tritonaudit\b[^:].*)", f"{line} ")
+        if found and " help:" not in line:
+            yield shlex.split(found[1], comments=True)[1:]
+
+
+def run_in_root(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> str:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(ROOT)
+    run(arguments)
+    out: str = capfd.readouterr().out
+    return out
+
+
+# -- the sample ----------------------------------------------------------------------------------------------------
+
+SAMPLE = re.compile(r"^    \$ tritonaudit (?P<arguments>[^\n]+)\n(?P<output>(?:    [^\n]*\n|\n(?=    |\n))*)", re.M)
+
+
+def test_the_sample_is_what_the_tool_prints(
+    expected: Callable[[Path, str], None], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = README.read_text(encoding="utf-8")
+    (sample,) = SAMPLE.finditer(text)
+    printed = run_in_root(capfd, monkeypatch, shlex.split(sample["arguments"]))
+    indented = "".join(f"    {line}".rstrip() + "\n" for line in printed.splitlines())
+    expected(README, text[: sample.start("output")] + indented + text[sample.end("output") :])
+
+
+# -- commands ------------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_has_commands() -> None:
+    assert len(list(commands())) >= 7
+
+
+@pytest.mark.parametrize("arguments", list(commands()), ids=" ".join)
+def test_a_command_is_understood(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "examples" / "faulty").mkdir(parents=True)
+    (tmp_path / "examples" / "faulty" / "softmax.py").touch()
+    (tmp_path / "kernel.py").touch()
+    monkeypatch.chdir(tmp_path)
+    if "<" in arguments:
+        monkeypatch.setattr("sys.stdin", (tmp_path / arguments[-1]).open(encoding="utf-8"))
+        arguments = arguments[: arguments.index("<")]
+    assert run(arguments) == 0
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
+def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--help"]) == 0
+    assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
+
+
+def test_the_formats_are_those_of_the_tool(capfd: pytest.CaptureFixture[str]) -> None:
+    said = re.search(r"`--output-format` is (.*?);", section("Use"), re.S)
+    assert said
+    run(["check", "--help"])
+    choices = re.search(r"--output-format\s+\[([a-z|\s]+)\]", capfd.readouterr().out)
+    assert choices
+    assert set(re.findall(r"`([a-z]+)`", said[1])) == set(re.sub(r"\s", "", choices[1]).split("|"))
+
+
+def test_the_files_that_are_spoken_of_exist() -> None:
+    text = README.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    assert [link for link in (*links, "examples/faulty", "examples/clean") if not (ROOT / link).exists()] == []
+
+
+def test_the_targets_of_make_exist() -> None:
+    targets = re.findall(r"^    make (\w+)", README.read_text(encoding="utf-8"), re.M)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert targets
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.M)] == []
+
+
+# -- exit codes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a warning, an error and a file that does not parse, in folders of their own."""
+    faulty = ROOT / "examples" / "faulty"
+    for name, data in (
+        ("clean", (ROOT / "examples" / "clean" / "softmax.py").read_bytes()),
+        ("warning", (faulty / "softmax.py").read_bytes()),
+        ("error", ERROR.encode()),
+        ("broken", BROKEN.encode()),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (0, ["clean"]),
+        (0, ["warning"]),
+        (0, ["warning", "error", "--exit-zero"]),
+        (1, ["error"]),
+        (1, ["warning", "--fail-on", "warning"]),
+        (2, ["broken"]),
+        (2, ["broken", "error", "--exit-zero"]),
+        (2, ["missing"]),
+        (2, ["--no-such-option"]),
+        (2, ["clean", "--config", "missing.toml"]),
+    ],
+)
+def test_an_exit_code_is_what_the_table_says(code: int, arguments: list[str]) -> None:
+    assert str(code) in [row[0] for row in rows("Exit codes")]
+    assert run(["check", *arguments]) == code
+
+
+@pytest.mark.usefixtures("kernels")
+def test_the_rest_is_reported_all_the_same(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "broken", "error", "--output-format", "json"]) == 2
+    assert "error/m.py" in {finding["path"] for finding in json.loads(capfd.readouterr().out)["findings"]}
+
+
+def test_the_table_has_every_exit_code() -> None:
+    assert [row[0] for row in rows("Exit codes")] == ["0", "1", "2", "130"]
+
+
+# -- configuration -------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_keys_is_the_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"]
+    table = {row[0].strip("`"): row[1] for row in rows("Configure")}
+    assert set(table) == set(schema)
+    assert len(rows("Configure")) == len(table)
+    for key, default in table.items():
+        if key != "exclude":  # described in words
+            assert json.loads(default.strip("`")) == schema[key]["default"], key
+
+
+def test_the_keys_are_those_that_are_read() -> None:
+    fields = {name.replace("_", "-") for name in Config.__dataclass_fields__} - {"root"}
+    assert {row[0].strip("`") for row in rows("Configure")} == fields
