@@ -239,7 +239,9 @@ class LaunchFacts:
         """`n = next_power_of_2(n)` before a launch: what is allocated after it has the rounded size."""
         for launch in self.launches:
             node = launch.arguments.get(parameter)
-            for value in launch.definitions(node) if isinstance(node, ast.Name) else ():
+            if not isinstance(node, ast.Name):
+                continue
+            for value in launch.definitions(node):
                 if _is_power_of_2(value) and any(isinstance(n, ast.Name) and n.id == node.id for n in ast.walk(value)):
                     return True
         return False
