@@ -36,7 +36,6 @@ def test_a_lane_that_another_access_masks_is_unbounded() -> None:
     assert why.sibling is not None
 
 
-@pytest.mark.xfail(strict=True, reason="`mask=None` is taken for a mask of unknown content")
 def test_a_mask_that_is_none_bounds_nothing() -> None:
     assert unbounded(TILE + "tl.load(x_ptr + offs, mask=None)\ntl.store(y_ptr + offs, 1, mask=offs < n)")
 

@@ -281,7 +281,6 @@ def test_a_conjunction_keeps_its_conditions_and_a_disjunction_does_not() -> None
     assert Less not in conditions("~(cols < n)")
 
 
-@pytest.mark.xfail(strict=True, reason="`mask=None` is taken for a mask of unknown content")
 def test_a_mask_that_is_none_is_none() -> None:
     found = flow(LANES + "tl.load(x_ptr + cols, mask=None)\ntl.load(x_ptr + cols)\ntl.load(x_ptr + cols, cols < n)")
     assert [access.mask is None for access in found.accesses] == [True, True, False]

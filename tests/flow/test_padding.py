@@ -100,7 +100,6 @@ def test_a_fill_goes_through_arithmetic(expression: str, fill: float | Fill) -> 
         "tl.maximum(z, data)",
         pytest.param(
             "tl.where(data > 0, z, 1.0)",
-            marks=pytest.mark.xfail(strict=True, reason="a comparison of loaded data is taken for one of indices"),
         ),
         "tl.load(x_ptr + cols, mask=mask, other=data)",
     ],
@@ -157,7 +156,6 @@ def poisoned(reduction: str) -> set[float | Fill]:
         pytest.param(
             "tl.sum(tl.where(z > 0, o, 0.0), axis=0)",
             set(),
-            marks=pytest.mark.xfail(strict=True, reason="a padded lane of `z` fails `z > 0`, so 0 is what it adds"),
         ),
     ],
 )

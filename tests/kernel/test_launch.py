@@ -182,7 +182,6 @@ def test_each_axis_has_its_own_size() -> None:
             ["block = 96", "for block in blocks:", "    kernel[(1,)](x, y, n, block)"],
             Origin.UNKNOWN,
             None,
-            marks=pytest.mark.xfail(strict=True, reason="the target of a `for` is not taken for a definition"),
         ),
         (["kernel[(1,)](x, y, n, triton.next_power_of_2(n))"], Origin.POWER_OF_2, None),
         (["block = next_power_of_2(n)", "kernel[(1,)](x, y, n, block)"], Origin.POWER_OF_2, None),
@@ -218,7 +217,6 @@ def test_where_a_size_comes_from(lines: list[str], origin: Origin, value: int | 
         pytest.param(
             ["block = 64", "while n:", "    kernel[(1,)](x, y, n, block)", "    block = 96"],
             [64, 96],
-            marks=pytest.mark.xfail(strict=True, reason="what a round sets after the launch is not seen in the next"),
         ),
         (["try:", "    block = 64", "except E:", "    block = 96", "kernel[(1,)](x, y, n, block)"], [64, 96]),
         (["kernel[(1,)](x, y, n)"], []),

@@ -58,7 +58,6 @@ def found(root: Path, imports: str, name: str = "helper", place: str = "pkg/ops/
         pytest.param(
             "import pkg.ops.helpers",
             "pkg.ops.helpers.helper",
-            marks=pytest.mark.xfail(strict=True, reason="a plain `import a.b` is not followed"),
         ),
         ("import pkg.ops.helpers as h", "h.helper"),
         ("from helpers import helper", "helper"),
@@ -97,13 +96,11 @@ def test_re_exports_are_followed(root: Path) -> None:
 @pytest.mark.parametrize(
     ("imports", "place"), [("from . import helper", "a.py"), ("from .. import helper", "ops/a.py")]
 )
-@pytest.mark.xfail(strict=True, reason="a function of the package itself is sought one level too low")
 def test_a_bare_relative_import_leads_into_the_init_file(root: Path, imports: str, place: str) -> None:
     (root / "pkg" / "__init__.py").write_text(HELPER)
     assert found(root, imports, place=f"pkg/{place}") == "pkg/__init__.py:helper"
 
 
-@pytest.mark.xfail(strict=True, reason="Python takes the package, this takes the file")
 def test_a_package_comes_before_a_file_of_its_name(root: Path) -> None:
     (root / "pkg" / "ops.py").write_text(HELPER)
     (root / "pkg" / "ops" / "__init__.py").write_text(HELPER)

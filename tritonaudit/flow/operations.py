@@ -19,6 +19,7 @@ from tritonaudit.flow.value import (
     FLOATS,
     HALF,
     INTEGERS,
+    NONE,
     UNKNOWN,
     BlockPointer,
     ExpTerm,
@@ -283,7 +284,7 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
     _note_access(machine, arguments, "load", pointer, mask, checked is not None)
     source = pointer.origin
     dtype = element_of(source.name) if source is not None else None
-    condition = None if mask is None else mask[0]
+    condition = _condition(mask)
     return Value(
         shape=_loaded_shape(pointer, condition),
         dtype=dtype,
@@ -376,21 +377,23 @@ def _note_access(
     if not machine.recording or arguments.starred:
         return
     found = arguments.get(0, "pointer") or arguments.get(0, "ptr")
-    condition = None if mask is None else mask[0]
-    if condition is not None and condition.shape == () and condition.const is None and _is_none(mask):
-        condition = None
     machine.flow.accesses.append(
         Access(
             node=arguments.node,
             kind=kind,
             pointer=pointer,
             address=arguments.node if found is None else found[1],
-            mask=condition,
+            mask=_condition(mask),
             path=machine.path,
             loops=tuple(loop.counter.id for loop in machine.loops),
             checked=checked,
         )
     )
+
+
+def _condition(mask: Argument | None) -> Value | None:
+    """The mask that is given; `mask=None` is none."""
+    return None if mask is None or mask[0].const is NONE else mask[0]
 
 
 def _is_none(argument: Argument | None) -> bool:
@@ -639,7 +642,7 @@ def _where(machine: Machine, arguments: Arguments) -> Value:
 
 
 def _depends_on_data(condition: Value) -> bool:
-    return condition.mask is None or any(not isinstance(c, Less) for c in condition.mask)
+    return condition.mask is None or any(not isinstance(c, Less) or c.data_axes() for c in condition.mask)
 
 
 def _guard_overflows(machine: Machine, condition: Value, terms: tuple[ExpTerm, ...]) -> None:

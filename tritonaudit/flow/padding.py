@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.affine import ONE, Affine, Atom, Kind
-from tritonaudit.flow.value import Fill, Less, Padding, Value
+from tritonaudit.flow.value import Condition, Fill, Less, Padding, Value
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -217,7 +217,7 @@ def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
         if padding.condition in conditions:
             if replacement is not None:
                 result[padding.condition] = replace(padding, fill=replacement, explicit=True)
-        elif not any(padding.axes() & condition.bounds() for condition in conditions):
+        elif padding.fill == replacement or not any(padding.axes() & _decides(c) for c in conditions):
             result[padding.condition] = padding
     if replacement is not None:
         for condition in conditions:
@@ -228,6 +228,11 @@ def selected(mask: Value, chosen: Value, other: Value) -> Lanes:
         theirs = {padding.condition: padding.fill for padding in other.paddings}
         result = {c: p for c, p in result.items() if theirs.get(c) == p.fill}
     return tuple(result.values()), _lost(result, chosen, other) | chosen.murky | other.murky
+
+
+def _decides(condition: Condition) -> Axes:
+    """The axes along which a padded lane may fail the condition."""
+    return condition.bounds() | condition.data_axes() if isinstance(condition, Less) else condition.bounds()
 
 
 def met(left: Value, right: Value) -> Lanes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -79,6 +79,10 @@ class Less:
     def bounds_below(self) -> frozenset[int]:
         """The axes whose lanes it bounds from below."""
         return self._signed(1)
+
+    def data_axes(self) -> frozenset[int]:
+        """The axes along which it compares data rather than indices."""
+        return frozenset().union(*(atom.axes for atom in self.gap.atoms() if atom.name == LOADED))
 
     def _signed(self, sign: int) -> frozenset[int]:
         found: set[int] = set()

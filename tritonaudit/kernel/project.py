@@ -27,6 +27,14 @@ class Function:
     jit: JitFunction
 
 
+def _split(origin: str) -> tuple[str, str]:
+    """The module and the name of a dotted origin; the dots of a relative import belong to the module."""
+    rest = origin.lstrip(".")
+    dots = origin[: len(origin) - len(rest)]
+    source, _, name = rest.rpartition(".")
+    return dots + source, name
+
+
 class Project:
     """Reads the files that imports lead to, each once."""
 
@@ -92,9 +100,10 @@ class Project:
         if "." not in dotted and (local := module.function(dotted)) is not None:
             return Function(module, local)
         origin = module.origin(dotted)
-        if hops >= _MAX_HOPS or origin == dotted or origin.startswith("triton"):
+        imported = dotted.partition(".")[0] in module.names
+        if hops >= _MAX_HOPS or not imported or origin.startswith("triton"):
             return None
-        source, _, name = origin.rpartition(".")
+        source, name = _split(origin)
         target = self._module(module, source)
         return None if target is None or target is module else self._resolve(target, name, hops + 1)
 
@@ -106,7 +115,7 @@ class Project:
         return self._origins[key]
 
     def _origin(self, module: Module, origin: str, hops: int) -> str:
-        source, _, name = origin.rpartition(".")
+        source, name = _split(origin)
         if hops >= _MAX_HOPS or not source or origin.startswith("triton"):
             return origin
         target = self._module(module, source)
@@ -131,7 +140,10 @@ class Project:
         return None
 
     def _at(self, path: Path) -> Module | None:
-        for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
+        candidates = [path / "__init__.py"]
+        if path.name:  # not the root of the file system
+            candidates.append(path.with_name(path.name + ".py"))
+        for candidate in candidates:
             if candidate in self._modules:
                 found = self._modules[candidate]
             else:

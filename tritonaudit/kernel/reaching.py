@@ -13,15 +13,16 @@ def definitions_at(function: ast.FunctionDef, call: ast.Call) -> Definitions:
     return found[0]
 
 
-def _run(body: list[ast.stmt], before: Definitions, call: ast.Call) -> tuple[Definitions, bool]:
+def _run(body: list[ast.stmt], before: Definitions, call: ast.Call | None) -> tuple[Definitions, bool]:
     """The definitions after the body, or at the call if it stands in it, and whether it does."""
     names = dict(before)
     for node in body:
-        if node.lineno <= call.lineno <= (node.end_lineno or node.lineno) and (inner := _blocks(node)):
+        if call is None or not node.lineno <= call.lineno <= (node.end_lineno or node.lineno):
+            names = _after(node, names)
+        elif inner := _blocks(node):
             return _inside(node, inner, names, call)
-        names = _after(node, names, call)
-        if node.lineno <= call.lineno <= (node.end_lineno or node.lineno):
-            return names, True
+        else:
+            return _after(node, names), True
     return names, False
 
 
@@ -30,7 +31,9 @@ def _inside(
 ) -> tuple[Definitions, bool]:
     if isinstance(node, (ast.For, ast.While)):
         # An earlier round may have set what this one reads.
-        names = _merged(names, _after(node, names, call))
+        names = _merged(names, _after(node, names))
+        if isinstance(node, ast.For):
+            names = _bound_by_loop(node, names)
     for block in blocks:
         found, here = _run(block, names, call)
         if here:
@@ -40,7 +43,7 @@ def _inside(
     return names, True
 
 
-def _after(node: ast.stmt, names: Definitions, call: ast.Call) -> Definitions:
+def _after(node: ast.stmt, names: Definitions) -> Definitions:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             names = _bound(target, node.value, names)
@@ -51,21 +54,31 @@ def _after(node: ast.stmt, names: Definitions, call: ast.Call) -> Definitions:
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return names
     else:
-        names = _after_blocks(node, names, call)
+        names = _after_blocks(node, names)
     return names
 
 
-def _after_blocks(node: ast.stmt, names: Definitions, call: ast.Call) -> Definitions:
+def _after_blocks(node: ast.stmt, names: Definitions) -> Definitions:
     blocks = _blocks(node)
     if isinstance(node, (ast.With, ast.AsyncWith)):
-        return _run(blocks[0], names, call)[0]
-    results = [_run(block, names, call)[0] for block in blocks]
+        return _run(blocks[0], names, None)[0]
+    within = _bound_by_loop(node, names) if isinstance(node, ast.For) else names
+    results = [_run(block, within, None)[0] for block in blocks]
     if not (isinstance(node, ast.If) and node.orelse):
         results.append(names)
     merged = results[0]
     for result in results[1:]:
         merged = _merged(merged, result)
     return merged
+
+
+def _bound_by_loop(node: ast.For, names: Definitions) -> Definitions:
+    """The loop's variable is one of what it runs over: a subscript of it that no constant gives."""
+    part = ast.Subscript(value=node.iter, slice=ast.Name(id="_", ctx=ast.Load()), ctx=ast.Load())
+    for target in ast.walk(node.target):
+        if isinstance(target, ast.Name):
+            names = {**names, target.id: (ast.copy_location(part, node.iter),)}
+    return names
 
 
 def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:

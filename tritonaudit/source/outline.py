@@ -104,7 +104,7 @@ def _outline(path: str, text: str, tree: ast.Module) -> Module:
 
 
 _NESTED_IMPORT = re.compile(r"^[ \t]+(?:from|import)\s", re.MULTILINE)
-_JIT_CALL = re.compile(r"jit\)?\(\w+\)")
+_JIT_CALL = re.compile(r"jit\W{0,3}\(")
 _JIT_SPELLED = re.compile(r"triton\.jit\b")
 
 
@@ -220,12 +220,15 @@ class _Resolver:
     def is_jit(self, node: ast.expr) -> bool | None:
         """Whether it is Triton's jit; None for a jit of another name, which may wrap it."""
         if isinstance(node, ast.Call):
-            node = node.func
+            is_partial = (dotted_name(node.func) or "").rpartition(".")[2] == "partial" and bool(node.args)
+            node = node.args[0] if is_partial else node.func
         dotted = dotted_name(node)
-        if dotted is None or not dotted.rpartition(".")[2].endswith("jit"):
+        if dotted is None:
             return False
         head, _, rest = dotted.partition(".")
         origin = self._names.get(head, head) + (f".{rest}" if rest else "")
+        if not origin.endswith("jit"):
+            return False
         if origin.startswith("triton.experimental"):
             return False
         if origin in ("triton.jit", "triton.runtime.jit", "triton.runtime.jit.jit"):
@@ -235,14 +238,12 @@ class _Resolver:
 
 def _wrapped_functions(tree: ast.Module, resolve: _Resolver) -> set[str]:
     """Functions made kernels by a call: `kernel = triton.jit(fn)`."""
-    return {
-        node.args[0].id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Name)
-        and resolve.is_jit(node.func)
-    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and resolve.is_jit(node.func):
+            given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "fn")]
+            found.update(argument.id for argument in given if isinstance(argument, ast.Name))
+    return found
 
 
 def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> Iterator[JitFunction]:
@@ -255,13 +256,13 @@ def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> I
                 found.append(_jit_function(node, prefix))
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 stack.append((node, f"{prefix}{node.name}."))
-            elif isinstance(node, (ast.stmt, ast.excepthandler)):
+            elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
                 stack.append((node, prefix))
     yield from sorted(found, key=lambda function: function.first_line)
 
 
 def _blocks(parent: ast.AST) -> Iterator[ast.AST]:
-    for name in ("body", "orelse", "finalbody", "handlers"):
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         yield from getattr(parent, name, None) or ()
 
 
