@@ -52,6 +52,8 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
         return None
     if flow.launches.prunes_remainders:
         return Unbounded(_spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
+    if _may_be_padded(flow, lane):
+        return Unbounded(_spelled(flow, index), "the wrapper's padding may not reach as far", Confidence.LOW)
     sibling = _masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
@@ -72,6 +74,12 @@ def _spelled(flow: KernelFlow, index: Affine) -> str:
     wanted = _flattened(index)
     name = next((name for affine, name in flow.indices.items() if _flattened(affine) == wanted), None)
     return str(index) if name is None else name
+
+
+def _may_be_padded(flow: KernelFlow, lane: Atom) -> bool:
+    """Whether a wrapper pads and chooses the tile itself, so that it can pad to it; a tuned tile it cannot know."""
+    parameter = None if lane.size is None else _multiple_of(lane.size)
+    return any(launch.pads and parameter in launch.arguments for launch in flow.launches.launches)
 
 
 def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
@@ -231,7 +239,8 @@ def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
     if flow.launches.rounds_in_place(parameter):
         return None
     for size in flow.launches.sizes(parameter):
-        if size.origin is Origin.POWER_OF_2 and size.value is None and "next_power_of_2" in size.text:
+        rounds_up = "next_power_of_2" in size.text and "min(" not in size.text
+        if size.origin is Origin.POWER_OF_2 and size.value is None and rounds_up:
             if any(launch.restricts_sizes for launch in flow.launches.launches) or flow.launches.callers_restrict_sizes:
                 return None  # the sizes that are let in may be powers of two
             why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"

@@ -105,6 +105,14 @@ class Launch:
         return False
 
     @cached_property
+    def pads(self) -> bool:
+        """Whether the wrapper speaks of padding: its buffers may be larger than the sizes that it passes."""
+        if self.wrapper is None:
+            return False
+        names = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(self.wrapper))
+        return any(isinstance(name, str) and "pad" in name.lower() for name in names)
+
+    @cached_property
     def restricts_sizes(self) -> bool:
         """Whether the wrapper names a power of two or checks that a size is one of a few."""
         if self.wrapper is None:
@@ -351,10 +359,13 @@ def _called_size(node: ast.Call) -> Origin:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func)
     if name == "size" and node.args:
         return _dimension(node.args[0])
-    if name in _ROUNDED_UP and node.args and _is_power_of_2(node.args[0]):
-        return Origin.UNKNOWN  # in powers of two it is one again
-    if name in (*_ROUNDED_UP, "numel", "len"):
+    if name in _ROUNDED_UP:
+        text = ast.unparse(node)
+        return Origin.SIZE if any(word in text for word in ("shape", "numel", ".size(")) else Origin.UNKNOWN
+    if name in ("numel", "len"):
         return Origin.SIZE
+    if name == "max" and any(isinstance(argument, ast.Constant) for argument in node.args):
+        return Origin.UNKNOWN  # the number may be what is passed
     if name in ("min", "max"):
         origins = [size_of(argument).origin for argument in node.args]
         return next((origin for origin in (Origin.LAST_SIZE, Origin.SIZE) if origin in origins), Origin.UNKNOWN)
