@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from tritonaudit.flow import operations
+from tritonaudit.flow import operations, shapes
 from tritonaudit.flow.affine import ONE, ZERO, Affine, Atoms, Kind
+from tritonaudit.flow.arguments import Arguments
 from tritonaudit.flow.facts import BooleanUse, ShapeUse
 from tritonaudit.flow.joins import join, union
 from tritonaudit.flow.padding import combined, spoiled_at
@@ -115,7 +116,7 @@ def _attribute(machine: Machine, node: cst.Attribute) -> Value:
     if name in ("element_ty", "scalar"):
         return value
     if name == "T":
-        return operations.transposed(machine, value)
+        return shapes.transposed(machine, value)
     if name == "shape" and value.shape is not None:
         dims = tuple(Value(shape=(), affine=dim, dtype="int", constexpr=True) for dim in value.shape)
         return Value(parts=dims, constexpr=True)
@@ -617,7 +618,7 @@ def _call(machine: Machine, node: cst.Call) -> Value:
     head = None if dotted is None else dotted.partition(".")[0]
     if dotted is None or (head is not None and machine.lookup(head) is not None):
         return _method(machine, node)
-    arguments = operations.Arguments.of(machine, node)
+    arguments = Arguments.of(machine, node)
     module = machine.module_names.module
     origin = module.origin(dotted)
     function = machine.project.resolve(machine.module_names, dotted)
@@ -631,7 +632,7 @@ def _method(machine: Machine, node: cst.Call) -> Value:
     if not isinstance(node.func, cst.Attribute):
         return UNKNOWN
     target = machine.evaluate(node.func.value)
-    arguments = operations.Arguments.of(machine, node, first=(target, node.func.value))
+    arguments = Arguments.of(machine, node, first=(target, node.func.value))
     return operations.apply(machine, f"triton.language.{node.func.attr.value}", arguments)
 
 
