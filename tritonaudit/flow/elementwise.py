@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import Affine
 from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
+from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.joins import join
 from tritonaudit.flow.padding import extreme, mapped, murky_axes, selected
 from tritonaudit.flow.value import (
@@ -253,7 +253,7 @@ def _selected_affine(machine: Machine, condition: Value, chosen: Value, other: V
 
 
 def _fdiv(machine: Machine, arguments: Arguments) -> Value:
-    return expressions.binary(machine, arguments.node, "Divide", arguments.value(0, "x"), arguments.value(1, "y")).but(
+    return binary(machine, arguments.node, "Divide", arguments.value(0, "x"), arguments.value(1, "y")).but(
         narrowed=None
     )
 

@@ -15,6 +15,7 @@ import libcst as cst
 
 from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import Affine, Atom, Atoms, Kind
+from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.flow.joins import join, same, widened
 from tritonaudit.flow.value import FLOATS, UNKNOWN, Less, Value, scalar
@@ -182,7 +183,7 @@ class Machine:
         left = self.lookup(name) or UNKNOWN
         operator = type(node.operator).__name__.removesuffix("Assign")
         self.note_accumulation(node, name, operator, right)
-        self.assign(name, expressions.binary(self, node, operator, left, right))
+        self.assign(name, binary(self, node, operator, left, right))
 
     def _note_accumulation(self, name: str, node: cst.BinaryOperation) -> None:
         """`acc = acc + x`, `acc = acc * alpha + x` and the like."""
