@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,12 +173,3 @@ def test_a_product_that_is_too_large_is_not_kept() -> None:
         total = total + Affine.of(atoms.get(Kind.PARAM, f"p{index}"))
     assert atoms.product(total, ONE) == total
     assert atoms.product(total, total) is None
-
-
-@pytest.mark.parametrize("kinds", [(Kind.PID,), (Kind.PID, Kind.LANE)])
-def test_parts_without_a_kind_hold_none_of_it(kinds: tuple[Kind, ...]) -> None:
-    atoms = Atoms()
-    pid, n = Affine.of(atoms.get(Kind.PID, "tl.program_id(0)", 0)), Affine.of(atoms.get(Kind.PARAM, "n"))
-    index = pid * n + n + atoms.lane(n, ZERO, -1)
-    assert not {atom.kind for atom in index.without(kinds).atoms()} & set(kinds)
-    assert index.without(()) == index

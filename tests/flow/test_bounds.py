@@ -8,7 +8,7 @@ import pytest
 
 from tests.flow.kernels import flow
 from tritonaudit.finding import Confidence
-from tritonaudit.flow.bounds import Unbounded, siblings, unbounded_lane
+from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 
 TILE = "offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
 LAUNCH = """
@@ -25,7 +25,8 @@ def host(grid: str, block: str = "64", before: str = "pass") -> str:
 def unbounded(body: str, after: str = "") -> dict[str, Unbounded]:
     """What is found, by the text of the access."""
     found = flow(body, after=after)
-    return {found.tree.code(access.node): why for access, why in siblings(found)}
+    all_of_them = ((access, unbounded_lane(found, access)) for access in found.accesses)
+    return {found.tree.code(access.node): why for access, why in all_of_them if why is not None}
 
 
 def test_a_lane_that_another_access_masks_is_unbounded() -> None:

@@ -130,13 +130,6 @@ def test_every_kernel_of_a_file_has_its_own_place() -> None:
         assert covered(module, tree.span(tree.function.name)) == function.name
 
 
-def test_a_tree_knows_its_own_nodes() -> None:
-    _, tree = first(PLAIN)
-    _, other = first(PLAIN)
-    assert tree.holds(tree.function.body)
-    assert not tree.holds(other.function.body)
-
-
 def statement(expression: str) -> str:
     return f"\n@triton.jit\ndef kernel(x):\n    y = {expression}\n    tl.store(x, y)\n"
 

@@ -6,7 +6,7 @@ expressions with the same polynomial are the same number, however they are spell
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -158,11 +158,6 @@ class Affine:
         for atom in self.atoms():
             found |= atom.axes
         return frozenset(found)
-
-    def without(self, kinds: Iterable[Kind]) -> Affine:
-        """The part that holds no atom of these kinds."""
-        drop = set(kinds)
-        return Affine({p: f for p, f in self.terms.items() if not any(a.kind in drop for a in p)})
 
     def factor_of(self, atom: Atom) -> Affine:
         """What the atom is multiplied by (its other atoms and its factor), summed over the terms that hold it once."""

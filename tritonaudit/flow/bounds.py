@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Confidence
@@ -318,10 +317,3 @@ def _rounded_extent(stop: Affine, lane: Atom) -> Affine | None:
     if len(stop.terms) == 1 and len(atoms) == 1 and atoms[0].name == "cdiv" and atoms[0].inner[1] == lane.size:
         return atoms[0].inner[0]
     return None
-
-
-def siblings(flow: KernelFlow) -> Iterator[tuple[Access, Unbounded]]:
-    """Every access of the kernel with an unbounded lane."""
-    for access in flow.accesses:
-        if (found := unbounded_lane(flow, access)) is not None:
-            yield access, found

@@ -48,7 +48,6 @@ class Access:
     path: Path
     loops: tuple[int, ...]
     checked: bool = False
-    via_helper: bool = False
 
     @property
     def what(self) -> str:
@@ -116,7 +115,6 @@ class KernelFlow:
     guarded: set[int] = field(default_factory=set)
     narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
-    uses_program_id: bool = False
     indices: dict[Affine, str] = field(default_factory=dict)
 
     @property

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 def _program_id(machine: Machine, arguments: Arguments) -> Value:
     axis = arguments.value(0, "axis").const
-    if machine.recording:
-        machine.flow.uses_program_id = True
     return scalar("i32", Affine.of(machine.atoms.get(Kind.PID, f"tl.program_id({axis})", axis)), lower=0.0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import LOADED, Affine, Atom
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -73,24 +73,13 @@ class Less:
         return self.gap.axes()
 
     def bounds(self) -> frozenset[int]:
-        """The axes whose lanes it bounds from above."""
-        return self._signed(-1)
-
-    def bounds_below(self) -> frozenset[int]:
-        """The axes whose lanes it bounds from below."""
-        return self._signed(1)
+        """The axes whose lanes it bounds from above: those of the terms that the gap subtracts."""
+        below = (atom.axes for product, factor in self.gap.terms.items() if factor < 0 for atom in product)
+        return frozenset().union(*below)
 
     def data_axes(self) -> frozenset[int]:
         """The axes along which it compares data rather than indices."""
         return frozenset().union(*(atom.axes for atom in self.gap.atoms() if atom.name == LOADED))
-
-    def _signed(self, sign: int) -> frozenset[int]:
-        found: set[int] = set()
-        for product, factor in self.gap.terms.items():
-            if factor * sign > 0:
-                for atom in product:
-                    found |= atom.axes
-        return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -248,12 +237,3 @@ def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
 
 
 _ONE = Affine.constant(1)
-
-
-def is_number(value: Affine | None) -> bool:
-    return value is not None and value.value is not None
-
-
-def depends_on_program(value: Affine) -> bool:
-    """Whether it differs between programs or iterations."""
-    return any(atom.kind in (Kind.PID, Kind.LOOP) for atom in value.atoms())

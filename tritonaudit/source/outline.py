@@ -27,7 +27,6 @@ class Parameter:
 
     name: str
     constexpr: bool
-    annotated: bool
     default: ast.expr | None
 
 
@@ -280,7 +279,7 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
     for arg, default in zip((*positional, *args.kwonlyargs), (*defaults, *args.kw_defaults), strict=True):
         # Triton looks for the word in the annotation's text, strings and aliases included.
         text = "" if arg.annotation is None else ast.unparse(arg.annotation)
-        yield Parameter(arg.arg, "constexpr" in text, bool(text), default)
+        yield Parameter(arg.arg, "constexpr" in text, default)
 
 
 def _embedded(tree: ast.Module) -> Iterator[int]:

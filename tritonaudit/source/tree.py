@@ -48,12 +48,6 @@ class FunctionTree:
             self._spans = _positions(self._module, self._first_line - 1)
         return self._spans[id(node)]
 
-    def holds(self, node: cst.CSTNode) -> bool:
-        """Whether the node is of this tree."""
-        if self._spans is None:
-            self._spans = _positions(self._module, self._first_line - 1)
-        return id(node) in self._spans
-
     def code(self, node: cst.CSTNode) -> str:
         return self._module.code_for_node(node)
 
