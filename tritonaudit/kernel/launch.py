@@ -92,40 +92,36 @@ class Launch:
         return [node]
 
     @cached_property
-    def checks_divisibility(self) -> bool:
-        """Whether the wrapper asks for a remainder or pads: then its tiles may be full by contract."""
-        if self.wrapper is None:
-            return False
-        for node in ast.walk(self.wrapper):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-                return True
-            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-            if "pad" in name.lower() or "divi" in name.lower() or "align" in name.lower():
-                return True
-        return False
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        return () if self.wrapper is None else tuple(ast.walk(self.wrapper))
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The names and attributes that the wrapper uses, in lower case."""
+        names = {node.id.lower() for node in self._nodes if isinstance(node, ast.Name)}
+        return frozenset(names | {node.attr.lower() for node in self._nodes if isinstance(node, ast.Attribute)})
 
     @cached_property
     def pads(self) -> bool:
         """Whether the wrapper speaks of padding: its buffers may be larger than the sizes that it passes."""
-        if self.wrapper is None:
-            return False
-        names = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(self.wrapper))
-        return any(isinstance(name, str) and "pad" in name.lower() for name in names)
+        return any("pad" in word for word in self._words)
+
+    @cached_property
+    def checks_divisibility(self) -> bool:
+        """Whether the wrapper asks for a remainder or pads: then its tiles may be full by contract."""
+        if self.pads or any("divi" in word or "align" in word for word in self._words):
+            return True
+        return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in self._nodes)
 
     @cached_property
     def restricts_sizes(self) -> bool:
         """Whether the wrapper names a power of two or checks that a size is one of a few."""
-        if self.wrapper is None:
-            return False
-        for node in ast.walk(self.wrapper):
-            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-            if "pow" in name.lower() and name != _ROUNDING:
-                return True
-            if isinstance(node, ast.Compare) and (_is_membership(node) or _ROUNDING in ast.unparse(node)):
-                return True
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
-                return True
-        return False
+        return any("pow" in word and word != _ROUNDING for word in self._words) or any(
+            isinstance(node.op, ast.BitAnd)
+            if isinstance(node, ast.BinOp)
+            else isinstance(node, ast.Compare) and (_is_membership(node) or _ROUNDING in ast.unparse(node))
+            for node in self._nodes
+        )
 
 
 _ROUNDING = "next_power_of_2"  # speaks of what is passed, not of what is let in, unless it is compared with
