@@ -21,6 +21,16 @@ def copy_checkout(to: Path) -> Path:
     return to
 
 
+def install_rule(folder: Path, name: str, source: str) -> Path:
+    """An installed package of a third party, in `folder`, whose module `NAME_rule` holds the rule's source."""
+    metadata = folder / f"{name}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (folder / f"{name}_rule.py").write_text(source)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[tritonaudit.rules]\n{name} = {name}_rule\n")
+    return folder
+
+
 def environment() -> dict[str, str]:
     """This process's environment without what would lead a child to this checkout or its repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_", "VIRTUAL_ENV"))}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkout import ROOT, environment
+from tests.checkout import ROOT, environment, install_rule
 from tritonaudit.config import Config
 from tritonaudit.engine import check, check_text, shown_path
 from tritonaudit.finding import Audit, Status
@@ -226,13 +226,7 @@ class Defective(Rule):
 @pytest.fixture
 def defective_rule(tmp_path: Path) -> Path:
     """A folder with an installed package that has the rule."""
-    folder = tmp_path / "installed"
-    metadata = folder / "defective-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (folder / "defective_rule.py").write_text(DEFECTIVE_RULE)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: defective\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[tritonaudit.rules]\ndefective = defective_rule\n")
-    return folder
+    return install_rule(tmp_path / "installed", "defective", DEFECTIVE_RULE)
 
 
 def run(cwd: Path, installed: Path, *arguments: str) -> tuple[int, dict[str, Any]]:

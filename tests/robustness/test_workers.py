@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkout import ROOT, environment
+from tests.checkout import ROOT, environment, install_rule
 
 # A rule of a third party, installed for one command: what it does to the process, no kernel can be trusted to do.
 DEADLY_RULE = """
@@ -63,13 +63,7 @@ def kernel(x, n, BLOCK: tl.constexpr):
 @pytest.fixture
 def deadly_rule(tmp_path: Path) -> Path:
     """A folder with an installed package that has the rule."""
-    folder = tmp_path / "installed"
-    metadata = folder / "deadly-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (folder / "deadly_rule.py").write_text(DEADLY_RULE)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: deadly\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[tritonaudit.rules]\ndeadly = deadly_rule\n")
-    return folder
+    return install_rule(tmp_path / "installed", "deadly", DEADLY_RULE)
 
 
 @pytest.fixture
