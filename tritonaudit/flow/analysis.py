@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tritonaudit.flow.facts import KernelFlow
@@ -22,7 +22,15 @@ class NotAnalysed:
     reason: str
 
 
-def analyse(module: Module, project: Project, target: Target) -> Iterator[KernelFlow | NotAnalysed]:
+Types = Mapping[str, Mapping[str, str]]
+"""The types of parameters, as Triton writes them (`*fp16`, `i32`), by the qualified name of the kernel."""
+
+_NO_TYPES: Types = {}
+
+
+def analyse(
+    module: Module, project: Project, target: Target, types: Types = _NO_TYPES
+) -> Iterator[KernelFlow | NotAnalysed]:
     """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
     launches = launches_of(module)
     called = _called(module)
@@ -33,7 +41,8 @@ def analyse(module: Module, project: Project, target: Target) -> Iterator[Kernel
             yield NotAnalysed(jit, project.refusal(function))
             continue
         facts = LaunchFacts(module, jit, launches.get(jit.name, ()), project)
-        flow = KernelFlow(module, jit, tree, facts, target, is_helper=_is_helper(module, jit, facts, called))
+        helper = _is_helper(module, jit, facts, called)
+        flow = KernelFlow(module, jit, tree, facts, target, helper, types.get(jit.qualname, {}))
         try:
             Machine(flow, project, function).run()
         except RecursionError:

@@ -27,7 +27,6 @@ from tritonaudit.flow.value import (
     Opaque,
     Value,
     broadcast,
-    element_of,
     literal,
 )
 from tritonaudit.kernel.launch import Constant
@@ -108,7 +107,7 @@ def _attribute(machine: Machine, node: cst.Attribute) -> Value:
     value = machine.evaluate(node.value)
     name = node.attr.value
     if name in ("dtype", "type"):
-        dtype = value.dtype if value.origin is None else element_of(value.origin.name)
+        dtype = value.dtype if value.origin is None else machine.flow.element_of(value.origin.name)
         return Value(shape=(), const=("dtype", dtype), constexpr=True)
     if name in ("element_ty", "scalar"):
         return value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.affine import Affine
-from tritonaudit.flow.value import ExpTerm, Padding, Value
+from tritonaudit.flow.value import ExpTerm, Padding, Value, as_dtype, element_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -96,7 +97,10 @@ class BooleanUse:
 
 @dataclass(eq=False)
 class KernelFlow:
-    """One jit function, analysed. Lists hold facts in the order in which the text gives them."""
+    """One jit function, analysed. Lists hold facts in the order in which the text gives them.
+
+    `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
+    """
 
     module: Module
     function: JitFunction
@@ -104,6 +108,7 @@ class KernelFlow:
     launches: LaunchFacts
     target: Target
     is_helper: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     reductions: list[Reduction] = field(default_factory=list)
     accumulations: list[Accumulation] = field(default_factory=list)
@@ -120,3 +125,12 @@ class KernelFlow:
     @property
     def name(self) -> str:
         return self.function.name
+
+    def element_of(self, parameter: str) -> str:
+        """The dtype of what the pointer parameter points to: as learnt, else known by name only."""
+        learnt = self.types.get(parameter, "")
+        return as_dtype(learnt[1:].removeprefix("k")) or element_of(parameter)
+
+    def scalar_type(self, parameter: str) -> str | None:
+        """The dtype of a parameter that is a number, where it was learnt."""
+        return as_dtype(self.types.get(parameter, ""))

@@ -80,7 +80,7 @@ class Machine:
         if self.flow.is_helper:
             return UNKNOWN
         atom = self.atoms.get(Kind.PARAM, name)
-        return scalar(None, Affine.of(atom), origin=atom)
+        return scalar(self.flow.scalar_type(name), Affine.of(atom), origin=atom)
 
     @property
     def recording(self) -> bool:

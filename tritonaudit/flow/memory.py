@@ -20,7 +20,6 @@ from tritonaudit.flow.value import (
     Shape,
     Value,
     broadcast,
-    element_of,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
         return _block_load(machine, arguments, pointer, checked)
     _note_access(machine, arguments, "load", pointer, mask, checked is not None)
     source = pointer.origin
-    dtype = element_of(source.name) if source is not None else None
+    dtype = machine.flow.element_of(source.name) if source is not None else None
     condition = _condition(mask)
     return Value(
         shape=_loaded_shape(pointer, condition),
@@ -107,7 +106,7 @@ def _block_load(machine: Machine, arguments: Arguments, pointer: Value, checked:
         if condition is not None:
             node = arguments.node
             paddings.append(Padding(condition, fill, node, True, base=node, place=node))
-    dtype = element_of(block.parameter) if block.parameter else None
+    dtype = machine.flow.element_of(block.parameter) if block.parameter else None
     return Value(shape=block.block, dtype=dtype, paddings=tuple(paddings), raw=True, source=block.parameter)
 
 
@@ -171,7 +170,7 @@ def _make_block_ptr(machine: Machine, arguments: Arguments) -> Value:
     if block is None:
         return UNKNOWN
     pointer = BlockPointer(base.origin.name if base.origin else None, shape or (), offsets or (), block)
-    return Value(block=pointer, dtype=element_of(base.origin.name) if base.origin else None)
+    return Value(block=pointer, dtype=machine.flow.element_of(base.origin.name) if base.origin else None)
 
 
 def _affines(value: Value) -> tuple[Affine | None, ...] | None:

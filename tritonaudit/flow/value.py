@@ -28,6 +28,12 @@ DTYPES = {
 }  # fmt: skip
 
 
+def as_dtype(written: str) -> str | None:
+    """A scalar type as Triton writes it in a signature; None for what is none of them."""
+    name = "fp8" if written.startswith("fp8") else "i1" if written == "u1" else written
+    return name if name in FLOATS | INTEGERS and name not in ("int", "float") else None
+
+
 def element_of(parameter: str) -> str:
     """The dtype of what the pointer parameter points to: known by name only, and maybe 16 bits wide."""
     return f"*{parameter}"

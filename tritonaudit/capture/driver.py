@@ -1,0 +1,103 @@
+"""A Triton driver that answers for a GPU which is not there, so that Triton specialises and compiles for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton.backends.compiler import GPUTarget
+from triton.runtime.driver import driver
+
+from tritonaudit.capture.device import Device
+
+
+class StandInDriver:
+    """What Triton's runtime, its autotuner and host code ask of a driver, from 3.2 to 3.9."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self.utils = _Utils(device)
+        self.launcher_cls = _NoLauncher
+
+    @staticmethod
+    def is_active() -> bool:
+        return True
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """There is one device."""
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return 0
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        return self._device.capability
+
+    def get_active_torch_device(self) -> torch.device:
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        return torch.empty(0)
+
+    def clear_cache(self, cache: torch.Tensor) -> None:
+        """There is no cache to clear."""
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        return _call_once
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return ty
+
+    def assemble_tensormap_to_arg(self, *arguments: Any) -> tuple[Any, ...]:
+        return ()
+
+
+class _Utils:
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def get_device_properties(self, device: int) -> dict[str, Any]:
+        return {
+            "max_shared_mem": self._device.shared_per_block,
+            "max_num_regs": 65536,
+            "multiprocessor_count": self._device.multiprocessors,
+            "warpSize": self._device.warp_size,
+            "arch": str(self._device.arch),
+            "sm_clock_rate": 1_000_000,
+            "mem_clock_rate": 1_000_000,
+            "mem_bus_width": 4096,
+        }
+
+    def load_binary(self, *arguments: Any) -> tuple[int, ...]:
+        return (0, 0, 0, 0, 1024)
+
+    def set_printf_fifo_size(self, size: int) -> None:
+        """Nothing is printed."""
+
+
+class _NoLauncher:
+    def __init__(self, *arguments: Any) -> None:
+        """Takes what a launcher takes."""
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launches nothing."""
+
+
+def _call_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> Any:
+    """Where an autotuner would time a config, it is launched once, so that it is recorded."""
+    kernel_call()
+    return [1.0] * len(quantiles) if quantiles else 1.0
+
+
+def stand_in_driver(device: Device) -> None:
+    """Make the device Triton's active one, for the rest of the process."""
+    driver.set_active(StandInDriver(device))

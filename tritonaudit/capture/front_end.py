@@ -1,0 +1,94 @@
+"""Triton's front end: one specialisation of a kernel to TTIR, or to its complaint at the user's line."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from typing import Any
+
+from triton._C.libtriton import ir
+from triton.compiler.compiler import make_backend
+
+from tritonaudit.capture.launch import Program, SourceError
+
+
+def build(source: Any, target: Any, name: str, options: dict[str, Any]) -> Program | SourceError:
+    """The program of an `ASTSource` for a `GPUTarget` called `name`, after Triton's own TTIR passes."""
+    backend = make_backend(target)
+    parsed = backend.parse_options(dict(options))
+    try:
+        return Program(name, _ttir(source, target, backend, parsed), tuple(sorted(options.items())))
+    except Exception as error:
+        return _complaint(error, source)
+
+
+def _ttir(source: Any, target: Any, backend: Any, options: Any) -> str:
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    given = {
+        "target": target,
+        "options": options,
+        "codegen_fns": _codegen(backend, options),
+        "module_map": backend.get_module_map(),
+        "context": context,
+    }
+    module = source.make_ir(**{name: given[name] for name in inspect.signature(source.make_ir).parameters})
+    stages: dict[str, Any] = {}
+    language = (source.language,) if "language" in inspect.signature(backend.add_stages).parameters else ()
+    backend.add_stages(stages, options, *language)
+    return str(stages["ttir"](module, {"target": target, **options.__dict__}))
+
+
+def _codegen(backend: Any, options: Any) -> Any:
+    wanted = inspect.signature(backend.get_codegen_implementation).parameters
+    return backend.get_codegen_implementation(*([options] if wanted else []))
+
+
+def _complaint(error: Exception, source: Any) -> SourceError:
+    """What the front end says, at the innermost line of the user's that it was at."""
+    place = _innermost(error)
+    message = _message(error)
+    if place is None:
+        code = source.fn.fn.__code__
+        return SourceError(message, code.co_filename, code.co_firstlineno, 1)
+    return SourceError(message, *place)
+
+
+def _innermost(error: BaseException) -> tuple[str, int, int] | None:
+    """File, line and column of the deepest code generator in the traceback."""
+    found = None
+    cause: BaseException | None = error
+    while cause is not None:
+        place = _in_traceback(cause.__traceback__)
+        found = place or found
+        cause = cause.__cause__
+    return found
+
+
+def _in_traceback(trace: types.TracebackType | None) -> tuple[str, int, int] | None:
+    found = None
+    while trace is not None:
+        generator: Any = trace.tb_frame.f_locals.get("self")
+        node: Any = trace.tb_frame.f_locals.get("node")
+        visits = trace.tb_frame.f_code.co_name.startswith("visit") and hasattr(generator, "begin_line")
+        if visits and hasattr(node, "lineno"):
+            found = (generator.file_name, generator.begin_line + node.lineno, node.col_offset + 1)
+        trace = trace.tb_next
+    return found
+
+
+def _message(error: BaseException) -> str:
+    """The words of the deepest cause, without the excerpt of the source that Triton puts before them."""
+    words = ""
+    cause: BaseException | None = error
+    while cause is not None:
+        own = getattr(cause, "error_message", None) if hasattr(cause, "src") else str(cause)
+        words = own or words
+        cause = cause.__cause__
+    quoted = _REPR.fullmatch(words.strip())
+    return (quoted["text"] if quoted else words.strip()) or type(error).__name__
+
+
+_REPR = re.compile(r"\w+\((?P<quote>['\"])(?P<text>.*)(?P=quote)\)", re.DOTALL)

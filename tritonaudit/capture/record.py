@@ -1,0 +1,259 @@
+"""Records every launch that host code makes, as Triton itself specialises it; nothing is launched."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import triton.compiler
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from tritonaudit.capture.front_end import build
+from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, TensorArgument
+
+
+@dataclass
+class Recorder:
+    """What a call of a wrapper is recorded into.
+
+    `configs` bounds how many of an autotuner's configs are tried (None: all of them); `front_end` says whether the
+    program of each launch is wanted, or its specialisation alone.
+    """
+
+    target: str
+    case: str = ""
+    configs: int | None = None
+    front_end: bool = True
+    launches: list[Launch] = field(default_factory=list)
+    config: str = ""
+    _known: set[Launch] = field(default_factory=set)
+
+    def add(self, launch: Launch) -> None:
+        """Keep a launch, unless it repeats one: an autotuner's winner is launched again without its config's name."""
+        if launch not in self._known:
+            self.launches.append(launch)
+        self._known |= {launch, replace(launch, config="")}
+
+
+_active: Recorder | None = None
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[Recorder]:
+    """Launches go to the recorder while this lasts."""
+    global _active
+    before, _active = _active, recorder
+    try:
+        yield recorder
+    finally:
+        _active = before
+
+
+def install() -> None:
+    """Make Triton record launches instead of making them, for the rest of the process."""
+    JITFunction.run = _run
+    Autotuner.run = _run_configs
+    triton.compiler.compile = _compile
+
+
+class StandInTensor:
+    """A tensor as Triton's specialisation sees it: its storage begins at an aligned address, as an allocator's does."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.dtype, self.shape = tensor.dtype, tensor.shape
+        self._tensor = tensor
+        self._offset: int = tensor.storage_offset() * tensor.element_size()
+
+    def data_ptr(self) -> int:
+        return (1 << 20) + self._offset
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tensor, name)
+
+
+class Specialised:
+    """What compiling a kernel gives here: the source that Triton made of the call, and its program on demand."""
+
+    def __init__(self, source: Any, target: Any, options: dict[str, Any]) -> None:
+        self.source = source
+        self._target = target
+        self._options = options
+        self._built: Program | SourceError | None = None
+        # Host code that sizes its grid by the kernel's needs finds plausible ones.
+        self.n_regs, self.n_spills, self.function, self.packed_metadata = 32, 0, None, ()
+        self.metadata = SimpleNamespace(shared=0, name=source.name, target=target, **options)
+
+    def program(self, name: str) -> Program | SourceError:
+        if self._built is None:
+            self._built = build(self.source, self._target, name, self._options)
+        return self._built
+
+    def result(self) -> Specialised:
+        return self
+
+    def launch_metadata(self, *_: Any) -> None:
+        """Nothing is launched."""
+
+    def run(self, *_: Any) -> None:
+        """Nothing is launched."""
+
+    def _init_handles(self) -> None:
+        """There is no binary to load."""
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        return lambda *_, **__: None
+
+
+def _compile(source: Any, target: Any = None, options: Any = None, **_: Any) -> Specialised:
+    return Specialised(source, target, dict(options or {}))
+
+
+_jit_run = JITFunction.run
+
+
+def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+    if _active is None:
+        return None
+    standins = [_stand_in(value) for value in args]
+    result = _jit_run(
+        self, *standins, grid=grid, warmup=True, **{name: _stand_in(value) for name, value in kwargs.items()}
+    )
+    if isinstance(result, Specialised):
+        bound = _bound(self, args, kwargs)
+        _record(_active, self, result, bound, _grid(grid, bound))
+    return result
+
+
+def _stand_in(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return StandInTensor(value)
+    if type(value) is tuple:
+        return tuple(map(_stand_in, value))
+    return value
+
+
+def _bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The kernel's arguments by name, defaults included."""
+    names = set(function.signature.parameters)
+    call = function.signature.bind(*args, **{name: value for name, value in kwargs.items() if name in names})
+    call.apply_defaults()
+    return dict(call.arguments)
+
+
+def _grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int] | None:
+    axes = grid(bound) if callable(grid) else grid
+    axes = axes if isinstance(axes, (tuple, list)) else (axes,)
+    try:
+        sizes = [int(axis) for axis in axes]
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    x, y, z = (*sizes, 1, 1, 1)[:3]
+    return (x, y, z)
+
+
+def _record(
+    recorder: Recorder, function: Any, made: Specialised, bound: dict[str, Any], grid: tuple[int, int, int] | None
+) -> None:
+    outcome = made.program(recorder.target) if recorder.front_end else None
+    storages: dict[int, int] = {}
+    launch = Launch(
+        kernel=kernel_ref(function),
+        target=recorder.target,
+        case=recorder.case,
+        config=recorder.config,
+        grid=grid,
+        signature=_signature(function, made.source),
+        arguments=tuple((name, _argument(value, storages)) for name, value in bound.items()),
+        specialisation=_specialisation(function, made.source),
+        program=outcome if isinstance(outcome, Program) else None,
+        error=outcome if isinstance(outcome, SourceError) else None,
+    )
+    recorder.add(launch)
+
+
+def kernel_ref(function: Any) -> KernelRef:
+    """Where a jit function's `def` stands."""
+    lines, first = inspect.getsourcelines(function.fn)
+    offset = next((i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
+    return KernelRef(function.fn.__code__.co_filename, function.fn.__qualname__, first + offset)
+
+
+def _signature(function: Any, source: Any) -> tuple[tuple[str, str], ...]:
+    """Every parameter with its type; what was specialised to a constant keeps the type that it was passed with."""
+    return tuple((name, str(source.signature.get(name, "constexpr"))) for name in function.arg_names)
+
+
+def _argument(value: Any, storages: dict[int, int]) -> Any:
+    if isinstance(value, torch.Tensor):
+        storage = storages.setdefault(value.untyped_storage()._cdata, len(storages))
+        strides = value.stride()
+        dtype = str(value.dtype).removeprefix("torch.")
+        return TensorArgument(dtype, tuple(value.shape), tuple(strides), value.storage_offset(), storage)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    base = getattr(value, "base", None)
+    if isinstance(base, torch.Tensor):
+        return _argument(base, storages)
+    inner = getattr(value, "value", None)
+    return inner if isinstance(inner, (bool, int, float, str)) else str(value)
+
+
+def _specialisation(function: Any, source: Any) -> tuple[tuple[str, str], ...]:
+    """What Triton took for granted of the arguments: `divisible` by 16, `one`."""
+    constexprs = {param.name for param in function.params if param.is_constexpr}
+    found = {(name, "divisible") for name in _divisible(function, source) if name not in constexprs}
+    for key, value in source.constants.items():
+        name = key if isinstance(key, str) else function.arg_names[key[0]]
+        if name not in constexprs and value == 1 and (isinstance(key, str) or len(key) == 1):
+            found.add((name, "one"))
+    return tuple(sorted(found))
+
+
+def _divisible(function: Any, source: Any) -> list[str]:
+    properties = getattr(source.attrs, "arg_properties", None)
+    if properties is not None:  # 3.2
+        return [function.arg_names[index] for index in properties.get("tt.divisibility", ())]
+    return [
+        function.arg_names[path[0]]
+        for path, hints in source.attrs.items()
+        if any(list(hint) == ["tt.divisibility", 16] for hint in hints)
+    ]
+
+
+def _run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Every config that is left after pruning, each with its own hook, in place of the fastest."""
+    if _active is None:
+        return None
+    self.nargs = dict(zip(self.arg_names, args, strict=False))
+    result = None
+    try:
+        for config in _spread(list(self.prune_configs(kwargs)), _active.configs):
+            options = config.all_kwargs()
+            if config.pre_hook is not None:
+                config.pre_hook({**self.nargs, **kwargs, **options})
+            _active.config = _config_label(config)
+            result = self.fn.run(*args, **kwargs, **options)
+    finally:
+        _active.config = ""
+        self.nargs = None
+    return result
+
+
+def _spread(configs: list[Any], most: int | None) -> list[Any]:
+    """At most so many of them, evenly spread from the first to the last."""
+    if most is None or len(configs) <= most:
+        return configs
+    step = (len(configs) - 1) / max(most - 1, 1)
+    return [configs[round(step * position)] for position in range(most)]
+
+
+def _config_label(config: Any) -> str:
+    """`BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3`."""
+    options = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
+    return " ".join(f"{name}={value}" for name, value in options.items())

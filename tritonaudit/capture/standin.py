@@ -1,0 +1,297 @@
+"""A process in which torch takes stand-in tensors for those of a GPU that is not there.
+
+What belongs on the GPU is made on the meta device, which has shapes and strides but no data, or on the CPU where host
+code reads values. The wrapper under audit sees `cuda:0`. It lasts for the rest of the process: only workers call it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from tritonaudit.capture.device import Device
+
+
+class Host(Enum):
+    """Where stand-in tensors live: without data, or with data that host code may read."""
+
+    META = "meta"
+    CPU = "cpu"
+
+
+class DataRead(Exception):
+    """Host code read a value of a tensor that has no data."""
+
+
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_GPU = torch.device("cuda", 0)
+_READS = frozenset(
+    ("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "numpy", "__array__", "nonzero", "unique")
+)
+_EMPTY = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"))
+
+
+class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
+    """Sends everything meant for the GPU to the host."""
+
+    @property
+    def _host(self) -> str:
+        return _current.host.value
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        name = getattr(func, "__name__", "")
+        if _is_gpu(kwargs.get("device")):
+            kwargs["device"] = self._host
+        if kwargs.get("pin_memory"):
+            kwargs["pin_memory"] = False
+        if name == "cuda":
+            return args[0].to(self._host)
+        if name in ("to", "cpu", "type"):
+            args, kwargs = self._moved(name, args, kwargs)
+            if name == "cpu":
+                return args[0]
+        if name == "get_device":
+            return 0
+        if name in _READS and any(isinstance(a, torch.Tensor) and _real_device(a).type == "meta" for a in args):
+            raise DataRead(f"host code reads the data of a tensor on the GPU (`{name}`)")
+        result = func(*args, **kwargs)
+        if name in _EMPTY and self._host == "cpu" and isinstance(result, torch.Tensor):
+            result.zero_()  # what a kernel would have written is read as zeros, in every run the same
+        return result
+
+    def _moved(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a conversion, with the GPU replaced; what has no data stays where it is."""
+        places = [self._host if _is_gpu(a) else a for a in args]
+        if _real_device(args[0]).type == "meta" and name == "to":
+            places = ["meta" if _is_device(a) else a for a in places]
+            if _is_device(kwargs.get("device")):
+                kwargs["device"] = "meta"
+        kwargs.pop("non_blocking", None)
+        return tuple(places), kwargs
+
+
+def _is_device(value: Any) -> bool:
+    if isinstance(value, torch.device):
+        return True
+    return isinstance(value, str) and value.split(":")[0] in ("cuda", "cpu", "meta")
+
+
+def _is_gpu(value: Any) -> bool:
+    """Whether a `device` argument names the GPU: "cuda:0", a torch.device, or a number."""
+    if isinstance(value, torch.device):
+        return bool(value.type == "cuda")
+    if isinstance(value, str):
+        return value.split(":")[0] == "cuda"
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_BASE: Any = torch._C.TensorBase
+_real_device: Callable[[torch.Tensor], torch.device] = _BASE.device.__get__
+
+
+def _from_torch() -> bool:
+    """Whether the code that asks is torch's own, which must see where a tensor really is."""
+    return sys._getframe(2).f_code.co_filename.startswith(_TORCH)
+
+
+def _on_gpu(tensor: torch.Tensor) -> bool:
+    return bool(_real_device(tensor).type == _current.host.value)
+
+
+def _shown_device(tensor: torch.Tensor) -> torch.device:
+    return _real_device(tensor) if _from_torch() or not _on_gpu(tensor) else _GPU
+
+
+def _shown_is_cuda(tensor: torch.Tensor) -> bool:
+    return not _from_torch() and _on_gpu(tensor)
+
+
+@dataclass
+class _Current:
+    host: Host = Host.META
+
+
+_current = _Current()
+
+
+def stand_in_tensors(device: Device) -> None:
+    """Make torch take tensors on the meta device for tensors of `device`, for the rest of the process."""
+    torch.Tensor.device = property(_shown_device)
+    torch.Tensor.is_cuda = property(_shown_is_cuda)
+    _stand_in_cuda(device)
+    _plain_compilation()
+    _OnStandIn().__enter__()
+
+
+@contextlib.contextmanager
+def tensors_on(host: Host) -> Iterator[None]:
+    """Where stand-in tensors are made while this lasts."""
+    before, _current.host = _current.host, host
+    try:
+        yield
+    finally:
+        _current.host = before
+
+
+def _stand_in_cuda(device: Device) -> None:
+    """`torch.cuda` (and `torch.version`) as they are on the device."""
+    properties = SimpleNamespace(
+        name=device.name,
+        major=device.capability[0],
+        minor=device.capability[1],
+        total_memory=device.memory,
+        multi_processor_count=device.multiprocessors,
+        warp_size=device.warp_size,
+        shared_memory_per_block=48 * 1024,
+        shared_memory_per_block_optin=device.shared_per_block,
+        shared_memory_per_multiprocessor=device.shared_per_multiprocessor,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048,
+        L2_cache_size=50 << 20,
+        gcnArchName=str(device.arch),
+    )
+    stream = SimpleNamespace(
+        cuda_stream=0,
+        device=_GPU,
+        synchronize=_nothing,
+        wait_stream=_nothing,
+        wait_event=_nothing,
+        record_event=_nothing,
+        query=lambda: True,
+    )
+    answers: dict[str, Callable[..., Any]] = {
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "init": _nothing,
+        "_lazy_init": _nothing,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "set_device": _nothing,
+        "get_device_capability": lambda *_: device.capability,
+        "get_device_properties": lambda *_: properties,
+        "get_device_name": lambda *_: device.name,
+        "is_bf16_supported": lambda *_, **__: True,
+        "synchronize": _nothing,
+        "empty_cache": _nothing,
+        "current_stream": lambda *_: stream,
+        "default_stream": lambda *_: stream,
+        "mem_get_info": lambda *_: (device.memory, device.memory),
+        "is_current_stream_capturing": lambda: False,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
+    for name in ("device", "device_of", "stream"):
+        setattr(torch.cuda, name, _NoContext)
+    torch.cuda.Stream = torch.cuda.Event = lambda *_, **__: stream
+    torch.version.cuda = "12.8" if device.backend == "cuda" else None
+    torch.version.hip = "6.4" if device.backend == "hip" else None
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Takes anything and does nothing."""
+
+
+class _NoContext(contextlib.ContextDecorator):
+    """`with torch.cuda.device(…)`, where there is one device."""
+
+    def __init__(self, *_: Any) -> None:
+        self.idx = 0
+
+    def __enter__(self) -> None:
+        """There is nothing to switch."""
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to restore."""
+
+
+def _plain_compilation() -> None:
+    """Custom operators and compiled functions are called as they are written, so that their launches are seen."""
+
+    def as_written(function: Any = None, **_: Any) -> Any:
+        return (lambda wrapped: wrapped) if function is None else function
+
+    torch.compile = as_written
+    torch.library.custom_op = _plain_operator
+    torch.library.triton_op = _plain_operator
+    torch.library.wrap_triton = lambda kernel: kernel
+    torch.library.register_fake = lambda *_, **__: lambda function: function
+    torch.library.register_autograd = _register_autograd
+
+
+_operators: dict[str, _Operator] = {}
+
+
+def _plain_operator(name: str, function: Any = None, /, **_: Any) -> Any:
+    """`torch.library.custom_op` and `triton_op`: the function itself, also under `torch.ops`."""
+
+    def define(function: Callable[..., Any]) -> _Operator:
+        operator = _Operator(function)
+        _operators[name] = operator
+        namespace, _, short = name.partition("::")
+        with contextlib.suppress(AttributeError):
+            setattr(getattr(torch.ops, namespace), short, operator)
+        return operator
+
+    return define if function is None else define(function)
+
+
+class _Operator:
+    """A custom operator that runs its function, and its backward through autograd where it has one."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._autograd: Any = None
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if self._autograd is None or keywords:
+            return self._function(*arguments, **keywords)
+        return self._autograd.apply(*arguments)
+
+    @property
+    def default(self) -> _Operator:
+        return self
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, **_: Any
+    ) -> None:
+        def prepare(ctx: Any, inputs: Any, output: Any) -> None:
+            if setup_context is not None:
+                setup_context(ctx, inputs, output)
+
+        members = {
+            "forward": staticmethod(self._function),
+            "setup_context": staticmethod(prepare),
+            "backward": staticmethod(backward),
+        }
+        self._autograd = type(self._function.__name__, (torch.autograd.Function,), members)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("register_") or name in ("impl",):
+            return lambda *arguments, **_: arguments[0] if len(arguments) == 1 and callable(arguments[0]) else _same
+        raise AttributeError(name)
+
+
+def _same(function: Any) -> Any:
+    return function
+
+
+def _register_autograd(name: Any, backward: Callable[..., Any], /, **options: Any) -> None:
+    operator = name if isinstance(name, _Operator) else _operators.get(name)
+    if operator is not None:
+        operator.register_autograd(backward, setup_context=options.get("setup_context"))

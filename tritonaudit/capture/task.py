@@ -1,0 +1,179 @@
+"""What a capture worker does: it becomes a process with a stand-in GPU, calls subjects, and returns their launches."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tritonaudit.capture.launch import Launch
+from tritonaudit.subject.model import Case, Subject
+
+_CONFIGS_PER_VARIATION = 3  # of an autotuner's configs, where a case only varies the sizes of another
+_MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill in a second
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A case whose launches could not be captured: why, and at which line of the user's."""
+
+    case: str
+    reason: str
+    path: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class CaptureTask:
+    """One subject of a file or folder, by its name, on the worker's target."""
+
+    path: Path
+    subject: str
+
+
+@dataclass(frozen=True)
+class SweepLaunches:
+    """The specialisations that a growing dimension leads to, case by case."""
+
+    dimension: str
+    sizes: tuple[int, ...]
+    launches: tuple[tuple[Launch, ...], ...]
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What calling one subject made."""
+
+    task: CaptureTask
+    target: str
+    launches: tuple[Launch, ...] = ()
+    sweeps: tuple[SweepLaunches, ...] = ()
+    missed: tuple[Missed, ...] = ()
+    cases: int = 0
+
+
+_target = ""
+
+
+def become_gpu(target: str) -> None:
+    """Prepare this process: torch and Triton see a GPU of the target, and launches are recorded."""
+    global _target
+    from tritonaudit.capture import driver, record, standin
+    from tritonaudit.capture.device import device_for
+
+    _target = target
+    device = device_for(target)
+    driver.stand_in_driver(device)
+    standin.stand_in_tensors(device)
+    record.install()
+
+
+def subject_names(path: Path) -> tuple[str, ...]:
+    """The subjects of a file or folder. Raises LoadError."""
+    return tuple(_loaded(path))
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: Path) -> dict[str, Subject]:
+    from tritonaudit.subject.load import load_subjects
+
+    return {subject.name: subject for subject in load_subjects(path)}
+
+
+def capture(task: CaptureTask) -> Captured:
+    """The launches of a subject over its cases. Raises LoadError."""
+    from tritonaudit.subject.sweep import compile_cases, storm_cases
+
+    subject = _loaded(task.path)[task.subject]
+    launches: list[Launch] = []
+    missed: list[Missed] = []
+    cases = compile_cases(subject)
+    for case in cases:
+        found = _call(subject, case, _configs_for(case, cases))
+        if isinstance(found, Missed):
+            missed.append(found)
+        else:
+            launches.extend(found)
+    sweeps = [
+        sweep
+        for dimension, growing in (storm_cases(subject) if launches else ())
+        if (sweep := _sweep(subject, dimension, growing)) is not None
+    ]
+    return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases))
+
+
+def _configs_for(case: Case, cases: Sequence[Case]) -> int | None:
+    """Every config for the first case of each dtype, a few for the cases that vary it."""
+    first = next(other for other in cases if other.dtype == case.dtype)
+    return None if case == first else _CONFIGS_PER_VARIATION
+
+
+def _sweep(subject: Subject, dimension: str, cases: Sequence[Case]) -> SweepLaunches | None:
+    found = [_call(subject, case, 1, front_end=False) for case in cases]
+    launches = tuple(tuple(one) for one in found if not isinstance(one, Missed))
+    if len(launches) < len(cases):
+        return None
+    return SweepLaunches(dimension, tuple(case[dimension] for case in cases), launches)
+
+
+def _call(subject: Subject, case: Case, configs: int | None, front_end: bool = True) -> list[Launch] | Missed:
+    """The launches of one call: on tensors without data, or with data where host code reads it."""
+    from tritonaudit.capture.record import Recorder
+    from tritonaudit.capture.standin import Host
+
+    recorder = Recorder(_target, case.label, configs, front_end)
+    failure = _attempt(subject, case, recorder, Host.META)
+    if failure is None:
+        return recorder.launches
+    if _elements(subject, case) > _MOST_ELEMENTS:
+        return _missed(case, failure)
+    recorder = Recorder(_target, case.label, configs, front_end)
+    failure = _attempt(subject, case, recorder, Host.CPU)
+    return recorder.launches if failure is None else _missed(case, failure)
+
+
+def _attempt(subject: Subject, case: Case, recorder: object, host: object) -> Exception | None:
+    from tritonaudit.capture.record import Recorder, recording
+    from tritonaudit.capture.standin import Host, tensors_on
+    from tritonaudit.subject.inputs import run_subject
+
+    assert isinstance(recorder, Recorder)
+    assert isinstance(host, Host)
+    try:
+        with tensors_on(host), recording(recorder):
+            run_subject(subject, case)
+    except Exception as error:
+        return error
+    return None
+
+
+def _elements(subject: Subject, case: Case) -> int:
+    """How many elements the inputs of a case have; 0 where they cannot be made without data."""
+    import torch
+
+    from tritonaudit.capture.standin import Host, tensors_on
+    from tritonaudit.subject.inputs import make_inputs
+
+    try:
+        with tensors_on(Host.META):
+            args, kwargs = make_inputs(subject, case)
+    except Exception:
+        return 0
+    return sum(value.numel() for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor))
+
+
+def _missed(case: Case, error: Exception) -> Missed:
+    """The failure, at the innermost line that is neither ours nor a library's."""
+    ours = str(Path(__file__).parents[1])
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "site-packages" not in frame.filename and not frame.filename.startswith((ours, "<"))
+    ]
+    words = " ".join(str(error).split()) or "no message"
+    reason = f"{type(error).__name__}: {words}"
+    if not frames:
+        return Missed(case.label, reason)
+    return Missed(case.label, reason, frames[-1].filename, frames[-1].lineno)
