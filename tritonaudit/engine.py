@@ -6,14 +6,14 @@ import os
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Status
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Stage, Status
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.rules import all_rules
 from tritonaudit.selection import Selection
@@ -21,6 +21,9 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
+
+if TYPE_CHECKING:
+    from tritonaudit.flow.analysis import Types
 
 _SOURCE = "source"
 _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
@@ -40,6 +43,25 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None) -> 
 def check_text(data: bytes, path: Path, config: Config) -> Audit:
     """Audit one text under the name of `path`."""
     return replace(_merge([_Checker(config).file(path, data)]), files=1)
+
+
+class KernelFacts(Protocol):
+    """What a later stage learnt of one kernel, by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit:
+    """Run the rules over what later stages learnt of the kernels of each file; comments suppress as ever."""
+    checker = _Checker(config)
+    results = [checker.learnt(path, facts) for path, facts in learnt.items()]
+    return replace(_merge(results), files=len(learnt))
+
+
+def kernel_findings(path: Path, config: Config, types: Types) -> tuple[Finding, ...]:
+    """The findings in a file's kernels, of every confidence, where parameters have these types; none if unreadable."""
+    return _Checker(replace(config, pedantic=True), types).file(path).findings
 
 
 @dataclass(frozen=True)
@@ -82,8 +104,9 @@ def shown_path(path: Path) -> str:
 class _Checker:
     """Checks files one after the other with one configuration; projects that they belong to are read once."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, types: Types | None = None) -> None:
         self._config = config
+        self._types = types or {}
         self._rules = all_rules()
         self._selection = Selection.of(config, self._rules)
         self._projects: dict[Path, Any] = {}
@@ -121,6 +144,28 @@ class _Checker:
             return self._unparsable(path, shown, text, error)
         return self._module(path, shown, module)
 
+    def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> _Result:
+        """What facts of a later stage come to in a file."""
+        shown = shown_path(path)
+        try:
+            module = outline(os.path.abspath(path), decode(path.read_bytes()))
+        except (Undecodable, Unparsable) as error:
+            return _Result(problems=(Problem(shown, f"cannot be read: {error.message}", error.line),))
+        except OSError as error:
+            return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+        ignored = self._selection.ignored_in(path)
+        findings = [
+            replace(found, expression=_text_at(module.lines, found.span))
+            for fact in facts
+            for rule in self._by_facts.get(type(fact), ())
+            if rule.code not in ignored
+            for hit in rule.check(fact)
+            for found in (self._finding(rule, hit, shown, None, fact.name),)
+        ]
+        kept, _ = _suppressed(findings, read_suppressions(module.text, module.tree, self._rules))
+        visible = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
+        return _Result(visible, text=(shown, module.text) if visible else None, kernels=len(facts))
+
     def _unparsable(self, path: Path, shown: str, text: str, error: Unparsable) -> _Result:
         line = error.line or 1
         span = Span(line, error.column or 1, line, (error.column or 1) + 1)
@@ -157,7 +202,7 @@ class _Checker:
         outcomes: list[Outcome] = []
         kernels = 0
         project = self._project(path)
-        for facts in analyse(module, project, self._config.target):
+        for facts in analyse(module, project, self._config.target, self._types):
             if isinstance(facts, NotAnalysed):
                 outcomes.append(_not_run(shown, facts.function, facts.reason))
                 continue
@@ -214,12 +259,22 @@ class _Checker:
         self, path: Path, shown: str, suppressions: Suppressions, uses: frozenset[Use]
     ) -> Iterator[Finding]:
         ignored = self._selection.ignored_in(path)
-        ran = [rule.code for rules in self._by_facts.values() for rule in rules if rule.code not in ignored]
+        enabled = [rule for rules in self._by_facts.values() for rule in rules]
+        ran = [rule.code for rule in enabled if rule.stage() is Stage.SOURCE and rule.code not in ignored]
         facts: list[Unused | Malformed] = [*suppressions.unused(uses, ran), *suppressions.malformed]
         for fact in facts:
             for rule in self._by_facts.get(type(fact), ()):
                 if rule.code not in ignored:
                     yield from (self._finding(rule, hit, shown, None, None) for hit in rule.check(fact))
+
+
+def _text_at(lines: Sequence[str], span: Span) -> str:
+    """The text that a span covers, its whitespace folded."""
+    covered = [*lines[span.line - 1 : span.end_line]]
+    if covered:
+        covered[-1] = covered[-1][: span.end_column - 1]
+        covered[0] = covered[0][span.column - 1 :]
+    return " ".join(" ".join(covered).split())[:_MAX_EXPRESSION]
 
 
 def _not_run(shown: str, function: JitFunction, reason: str) -> Outcome:

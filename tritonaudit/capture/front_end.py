@@ -9,6 +9,7 @@ from typing import Any
 
 from triton._C.libtriton import ir
 from triton.compiler.compiler import make_backend
+from triton.compiler.errors import CompileTimeAssertionFailure
 
 from tritonaudit.capture.launch import Program, SourceError
 
@@ -74,21 +75,24 @@ def _in_traceback(trace: types.TracebackType | None) -> tuple[str, int, int] | N
         node: Any = trace.tb_frame.f_locals.get("node")
         visits = trace.tb_frame.f_code.co_name.startswith("visit") and hasattr(generator, "begin_line")
         if visits and hasattr(node, "lineno"):
-            found = (generator.file_name, generator.begin_line + node.lineno, node.col_offset + 1)
+            first = getattr(generator, "begin_col", 1)  # before 3.9, columns count within the dedented kernel
+            found = (generator.file_name, generator.begin_line + node.lineno, first + node.col_offset)
         trace = trace.tb_next
     return found
 
 
 def _message(error: BaseException) -> str:
     """The words of the deepest cause, without the excerpt of the source that Triton puts before them."""
-    words = ""
+    words = asserted = ""
     cause: BaseException | None = error
     while cause is not None:
         own = getattr(cause, "error_message", None) if hasattr(cause, "src") else str(cause)
         words = own or words
+        if isinstance(cause, CompileTimeAssertionFailure):
+            asserted = "static assertion failed: "
         cause = cause.__cause__
     quoted = _REPR.fullmatch(words.strip())
-    return (quoted["text"] if quoted else words.strip()) or type(error).__name__
+    return asserted + ((quoted["text"] if quoted else words.strip()) or type(error).__name__)
 
 
 _REPR = re.compile(r"\w+\((?P<quote>['\"])(?P<text>.*)(?P=quote)\)", re.DOTALL)

@@ -10,9 +10,11 @@ import contextlib
 import functools
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -101,7 +103,13 @@ def _is_gpu(value: Any) -> bool:
 
 
 _BASE: Any = torch._C.TensorBase
-_real_device: Callable[[torch.Tensor], torch.device] = _BASE.device.__get__
+_device_of = _BASE.device.__get__
+
+
+def _real_device(tensor: torch.Tensor) -> torch.device:
+    # With a mode at work, torch would look the attribute up again and find what we show in its place.
+    with torch._C.DisableTorchFunction():
+        return _device_of(tensor)
 
 
 def _from_torch() -> bool:
@@ -134,6 +142,7 @@ def stand_in_tensors(device: Device) -> None:
     torch.Tensor.device = property(_shown_device)
     torch.Tensor.is_cuda = property(_shown_is_cuda)
     _stand_in_cuda(device)
+    _stand_in_command(device)
     _plain_compilation()
     _OnStandIn().__enter__()
 
@@ -168,26 +177,26 @@ def _stand_in_cuda(device: Device) -> None:
     stream = SimpleNamespace(
         cuda_stream=0,
         device=_GPU,
-        synchronize=_nothing,
-        wait_stream=_nothing,
-        wait_event=_nothing,
-        record_event=_nothing,
+        synchronize=_nothing(),
+        wait_stream=_nothing(),
+        wait_event=_nothing(),
+        record_event=_nothing(),
         query=lambda: True,
     )
     answers: dict[str, Callable[..., Any]] = {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
-        "init": _nothing,
-        "_lazy_init": _nothing,
+        "init": _nothing(),
+        "_lazy_init": _nothing(),
         "device_count": lambda: 1,
         "current_device": lambda: 0,
-        "set_device": _nothing,
+        "set_device": _nothing(),
         "get_device_capability": lambda *_: device.capability,
         "get_device_properties": lambda *_: properties,
         "get_device_name": lambda *_: device.name,
         "is_bf16_supported": lambda *_, **__: True,
-        "synchronize": _nothing,
-        "empty_cache": _nothing,
+        "synchronize": _nothing(),
+        "empty_cache": _nothing(),
         "current_stream": lambda *_: stream,
         "default_stream": lambda *_: stream,
         "mem_get_info": lambda *_: (device.memory, device.memory),
@@ -202,8 +211,29 @@ def _stand_in_cuda(device: Device) -> None:
     torch.version.hip = "6.4" if device.backend == "hip" else None
 
 
-def _nothing(*_: Any, **__: Any) -> None:
-    """Takes anything and does nothing."""
+_SMI = {"cuda": "nvidia-smi", "hip": "rocm-smi"}
+
+
+def _stand_in_command(device: Device) -> None:
+    """The vendor's command that lists the GPUs, for host code that runs it to learn what there is.
+
+    It is written to a folder of the user's own, which every worker shares: workers end without a chance to tidy up.
+    """
+    folder = Path(tempfile.gettempdir()) / f"tritonaudit-{os.getuid()}" / str(device.arch)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.parent.stat().st_uid != os.getuid():
+        return
+    command = folder / _SMI[device.backend]
+    unfinished = command.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(f"#!/bin/sh\necho '{device.name}'\n", encoding="utf-8")
+    unfinished.chmod(0o700)
+    unfinished.replace(command)
+    os.environ["PATH"] = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+
+
+def _nothing() -> Callable[..., None]:
+    """A function that takes anything and does nothing: one of its own each time, as torch's tables want them."""
+    return lambda *_, **__: None
 
 
 class _NoContext(contextlib.ContextDecorator):

@@ -54,6 +54,15 @@ class Captured:
     cases: int = 0
 
 
+@dataclass(frozen=True)
+class Unloadable:
+    """A subject file whose subjects cannot be had: why, and at which line of the user's."""
+
+    path: str
+    reason: str
+    line: int | None = None
+
+
 _target = ""
 
 
@@ -70,9 +79,20 @@ def become_gpu(target: str) -> None:
     record.install()
 
 
-def subject_names(path: Path) -> tuple[str, ...]:
-    """The subjects of a file or folder. Raises LoadError."""
-    return tuple(_loaded(path))
+def capture_all(path: Path) -> tuple[Captured, ...] | Unloadable:
+    """The launches of every subject of a file or folder."""
+    names = subject_names(path)
+    return names if isinstance(names, Unloadable) else tuple(capture(CaptureTask(path, name)) for name in names)
+
+
+def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
+    """The subjects of a file or folder."""
+    from tritonaudit.subject.load import LoadError
+
+    try:
+        return tuple(_loaded(path))
+    except LoadError as error:
+        return Unloadable(error.path, error.message, error.line)
 
 
 @lru_cache(maxsize=8)
@@ -83,7 +103,7 @@ def _loaded(path: Path) -> dict[str, Subject]:
 
 
 def capture(task: CaptureTask) -> Captured:
-    """The launches of a subject over its cases. Raises LoadError."""
+    """The launches of a subject over its cases."""
     from tritonaudit.subject.sweep import compile_cases, storm_cases
 
     subject = _loaded(task.path)[task.subject]

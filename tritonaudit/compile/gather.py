@@ -1,0 +1,123 @@
+"""From launches and what became of their programs to the facts of each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError
+from tritonaudit.capture.task import SweepLaunches
+from tritonaudit.compile.facts import CompiledKernel, CompileError, LineAccess, Sweep, Variant
+from tritonaudit.compile.places import Places
+
+
+def gather(
+    launches: Iterable[Launch], compiled: Mapping[Program, Variant], sweeps: Sequence[SweepLaunches]
+) -> tuple[CompiledKernel, ...]:
+    """The facts of every launched kernel, in the order of files and lines.
+
+    `compiled` holds a variant for each program, without what only the launch knows.
+    """
+    places = Places()
+    by_kernel: dict[KernelRef, dict[_Key, list[Launch]]] = {}
+    for launch in launches:
+        by_kernel.setdefault(launch.kernel, {}).setdefault(_key(launch), []).append(launch)
+    grown = _sweeps(sweeps)
+    return tuple(
+        CompiledKernel(
+            path=kernel.path,
+            name=kernel.name,
+            span=places.name(kernel.path, kernel.line),
+            variants=tuple(_variant(same, compiled, places) for same in variants.values()),
+            sweeps=grown.get(kernel, ()),
+        )
+        for kernel, variants in sorted(by_kernel.items(), key=lambda item: (item[0].path, item[0].line))
+    )
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What makes two launches one variant."""
+
+    target: str
+    config: str
+    signature: tuple[tuple[str, str], ...]
+    outcome: Program | SourceError | None
+
+
+def _key(launch: Launch) -> _Key:
+    return _Key(launch.target, launch.config, launch.signature, launch.program or launch.error)
+
+
+def _variant(launches: Sequence[Launch], compiled: Mapping[Program, Variant], places: Places) -> Variant:
+    first = launches[0]
+    known = {
+        "target": first.target,
+        "config": first.config,
+        "cases": tuple(dict.fromkeys(launch.case for launch in launches)),
+        "signature": first.signature,
+        "assumed": first.assumed,
+    }
+    if first.error is not None:
+        return Variant(**known, error=_source_error(first.error, places))  # type: ignore[arg-type]
+    assert first.program is not None
+    variant = compiled[first.program]
+    return replace(
+        variant,
+        **known,  # type: ignore[arg-type]
+        error=_placed_error(variant.error, places),
+        accesses=tuple(_placed(access, places) for access in variant.accesses),
+        narrow=tuple(replace(narrow, access=_placed(narrow.access, places)) for narrow in variant.narrow),
+    )
+
+
+def _source_error(error: SourceError, places: Places) -> CompileError:
+    return CompileError(error.message, error.path, places.expression(error.path, error.line, error.column))
+
+
+def _placed_error(error: CompileError | None, places: Places) -> CompileError | None:
+    if error is None or error.span is None:
+        return error
+    return replace(error, span=places.expression(error.path, error.span.line, error.span.column))
+
+
+def _placed(access: LineAccess, places: Places) -> LineAccess:
+    return replace(access, span=places.expression(access.path, access.span.line, access.span.column))
+
+
+def _sweeps(found: Iterable[SweepLaunches]) -> dict[KernelRef, tuple[Sweep, ...]]:
+    """The sweeps in which every size led to a specialisation of its own, with the parameter that is to blame."""
+    grown: dict[KernelRef, tuple[Sweep, ...]] = {}
+    for sweep in found:
+        for kernel in dict.fromkeys(launch.kernel for launches in sweep.launches for launch in launches):
+            rows = [[launch for launch in launches if launch.kernel == kernel] for launches in sweep.launches]
+            if len({len(row) for row in rows}) != 1:
+                continue
+            keys = [tuple(tuple(_specialised(launch).items()) for launch in row) for row in rows]
+            blamed = _blamed([_specialised(row[0]) for row in rows]) if rows[0] else None
+            if len(set(keys)) == len(keys) and blamed is not None:
+                entry = Sweep(sweep.dimension, sweep.sizes, len(keys), blamed)
+                if entry not in grown.get(kernel, ()):
+                    grown[kernel] = (*grown.get(kernel, ()), entry)
+    return grown
+
+
+def _specialised(launch: Launch) -> dict[str, Any]:
+    """What a launch is specialised by: types, constants, and what Triton takes for granted of the others."""
+    values = dict(launch.arguments)
+    hints: dict[str, list[str]] = {}
+    for name, hint in launch.specialisation:
+        hints.setdefault(name, []).append(hint)
+    return {
+        name: (kind, repr(values.get(name)) if kind == "constexpr" and name not in hints else "", *hints.get(name, ()))
+        for name, kind in launch.signature
+    }
+
+
+def _blamed(launches: Sequence[dict[str, Any]]) -> str | None:
+    """The parameter whose specialisation is another one in each launch."""
+    for name in launches[0]:
+        if len({repr(launch.get(name)) for launch in launches}) == len(launches):
+            return name
+    return None
