@@ -1,0 +1,1 @@
+"""Does what the compile stage says without a GPU equal what a real one says?"""

@@ -1,0 +1,1 @@
+"""Kernels of the kinds that are written every day, each with its wrapper."""

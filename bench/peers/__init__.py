@@ -1,0 +1,1 @@
+"""What other tools that need no GPU say of the same kernels."""

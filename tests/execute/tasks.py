@@ -1,0 +1,344 @@
+"""What the tests have workers do: well-behaved and deadly tasks, and what prepares a worker."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+prepared: list[object] = []
+altered = False
+
+
+def prepare(*arguments: object) -> None:
+    print("preparing")
+    prepared.append(arguments)
+
+
+def prepare_badly(how: str, attempts: str) -> None:
+    """Fails, and leaves a line in the file for each time that it was tried."""
+    with open(attempts, "a") as file:
+        file.write("tried\n")
+    call((how,))
+
+
+def prepare_once(marker: str) -> None:
+    """Succeeds the first time only."""
+    with contextlib.suppress(FileExistsError):
+        Path(marker).touch(exist_ok=False)
+        return
+    raise RuntimeError("prepared before")
+
+
+def call(task: tuple[Any, ...]) -> Any:
+    """Call the function of this module that the task names with the rest of it."""
+    return globals()[task[0]](*task[1:])
+
+
+def call_numbered(item: tuple[int, tuple[Any, ...]]) -> Any:
+    return call(item[1])
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def same(thing: Any) -> Any:
+    return thing
+
+
+def process() -> int:
+    return os.getpid()
+
+
+def state() -> tuple[list[object], bool]:
+    return prepared, altered
+
+
+def limits() -> tuple[tuple[int, int], str]:
+    return resource.getrlimit(resource.RLIMIT_CORE), Path("/proc/self/oom_score_adj").read_text().strip()
+
+
+def nap(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+# -- the ways to die -----------------------------------------------------------------------------------------------
+
+
+def abort() -> None:
+    os.abort()
+
+
+def segfault() -> None:
+    ctypes.string_at(0)
+
+
+def kill_itself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_supervisor() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def leave(code: int) -> None:
+    os._exit(code)
+
+
+def leave_politely(code: object) -> None:
+    sys.exit(code)  # type: ignore[arg-type]
+
+
+def leave_from_a_thread(code: int) -> None:
+    threading.Thread(target=os._exit, args=(code,)).start()
+    time.sleep(60)
+
+
+def hang() -> None:
+    time.sleep(60)
+
+
+def hang_deaf() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    time.sleep(60)
+
+
+def hang_in_c() -> None:
+    """Holds the interpreter's lock."""
+    re.match(r"(a+)+$", "a" * 64 + "b")
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def recurse() -> None:
+    recurse()
+
+
+def recurse_beyond_the_limit() -> None:
+    """Overflows the stack of C, or fills the memory, or is stopped: each Python has its way."""
+    sys.setrecursionlimit(1 << 30)
+    call(("recurse_beyond_the_limit",))
+
+
+def close_everything() -> None:
+    os.closerange(0, 1024)
+
+
+def close_and_open(path: str) -> None:
+    """Opens files of its own under the numbers of the pipes."""
+    os.closerange(3, 1024)
+    for _ in range(16):
+        os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def fill(mebibytes: int) -> None:
+    held = bytearray()
+    for _ in range(mebibytes):
+        held += b"x" * (1 << 20)
+    time.sleep(60)
+
+
+def fill_in_a_child(mebibytes: int) -> None:
+    subprocess.run([sys.executable, "-c", f"import time; x = b'x' * ({mebibytes} << 20); time.sleep(60)"], check=False)
+
+
+def exhaust() -> None:
+    raise MemoryError
+
+
+class SomeError(Exception):
+    """What it says raises."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def fail_wordlessly() -> None:
+    raise SomeError
+
+
+class Unpicklable:
+    def __reduce__(self) -> Any:
+        raise ValueError("never to be pickled")
+
+
+class Broken:
+    """Pickled well, and broken when unpickled."""
+
+    def __init__(self, how: str = "fail") -> None:
+        self.how = how
+
+    def __reduce__(self) -> Any:
+        return call, ((self.how, "never to be unpickled"),)
+
+
+def give_unpicklable() -> object:
+    return Unpicklable()
+
+
+def give_broken(how: str) -> object:
+    return Broken(how)
+
+
+# -- what stays behind ---------------------------------------------------------------------------------------------
+
+
+def start_child(pids: str) -> int:
+    return _note(subprocess.Popen(["sleep", "60"]).pid, pids)
+
+
+def start_session(pids: str) -> int:
+    return _note(subprocess.Popen(["sleep", "60"], start_new_session=True).pid, pids)
+
+
+def start_orphan(pids: str) -> int:
+    """Starts a process in a session of its own, whose parent ends."""
+    started = subprocess.run(["sh", "-c", "setsid sleep 60 >&2 & echo $!"], stdout=subprocess.PIPE, check=True)
+    return _note(int(started.stdout), pids)
+
+
+def _note(child: int, pids: str) -> int:
+    with open(pids, "a") as file:
+        file.write(f"{child} ")
+    return os.getpid()
+
+
+def start_all(pids: str) -> None:
+    for start in (start_child, start_session, start_orphan):
+        start(pids)
+
+
+def start_all_and_hang(pids: str) -> None:
+    start_all(pids)
+    with open(pids, "a") as file:
+        file.write(f"{os.getpid()} {os.getppid()} ready")
+    time.sleep(60)
+
+
+def start_all_and_abort(pids: str) -> None:
+    start_all(pids)
+    os.abort()
+
+
+def fork_and_return() -> str:
+    if os.fork() == 0:
+        return "child"
+    time.sleep(0.2)
+    return "parent"
+
+
+def start_thread() -> int:
+    threading.Timer(0.3, os._exit, (3,)).start()
+    return os.getpid()
+
+
+def set_alarm() -> int:
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    return os.getpid()
+
+
+_kept: list[bytes] = []
+
+
+def keep(mebibytes: int) -> int:
+    _kept.append(b"x" * (mebibytes << 20))
+    return os.getpid()
+
+
+def share(mebibytes: int) -> int:
+    """Holds memory, and starts a process that holds the same."""
+    held = b"x" * (mebibytes << 20)
+    child = os.fork()
+    if child == 0:
+        time.sleep(0.6)
+        os._exit(0)
+    os.waitpid(child, 0)
+    return len(held) >> 20
+
+
+_MAP_NORESERVE = 0x4000  # Linux; Python names it from 3.13 on
+
+
+def reserve(gibibytes: int) -> int:
+    """Reserves memory, as CUDA does, and holds next to nothing of it."""
+    size = gibibytes << 30
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE) as held:
+        held[size - 1] = 1
+        time.sleep(0.2)
+    return gibibytes
+
+
+# -- what is printed -----------------------------------------------------------------------------------------------
+
+
+def chatter(name: str) -> None:
+    """Prints by every way there is, and crashes in the middle of a line."""
+    print(f"{name} print")
+    print(f"{name} error", file=sys.stderr)
+    os.write(1, f"{name} write\n".encode())
+    ctypes.CDLL(None).printf(f"{name} printf\n".encode())
+    os.system(f"echo {name} child")
+    print(f"{name} unfinished", end="")
+    os.abort()
+
+
+def close_streams() -> None:
+    print("before")
+    sys.stdout.close()
+    sys.stderr = None  # type: ignore[assignment]
+    os.close(0)
+    os.close(1)
+    os.close(2)
+
+
+def shout(lines: int, width: int) -> None:
+    for number in range(lines):
+        print(str(number).rjust(width, "."))
+    os.abort()
+
+
+def shout_on() -> None:
+    while True:
+        print("x" * 4000)
+
+
+def list_descriptors() -> list[str]:
+    """The open files of a child process that is given all there are."""
+    listing = subprocess.run(["ls", "/proc/self/fd"], close_fds=False, stdout=subprocess.PIPE, text=True, check=True)
+    return listing.stdout.split()
+
+
+def read_stdin() -> str:
+    return sys.stdin.read() + subprocess.run(["cat"], capture_output=True, text=True, check=True).stdout
+
+
+def shout_for(seconds: float) -> int:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        print("x" * 4000)
+    time.sleep(0.2)
+    return os.fstat(1).st_size

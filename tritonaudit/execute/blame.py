@@ -1,0 +1,54 @@
+"""What an exception says, in one sentence, and where in the user's code it comes from."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+
+import tritonaudit
+
+_OURS = os.path.join(os.path.dirname(os.path.abspath(tritonaudit.__file__)), "")
+_INSTALLED = tuple(os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib"))
+_HALF = 250  # characters of either end of a text that is longer than both
+
+
+def described(error: BaseException) -> str:
+    """`raised ValueError: no such shape (softmax.py:12)`: the type, its text, and the line of the user's code."""
+    text = _text(error)
+    place = _place(error)
+    return f"raised {_type_name(error)}{f': {text}' if text else ''}{f' ({place})' if place else ''}"
+
+
+def exit_described(error: SystemExit) -> str:
+    """The code with which `sys.exit` leaves, and its text where it was given one."""
+    if error.code is None or isinstance(error.code, int):
+        return f"exited with code {(error.code or 0) & 0xFF}"
+    return f"exited with code 1: {_text(error)}"
+
+
+def _type_name(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _text(error: BaseException) -> str:
+    """Its text on one line, in part where it is long."""
+    try:
+        text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+    except Exception as failure:
+        return f"its text raises {type(failure).__name__}"
+    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} … {text[-_HALF:]}"
+
+
+def _place(error: BaseException) -> str:
+    """`FILE:LINE` of the innermost frame that is the user's: not ours, and where there is a choice, not installed."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(("<", _OURS))
+    ]
+    written = [place for place in frames if not place[0].startswith(_INSTALLED)]
+    return ":".join(map(str, (written or frames)[-1])) if frames else ""

@@ -1,0 +1,28 @@
+"""How a task that gave no result ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class End(Enum):
+    """What ended a task, in a report's words."""
+
+    TIMEOUT = "timed out"
+    MEMORY = "out of memory"
+    CRASH = "crashed"
+    EXIT = "exited"
+    RAISED = "raised"
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A task that gave no result: what ended it, in one sentence too, and the last lines that it printed.
+
+    `log` is at most 20 lines and 4 KiB of what the task and its child processes wrote to stdout and stderr.
+    """
+
+    end: End
+    message: str
+    log: str

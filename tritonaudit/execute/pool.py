@@ -1,0 +1,334 @@
+"""Tasks run in isolated worker processes: each comes to its result, or to what killed it, and the rest goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from tritonaudit.execute.blame import described
+from tritonaudit.execute.killed import End, Killed
+from tritonaudit.execute.messages import Reply, framed, take_message
+from tritonaudit.execute.supervisor import OUT_OF_MEMORY
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_END_SECONDS = 10.0  # more than a supervisor needs
+_GRACE_SECONDS = 1.0  # from the end of a worker's pipe to the worker's own
+_TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
+_MAX_PATIENCE = 3600.0
+_LOG_LINES = 20
+_LOG_BYTES = 4096
+
+# The child looks for modules where we do, and nowhere before: its working directory is the user's.
+_START = "import sys; sys.path[:] = sys.argv[6:]; from tritonaudit.execute.supervisor import main; main()"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a task may take: `seconds` of wall time; `memory` in bytes, of its worker and the worker's children.
+
+    `start` is the seconds that a worker may take to start and to be prepared. Memory is what is held, not what is
+    reserved, and is not limited where there is no /proc.
+    """
+
+    seconds: float
+    memory: int
+    start: float = 60.0
+
+
+def run_tasks(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    workers: int,
+    limits: Limits,
+    prepare: Callable[..., None] | None = None,
+    arguments: tuple[Any, ...] = (),
+) -> Iterator[tuple[Item, Result | Killed]]:
+    """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
+
+    `prepare(*arguments)` is called once in each worker; where none can be prepared, every item comes to that. A worker
+    is kept for the next task, which sees what this one changed in its modules, unless the task was killed or left
+    processes, threads or much memory behind. It ends without its `atexit` functions. All of these must be picklable,
+    and `work` and `prepare` not of the module `__main__`.
+    """
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, not {workers}")
+    order = pickle.dumps((work, prepare, arguments))
+    return _Pool[Item, Result](order, items, workers, limits).results()
+
+
+class _Pool(Generic[Item, Result]):
+    def __init__(self, order: bytes, items: Sequence[Item], workers: int, limits: Limits) -> None:
+        self._order = order
+        self._waiting = deque(items)
+        self._size = workers
+        self._limits = limits
+        self._workers: list[_Worker] = []
+        self._leaving: list[_Worker] = []
+        self._tasks: dict[_Worker, Item] = {}
+        self._finished: list[tuple[Item, Result | Killed]] = []
+        self._any_ready = False
+        self._unable: Killed | None = None
+
+    def results(self) -> Iterator[tuple[Item, Result | Killed]]:
+        with selectors.DefaultSelector() as selector:
+            try:
+                self._hire(selector)
+                while self._workers:
+                    self._turn(selector)
+                    self._hire(selector)
+                    finished, self._finished = self._finished, []
+                    yield from finished
+                if self._unable:
+                    yield from ((item, self._unable) for item in self._waiting)
+            finally:
+                for worker in (*self._workers, *self._leaving):
+                    worker.tell_to_end()
+                for worker in (*self._workers, *self._leaving):
+                    worker.close()
+
+    def _hire(self, selector: selectors.BaseSelector) -> None:
+        """Start a worker for each waiting item, as far as there may be more, and as starting one is known to work."""
+        starting = sum(not worker.ready for worker in self._workers)
+        while len(self._workers) < self._size and starting < len(self._waiting):
+            if self._unable and not self._any_ready:
+                return
+            while self._leaving:  # what they hold is needed
+                self._leaving.pop().close()
+            self._workers.append(_Worker(self._order, self._limits, selector))
+            starting += 1
+
+    def _turn(self, selector: selectors.BaseSelector) -> None:
+        """Wait for something to happen, and see to it.
+
+        Who takes our results may have kept us waiting: only a worker that is late and has not replied by now is lost.
+        """
+        patience = min(worker.deadline for worker in self._workers) - time.monotonic()
+        events = selector.select(min(max(patience, 0), _MAX_PATIENCE))
+        now = time.monotonic()
+        active = {key.data for key, _ in events}
+        for worker in [worker for worker in self._workers if worker.deadline <= now and worker not in active]:
+            self._lose(worker, End.TIMEOUT, f"took longer than {worker.seconds:g} s")
+        for key, event in events:
+            if event == selectors.EVENT_WRITE:
+                key.data.send_more()
+        for key, event in events:
+            if event == selectors.EVENT_READ:
+                self._receive(key.data)
+
+    def _receive(self, worker: _Worker) -> None:
+        try:
+            message = worker.receive()
+        except EOFError:
+            self._lose(worker, *self._obituary(worker))
+            return
+        if message is None:
+            return
+        end, result, spent = _opened(message)
+        if worker.ready:
+            outcome = worker.killed(end, result) if end else result
+            self._finished.append((self._tasks.pop(worker), outcome))
+        elif end:
+            self._lose(worker, end, result)
+            return
+        worker.ready = self._any_ready = True
+        self._employ(worker, spent)
+
+    def _employ(self, worker: _Worker, spent: bool) -> None:
+        """Give the worker the next task, or let it go."""
+        while self._waiting and not spent:
+            item = self._waiting.popleft()
+            try:
+                message = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+            except Exception as error:
+                killed = Killed(End.RAISED, f"cannot be pickled: {described(error)}", "")
+                self._finished.append((item, killed))
+                continue
+            self._tasks[worker] = item
+            worker.send(message, self._limits.seconds)
+            return
+        self._workers.remove(worker)
+        self._leaving.append(worker)
+        worker.tell_to_end()
+
+    def _obituary(self, worker: _Worker) -> tuple[End, str]:
+        """What ended a worker that has closed its pipe."""
+        code = worker.end(_GRACE_SECONDS)
+        if code is None:
+            return End.CRASH, "closed the pipe that its result goes through"
+        if code == OUT_OF_MEMORY:
+            return End.MEMORY, f"held more than {self._limits.memory / 2**30:.3g} GiB of memory"
+        return _described_end(int(code))
+
+    def _lose(self, worker: _Worker, end: End, message: str) -> None:
+        """Take leave of a worker that is of no more use; its task, or for one that never got ready the next, pays."""
+        worker.end(0)
+        self._workers.remove(worker)
+        if worker.ready:
+            self._finished.append((self._tasks.pop(worker), worker.killed(end, message)))
+        else:
+            self._unable = worker.killed(end, f"its worker could not start: {message}")
+            if self._waiting:
+                self._finished.append((self._waiting.popleft(), self._unable))
+        worker.close()
+
+
+def _opened(message: bytes) -> tuple[End | None, Any, bool]:
+    """What a reply says: the end and the sentence, or None and the result; and whether the worker is spent."""
+    spent = True
+    try:
+        reply: Reply = pickle.loads(message)
+        spent = reply.spent
+        return reply.end, reply.message if reply.end else pickle.loads(reply.result), spent
+    except (Exception, SystemExit) as error:
+        return End.RAISED, f"gave a result that cannot be unpickled: {described(error)}", spent
+
+
+def _described_end(code: int) -> tuple[End, str]:
+    if code >= 0:
+        return End.EXIT, f"exited with code {code}"
+    try:
+        name = f" ({signal.Signals(-code).name})"
+    except ValueError:
+        name = ""
+    reason = ", as the kernel does when the machine runs out of memory" if -code == signal.SIGKILL else ""
+    return End.CRASH, f"killed by signal {-code}{name}{reason}"
+
+
+def _open_log() -> int:
+    """A file without a name, written at its end by all who share it."""
+    descriptor, path = tempfile.mkstemp(prefix="tritonaudit-")
+    os.unlink(path)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_APPEND)
+    return _above_streams(descriptor)
+
+
+def _pipe() -> tuple[int, int]:
+    reading, writing = os.pipe()
+    return _above_streams(reading), _above_streams(writing)
+
+
+def _above_streams(descriptor: int) -> int:
+    """The same file under a number above those of the standard streams, which this process may lack."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return moved
+
+
+class _Worker:
+    """A worker, by way of its supervisor, as the pool sees it: it is sent messages, and replies, until `deadline`."""
+
+    def __init__(self, order: bytes, limits: Limits, selector: selectors.BaseSelector) -> None:
+        self.ready = False
+        self.seconds = limits.start
+        self.deadline = 0.0
+        self._selector = selector
+        self._outgoing = memoryview(b"")
+        self._incoming = bytearray()
+        self._log = _open_log()
+        requests, self._requests = _pipe()
+        self._replies, replies = _pipe()
+        stdin = _above_streams(os.open(os.devnull, os.O_RDONLY))
+        os.set_blocking(self._requests, False)
+        channel = (requests, replies, stdin, self._log)
+        paths = [path or os.getcwd() for path in sys.path if isinstance(path, str)]
+        try:
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-c", _START, *map(str, channel), str(limits.memory), *paths],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                pass_fds=channel,
+                start_new_session=True,
+            )
+        finally:
+            for descriptor in (requests, replies, stdin):
+                os.close(descriptor)
+        selector.register(self._replies, selectors.EVENT_READ, self)
+        self.send(order, limits.start)
+
+    def send(self, message: bytes, seconds: float) -> None:
+        """Send what is to be replied to within the seconds, from when it is sent whole; its log starts empty."""
+        os.ftruncate(self._log, 0)
+        self.seconds = seconds
+        self._outgoing = memoryview(framed(message))
+        self.send_more()
+
+    def send_more(self) -> None:
+        """Send as much as the pipe takes, and have the selector wait for it to take the rest."""
+        try:
+            self._outgoing = self._outgoing[os.write(self._requests, self._outgoing) :]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:  # it has died, which the pipe of its replies tells
+            self._outgoing = memoryview(b"")
+        self.deadline = time.monotonic() + self.seconds
+        is_waiting = self._requests in self._selector.get_map()
+        if self._outgoing and not is_waiting:
+            self._selector.register(self._requests, selectors.EVENT_WRITE, self)
+        elif is_waiting and not self._outgoing:
+            self._selector.unregister(self._requests)
+
+    def receive(self) -> bytes | None:
+        """Its reply, None while that is not there as a whole; EOFError once it has closed the pipe."""
+        chunk = os.read(self._replies, 1 << 20)
+        if not chunk:
+            raise EOFError
+        self._incoming += chunk
+        self.deadline = max(self.deadline, time.monotonic() + _TRANSFER_SECONDS)
+        return take_message(self._incoming)
+
+    def killed(self, end: End, message: str) -> Killed:
+        """The task as killed, with what its log says now."""
+        size = os.fstat(self._log).st_size
+        text = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0)).decode(errors="replace")
+        return Killed(end, message, "\n".join(text.splitlines()[-_LOG_LINES:]))
+
+    def tell_to_end(self) -> None:
+        """Have the supervisor kill the worker, and all that it started."""
+        for pipe in (self._requests, self._replies):
+            if pipe in self._selector.get_map():
+                self._selector.unregister(pipe)
+        assert self._supervisor.stdin is not None
+        self._supervisor.stdin.close()
+
+    def end(self, grace: float) -> str | None:
+        """End it, unless it does by itself within the grace: then, what the supervisor says of its end."""
+        try:
+            self._supervisor.wait(grace)
+        except subprocess.TimeoutExpired:
+            self.tell_to_end()
+            self._wait()
+            return None
+        self.tell_to_end()
+        assert self._supervisor.stdout is not None
+        return self._supervisor.stdout.read().decode() or str(self._supervisor.returncode)
+
+    def close(self) -> None:
+        """Wait for the end that it was told of, and leave nothing open."""
+        self._wait()
+        assert self._supervisor.stdout is not None
+        self._supervisor.stdout.close()
+        os.close(self._log)
+        os.close(self._requests)
+        os.close(self._replies)
+
+    def _wait(self) -> None:
+        try:
+            self._supervisor.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._supervisor.kill()
+            self._supervisor.wait()

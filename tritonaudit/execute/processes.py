@@ -1,0 +1,124 @@
+"""What the operating system tells of processes, and does for them; where it cannot (macOS), nothing or less."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import time
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_SCAN_SHARE = 0.005  # of the time goes into looking for child processes
+_MAX_PAUSE = 2.0  # seconds between two such looks, however long they take
+
+# Of <linux/prctl.h>, and of every <stdio.h>.
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_IONBF = 2
+
+
+def die_with_parent(signal: int) -> None:
+    """Have this process get the signal when the thread that started it ends (Linux)."""
+    _prctl(_PR_SET_PDEATHSIG, signal)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux)."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def be_killed_first() -> None:
+    """Have the kernel choose this process and its children, should the machine run out of memory (Linux)."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+
+
+def unbuffer_c_stdout() -> None:
+    """Have C's `stdout` written at once, so that a crash loses nothing and a task's text is in its own log."""
+    libc = ctypes.CDLL(None)
+    name = "__stdoutp" if sys.platform == "darwin" else "stdout"
+    with contextlib.suppress(ValueError):
+        libc.setvbuf(ctypes.c_void_p.in_dll(libc, name), None, _IONBF, ctypes.c_size_t(0))
+
+
+def has_children() -> bool:
+    """Whether this process has children that run; those that ended are reaped."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def descendants(process: int) -> list[int]:
+    """The children of a process, theirs, and so on (Linux)."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit() and (parent := _parent(name)) is not None:
+            children.setdefault(parent, []).append(int(name))
+    found = [process]
+    for pid in found:
+        found.extend(children.get(pid, ()))
+    return found[1:]
+
+
+def resident(process: int) -> int:
+    """The bytes of memory that a process holds, 0 when that cannot be told (macOS)."""
+    try:
+        with open(f"/proc/{process}/statm") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+class MemoryWatch:
+    """Tells when a process and its descendants hold more than `limit` bytes of memory (Linux)."""
+
+    def __init__(self, process: int, limit: int) -> None:
+        self._process = process
+        self._limit = limit
+        self._next_scan = 0.0
+        self._suspected = False
+
+    def is_exceeded(self) -> bool:
+        """To be asked again and again: looking for descendants is dear, and not done each time."""
+        if resident(self._process) > self._limit:
+            return True
+        if time.monotonic() < self._next_scan:
+            return False
+        began = time.process_time()
+        # A process that is just being started shares its parent's memory, so that one look alone proves nothing.
+        suspected, self._suspected = self._suspected, self._family_exceeds()
+        if not self._suspected:
+            pause = (time.process_time() - began) / _SCAN_SHARE
+            self._next_scan = time.monotonic() + min(pause, _MAX_PAUSE)
+        return suspected and self._suspected
+
+    def _family_exceeds(self) -> bool:
+        children = descendants(self._process)
+        family = [self._process, *children] if children else []
+        return sum(map(resident, family)) > self._limit and sum(map(_proportional, family)) > self._limit
+
+
+def _proportional(process: int) -> int:
+    """The bytes that a process holds, where those which several hold count in part, so that a sum has them once."""
+    try:
+        with open(f"/proc/{process}/smaps_rollup") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return resident(process)
+
+
+def _parent(process: str) -> int | None:
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), *(ctypes.c_ulong(0) for _ in range(3)))

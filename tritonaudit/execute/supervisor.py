@@ -1,0 +1,118 @@
+"""The process between the pool and a worker: it watches the worker's memory, and outlives it to leave nothing behind.
+
+It is the leader of a session, and starts the worker as its only child. When the worker ends, holds too much memory, or
+the pool closes the supervisor's stdin or is gone, the supervisor kills what is left of the worker and of the processes
+that the worker started, and says on its stdout how the worker ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from dataclasses import astuple
+from typing import NoReturn
+
+from tritonaudit.execute.processes import (
+    MemoryWatch,
+    adopt_orphans,
+    be_killed_first,
+    descendants,
+    die_with_parent,
+    unbuffer_c_stdout,
+)
+from tritonaudit.execute.worker import Channel, serve
+
+OUT_OF_MEMORY = "memory"
+TOLD_TO_END = "told"
+
+_TICK = 0.05  # seconds
+_KILL_SECONDS = 4.0  # a process in the midst of a driver's call can take its time to die
+_LOG_BYTES = 1 << 20
+_LOG_KEPT = 1 << 13
+
+
+def main() -> NoReturn:
+    """Run a worker to its end; the arguments are the pipes' and the log's descriptors, and the memory in bytes."""
+    channel, memory = Channel(*map(int, sys.argv[1:5])), int(sys.argv[5])
+    del sys.argv[1:]
+    for descriptor in astuple(channel):
+        os.set_inheritable(descriptor, False)
+    pool = os.getppid()
+    adopt_orphans()
+    worker = os.fork()
+    if worker == 0:
+        _work(channel, memory)
+    with contextlib.suppress(OSError):
+        os.setpgid(worker, worker)
+    os.close(channel.requests)
+    os.close(channel.replies)
+    try:
+        end = _wait(worker, pool, channel.log, MemoryWatch(worker, memory))
+    finally:
+        _kill_all(worker)
+    with contextlib.suppress(OSError):
+        os.write(1, end.encode())
+    os._exit(0)
+
+
+def _work(channel: Channel, memory: int) -> NoReturn:
+    supervisor = os.getppid()
+    try:
+        os.setpgid(0, 0)
+        die_with_parent(signal.SIGKILL)
+        adopt_orphans()
+        be_killed_first()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        unbuffer_c_stdout()
+        if os.getppid() == supervisor:
+            serve(channel, memory)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _wait(worker: int, pool: int, log: int, memory: MemoryWatch) -> str:
+    """Wait for the worker's end: its exit code, minus the number of the signal that killed it, or why it must end."""
+    while True:
+        told, _, _ = select.select([0], [], [], _TICK)
+        ended, status = os.waitpid(worker, os.WNOHANG)
+        if ended:
+            return str(os.waitstatus_to_exitcode(status))
+        if told or os.getppid() != pool:
+            return TOLD_TO_END
+        if memory.is_exceeded():
+            return OUT_OF_MEMORY
+        _shorten(log)
+
+
+def _shorten(log: int) -> None:
+    """Keep the end of a log that grows without end; the log is open for appending."""
+    size = os.fstat(log).st_size
+    if size > _LOG_BYTES:
+        kept = os.pread(log, _LOG_KEPT, size - _LOG_KEPT)
+        os.ftruncate(log, 0)
+        os.write(log, kept)
+
+
+def _kill_all(worker: int) -> None:
+    """Kill the worker's process group, and every process that came from it, whatever its group or session is now."""
+    deadline = time.monotonic() + _KILL_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            os.killpg(worker, signal.SIGKILL)
+        for process in descendants(os.getpid()):
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.002)

@@ -1,0 +1,131 @@
+"""A worker process: one task after the other, each with a log of its own, until it is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, replace
+from io import FileIO, TextIOWrapper
+from typing import Any
+
+from tritonaudit.execute.blame import described, exit_described
+from tritonaudit.execute.killed import End
+from tritonaudit.execute.messages import Reply, read_message, write_message
+from tritonaudit.execute.processes import has_children, resident
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A worker's descriptors: the pipe of its requests, that of its replies, its empty stdin, and its log."""
+
+    requests: int
+    replies: int
+    stdin: int
+    log: int
+
+
+def serve(channel: Channel, memory: int) -> None:
+    """Prepare, then answer requests until there are no more.
+
+    The first request is `(work, prepare, arguments)`, each other an item for `work`, all pickled. `memory` is the limit
+    of this process in bytes.
+    """
+    worker = _Worker(channel, memory)
+    order = read_message(channel.requests)
+    if order is None or not worker.get_ready(order):
+        return
+    while (item := read_message(channel.requests)) is not None:
+        worker.answer(item)
+
+
+class _Worker:
+    def __init__(self, channel: Channel, memory: int) -> None:
+        self._channel = channel
+        self._memory = memory
+        self._process = os.getpid()
+        self._identity = _identity(channel)
+        self._work: Callable[[Any], Any]
+        self._threads = 0
+        self._memory_at_rest = 0
+
+    def get_ready(self, order: bytes) -> bool:
+        reply = self._attempt(lambda: self._prepare(*pickle.loads(order)))
+        self._threads = threading.active_count()
+        self._memory_at_rest = resident(self._process)
+        self._send(reply)
+        return reply.end is None
+
+    def _prepare(
+        self, work: Callable[[Any], Any], prepare: Callable[..., None] | None, arguments: tuple[Any, ...]
+    ) -> None:
+        self._work = work
+        if prepare is not None:
+            prepare(*arguments)
+
+    def answer(self, item: bytes) -> None:
+        reply = self._attempt(lambda: self._work(pickle.loads(item)))
+        self._send(replace(reply, spent=reply.end is not None or self._is_spent()))
+
+    def _attempt(self, task: Callable[[], Any]) -> Reply:
+        self._open_streams()
+        try:
+            result = task()
+        except SystemExit as error:
+            reply = Reply(end=End.EXIT, message=exit_described(error))
+        except BaseException as error:
+            end = End.MEMORY if isinstance(error, MemoryError) else End.RAISED
+            reply = Reply(end=end, message=described(error))
+        else:
+            reply = _pickled(result)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if os.getpid() != self._process:  # a child that the task forked, and that came back as if it were us
+                os._exit(0)
+        return reply
+
+    def _open_streams(self) -> None:
+        """Make the standard streams what they were, whatever the last task did to them."""
+        for descriptor, source in enumerate((self._channel.stdin, self._channel.log, self._channel.log)):
+            os.dup2(source, descriptor)
+        sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
+
+    def _is_spent(self) -> bool:
+        """Whether the task left processes, threads or much memory behind."""
+        spare = (self._memory - self._memory_at_rest) // 2
+        return (
+            has_children()
+            or threading.active_count() > self._threads
+            or resident(self._process) > self._memory_at_rest + spare
+        )
+
+    def _send(self, reply: Reply) -> None:
+        """Send the reply; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
+        with contextlib.suppress(OSError):
+            if _identity(self._channel) == self._identity:
+                write_message(self._channel.replies, pickle.dumps(reply))
+                return
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(self._process, signal.SIGPIPE)
+
+
+def _identity(channel: Channel) -> list[tuple[int, int]]:
+    """What the descriptors stand for: their numbers could be a file of the user's by now."""
+    found = [os.fstat(descriptor) for descriptor in astuple(channel)]
+    return [(file.st_dev, file.st_ino) for file in found]
+
+
+def _unbuffered(descriptor: int) -> TextIOWrapper:
+    raw: Any = FileIO(descriptor, "w", closefd=False)
+    return TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+
+
+def _pickled(result: Any) -> Reply:
+    try:
+        return Reply(pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
+    except BaseException as error:
+        return Reply(end=End.RAISED, message=f"gave a result that cannot be pickled: {described(error)}")
