@@ -59,9 +59,9 @@ def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit
     return replace(_merge(results), files=len(learnt))
 
 
-def kernel_findings(path: Path, config: Config, types: Types) -> tuple[Finding, ...]:
-    """The findings in a file's kernels, of every confidence, where parameters have these types; none if unreadable."""
-    return _Checker(replace(config, pedantic=True), types).file(path).findings
+def check_typed(path: Path, config: Config, types: Types) -> Audit:
+    """Audit one file, its kernels' parameters having these types; findings of every confidence are in it."""
+    return _merge([_Checker(replace(config, pedantic=True), types).file(path)])
 
 
 @dataclass(frozen=True)

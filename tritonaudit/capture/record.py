@@ -181,7 +181,8 @@ def kernel_ref(function: Any) -> KernelRef:
     """Where a jit function's `def` stands."""
     lines, first = inspect.getsourcelines(function.fn)
     offset = next((i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
-    return KernelRef(function.fn.__code__.co_filename, function.fn.__qualname__, first + offset)
+    name = function.fn.__qualname__.replace("<locals>.", "")
+    return KernelRef(function.fn.__code__.co_filename, name, first + offset)
 
 
 def _signature(function: Any, source: Any) -> tuple[tuple[str, str], ...]:

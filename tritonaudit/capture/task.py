@@ -79,6 +79,11 @@ def become_gpu(target: str) -> None:
     record.install()
 
 
+def target() -> str:
+    """The target of this process."""
+    return _target
+
+
 def capture_all(path: Path) -> tuple[Captured, ...] | Unloadable:
     """The launches of every subject of a file or folder."""
     names = subject_names(path)

@@ -17,12 +17,13 @@ def gather(
 ) -> tuple[CompiledKernel, ...]:
     """The facts of every launched kernel, in the order of files and lines.
 
-    `compiled` holds a variant for each program, without what only the launch knows.
+    `compiled` holds a variant for each program that was compiled, without what only the launch knows.
     """
     places = Places()
     by_kernel: dict[KernelRef, dict[_Key, list[Launch]]] = {}
     for launch in launches:
-        by_kernel.setdefault(launch.kernel, {}).setdefault(_key(launch), []).append(launch)
+        if launch.error is not None or launch.program in compiled:
+            by_kernel.setdefault(launch.kernel, {}).setdefault(_key(launch), []).append(launch)
     grown = _sweeps(sweeps)
     return tuple(
         CompiledKernel(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tritonaudit.capture.launch import Launch
 from tritonaudit.config import Config
-from tritonaudit.engine import kernel_findings
+from tritonaudit.engine import check_typed
 from tritonaudit.finding import Finding, Span, Witness
+from tritonaudit.rules import all_rules
+from tritonaudit.selection import Selection
 
 Signature = Mapping[str, str]
 """The type of each parameter of a kernel, as Triton writes it."""
@@ -16,10 +19,32 @@ Signature = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Settled:
-    """Source findings that types decide: those that they make surer, or first show, and those that they refute."""
+    """Source findings that types decide: those that they make surer, or first show, and those that they refute.
+
+    `texts` holds the text of every file with a confirmed one, by its path.
+    """
 
     confirmed: tuple[Finding, ...] = ()
     refuted: tuple[Finding, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def settle_all(launches: Iterable[Launch], config: Config) -> Settled:
+    """The source findings that the captured launches settle, in all of their files; what was inferred settles none."""
+    signatures: dict[str, dict[str, dict[tuple[tuple[str, str], ...], None]]] = {}
+    for launch in launches:
+        if not launch.is_inferred:
+            kernels = signatures.setdefault(launch.kernel.path, {})
+            kernels.setdefault(launch.kernel.name, {})[launch.signature] = None
+    found = [
+        settle(Path(path), {kernel: [dict(one) for one in given] for kernel, given in kernels.items()}, config)
+        for path, kernels in sorted(signatures.items())
+    ]
+    return Settled(
+        confirmed=tuple(finding for one in found for finding in one.confirmed),
+        refuted=tuple(finding for one in found for finding in one.refuted),
+        texts={path: text for one in found for path, text in one.texts.items()},
+    )
 
 
 def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Config) -> Settled:
@@ -27,12 +52,16 @@ def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Co
 
     A finding is refuted only where every signature refutes it, and confirmed where one of them makes it surer.
     """
-    unsure = {_key(f): f for f in kernel_findings(path, config, {}) if f.kernel in signatures}
+    untyped = check_typed(path, config, {})
+    unsure = {_key(f): f for f in untyped.findings if f.kernel in signatures}
+    texts = dict(untyped.texts)
     seen: set[_Key] = set()
     confirmed: dict[_Key, Finding] = {}
     for number in range(max(map(len, signatures.values()), default=0)):
         types = {kernel: given[min(number, len(given) - 1)] for kernel, given in signatures.items()}
-        for finding in kernel_findings(path, config, types):
+        typed = check_typed(path, config, types)
+        texts.update(typed.texts)
+        for finding in typed.findings:
             if finding.kernel not in types:
                 continue
             key = _key(finding)
@@ -40,8 +69,10 @@ def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Co
             before = confirmed.get(key) or unsure.get(key)
             if before is None or finding.confidence.rank < before.confidence.rank:
                 confirmed[key] = replace(finding, witness=_witness(types[finding.kernel]))
+    selection = Selection.of(config, all_rules())
+    shown = tuple(f for f in confirmed.values() if selection.shown(f.code, f.confidence))
     refuted = tuple(finding for key, finding in unsure.items() if key not in seen)
-    return Settled(tuple(confirmed.values()), refuted)
+    return Settled(shown, refuted, {f.path: texts[f.path] for f in shown})
 
 
 _Key = tuple[str, Span, str | None]

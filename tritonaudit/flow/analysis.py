@@ -41,7 +41,7 @@ def analyse(
             yield NotAnalysed(jit, project.refusal(function))
             continue
         facts = LaunchFacts(module, jit, launches.get(jit.name, ()), project)
-        helper = _is_helper(module, jit, facts, called)
+        helper = not facts.launches and _looks_like_helper(module, jit, called)
         flow = KernelFlow(module, jit, tree, facts, target, helper, types.get(jit.qualname, {}))
         try:
             Machine(flow, project, function).run()
@@ -68,8 +68,11 @@ def _called(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_helper(module: Module, jit: JitFunction, facts: LaunchFacts, called: frozenset[str]) -> bool:
+def is_helper(function: Function) -> bool:
+    """Whether the text of its file says that a jit function is called by kernels; one that is launched is none."""
+    return _looks_like_helper(function.module, function.jit, _called(function.module))
+
+
+def _looks_like_helper(module: Module, jit: JitFunction, called: frozenset[str]) -> bool:
     """Whether other kernels call it, so that its parameters may be blocks."""
-    if facts.launches:
-        return False
     return jit.name in called or _RETURNS_VALUE.search(_source(module, jit)) is not None

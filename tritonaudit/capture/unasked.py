@@ -1,0 +1,146 @@
+"""The task of a worker for a kernel that no subject launches: lifted out of its project and called as inferred."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from tritonaudit.capture.alternatives import alternatives
+from tritonaudit.capture.infer import Inference
+from tritonaudit.capture.inferred import Argument, InferredCall, Kind
+from tritonaudit.capture.launch import Launch, SourceError
+from tritonaudit.capture.launches import Launches
+from tritonaudit.capture.lift import CannotLift, Lifted, lift
+from tritonaudit.config import Config
+from tritonaudit.flow.analysis import is_helper
+from tritonaudit.kernel.project import Function, Project
+from tritonaudit.source.discover import discover
+from tritonaudit.source.outline import outline
+
+_CASE = "as inferred"
+_CONFIGS = 4  # of an autotuner's, evenly spread
+_DTYPE = "float16"
+_LARGE = 1 << 15  # elements of a block: 8 warps hold 128 of each lane
+_TILE = 64
+_BLOCK = re.compile(r"tensor<((?:\d+x)+)")
+_SIZES = "its tensors have a typical size"
+
+
+@dataclass(frozen=True)
+class InferTask:
+    """One jit function of a file, by its qualified name, in the project of that root; both are absolute."""
+
+    root: Path
+    path: Path
+    kernel: str
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The launches of a kernel as inferred, or why it cannot be launched; neither for what is no kernel by itself."""
+
+    task: InferTask
+    launches: tuple[Launch, ...] = ()
+    reason: str = ""
+    is_helper: bool = False
+
+
+def infer_launches(task: InferTask) -> Inferred:
+    """Launch a kernel as its launches, its decorators and its body let one infer, in a process with a stand-in GPU."""
+    project = _project(task.root)
+    function = _function(task.path, task.kernel)
+    launches = _launches(task.root).of(function)
+    if not launches and is_helper(function):
+        return Inferred(task, is_helper=True)
+    try:
+        return _attempts(task, lift(project, function), Inference(project, function, launches, _DTYPE))
+    except CannotLift as error:
+        return Inferred(task, reason=str(error))
+
+
+def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred:
+    """The first call that the front end accepts, or the first of all calls with what it says against that."""
+    from tritonaudit.capture.load import load
+
+    loaded = load(lifted)
+    refused: Inferred | None = None
+    call: InferredCall | None = inference.call()
+    while call is not None:
+        made, error = _launched(loaded.kernel, call, task)
+        assumed = (*loaded.assumptions, *call.assumptions, _SIZES)
+        found = Inferred(task, tuple(replace(launch, assumed=assumed) for launch in made))
+        if error is None:
+            return _smaller(loaded.kernel, call, task, found)
+        refused = refused or (found if made else replace(found, reason=error.message))
+        call = alternatives(inference, call, error)
+    assert refused is not None
+    return refused
+
+
+def _smaller(kernel: Any, call: InferredCall, task: InferTask, found: Inferred) -> Inferred:
+    """The same with the guessed sizes of its blocks made small, where they come to more than anyone would choose."""
+    if _largest_block(found.launches) <= _LARGE:
+        return found
+    arguments = tuple(
+        replace(argument, value=min(argument.value, _TILE)) if _is_guessed_size(argument) else argument
+        for argument in call.arguments
+    )
+    made, error = _launched(kernel, replace(call, arguments=arguments), task)
+    if error is not None:
+        return found
+    return replace(found, launches=tuple(replace(launch, assumed=found.launches[0].assumed) for launch in made))
+
+
+def _is_guessed_size(argument: Argument) -> bool:
+    return argument.kind is Kind.CONSTEXPR and argument.guessed and type(argument.value) is int
+
+
+def _largest_block(launches: Iterable[Launch]) -> int:
+    """How many elements the largest block of the programs has."""
+    texts = (launch.program.ttir for launch in launches if launch.program is not None)
+    return max(
+        (prod(map(int, dims.split("x")[:-1])) for text in texts for dims in set(_BLOCK.findall(text))), default=0
+    )
+
+
+def _launched(kernel: Any, call: InferredCall, task: InferTask) -> tuple[list[Launch], SourceError | None]:
+    """The launches of one call, and what is said against it."""
+    from tritonaudit.capture.arguments import build_arguments
+    from tritonaudit.capture.record import Recorder, recording
+    from tritonaudit.capture.task import target
+
+    recorder = Recorder(target(), _CASE, _CONFIGS)
+    try:
+        positional, keywords = build_arguments(call, kernel)
+        with recording(recorder):
+            kernel[(1, 1, 1)](*positional, **keywords)
+    except Exception as error:
+        return [], SourceError(f"{type(error).__name__}: {error}", str(task.path), 0, 1)
+    if not recorder.launches:
+        return [], SourceError("nothing is launched", str(task.path), 0, 1)
+    return recorder.launches, next((launch.error for launch in recorder.launches if launch.error is not None), None)
+
+
+@lru_cache(maxsize=4)
+def _project(root: Path) -> Project:
+    return Project(root)
+
+
+@lru_cache(maxsize=4)
+def _launches(root: Path) -> Launches:
+    return Launches(_project(root), discover((root,), Config(root=root)).files)
+
+
+@lru_cache(maxsize=16)
+def _functions(path: Path) -> dict[str, Function]:
+    module = outline(str(path), path.read_text(encoding="utf-8"))
+    return {jit.qualname: Function(module, jit) for jit in module.jit}
+
+
+def _function(path: Path, kernel: str) -> Function:
+    return _functions(path)[kernel]

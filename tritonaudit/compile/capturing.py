@@ -1,0 +1,204 @@
+"""Has worker processes call subjects, and kernels that no subject launches, on stand-in GPUs; collects the launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.task import (
+    Captured,
+    CaptureTask,
+    Missed,
+    SweepLaunches,
+    Unloadable,
+    become_gpu,
+    capture,
+    capture_all,
+    subject_names,
+)
+from tritonaudit.capture.unasked import Inferred, InferTask, infer_launches
+from tritonaudit.engine import shown_path
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.finding import Outcome, Problem, Status
+from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.discover import project_root
+from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline
+
+_LIMITS = Limits(seconds=300, memory=8 << 30)  # of all cases of a file's subjects, and then of one subject
+_INFERENCE = Limits(seconds=60, memory=8 << 30)  # of one kernel
+_CHECK = "capture"
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Launches on every target, and what could not be had."""
+
+    launches: tuple[Launch, ...] = ()
+    sweeps: tuple[SweepLaunches, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+    def __or__(self, other: Gathered) -> Gathered:
+        return Gathered(
+            (*self.launches, *other.launches),
+            (*self.sweeps, *other.sweeps),
+            (*self.problems, *other.problems),
+            (*self.outcomes, *other.outcomes),
+        )
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """A file or a subject whose worker died."""
+
+    path: Path
+    subject: str
+    target: str
+    killed: Killed
+
+
+_Result = Captured | Unloadable | _Lost
+
+
+def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int) -> Gathered:
+    """The launches of every subject of the files and folders, on every target."""
+    if not files:
+        return Gathered()
+    results = _on_each(targets, jobs, lambda target, workers: _on(target, files, workers))
+    captured = [result for result in results if isinstance(result, Captured)]
+    return Gathered(
+        launches=tuple(launch for one in captured for launch in one.launches),
+        sweeps=tuple(sweep for one in captured if one.target == targets[0] for sweep in one.sweeps),
+        problems=tuple(dict.fromkeys(_problem(result) for result in results if not isinstance(result, Captured))),
+        outcomes=tuple(outcome for one in captured for outcome in _shortfall(one)),
+    )
+
+
+def infer_kernels(
+    files: Sequence[Path], captured: Collection[KernelPlace], targets: Sequence[str], jobs: int
+) -> Gathered:
+    """The launches, as inferred, of the kernels in the files that were not captured, on every target."""
+    tasks = [task for path in files for task in _inference(path, captured)]
+    if not tasks:
+        return Gathered()
+
+    def infer(target: str, workers: int) -> Iterator[tuple[str, InferTask, Inferred | Killed]]:
+        for task, outcome in run_tasks(
+            infer_launches, tasks, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
+        ):
+            yield target, task, outcome
+
+    results = _on_each(targets, jobs, infer)
+    return Gathered(
+        launches=tuple(
+            launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches
+        ),
+        outcomes=tuple(outcome for result in results for outcome in _uninferred(*result)),
+    )
+
+
+KernelPlace = tuple[str, int]
+"""A kernel's file, absolute, and the line of its `def`."""
+
+
+def _inference(path: Path, captured: Collection[KernelPlace]) -> Iterator[InferTask]:
+    """What cannot be read or parsed has no kernels here; the source stage says so."""
+    try:
+        data = path.read_bytes()
+        if not may_hold_kernels(data):
+            return
+        module = outline(str(path), decode(data))
+    except (OSError, Undecodable, Unparsable):
+        return
+    root = project_root(path)
+    for function in module.jit:
+        if (str(path), function.node.lineno) not in captured:
+            yield InferTask(root, path, function.qualname)
+
+
+def _uninferred(target: str, task: InferTask, outcome: Inferred | Killed) -> Iterator[Outcome]:
+    if isinstance(outcome, Killed):
+        reason = f"inferring a launch of `{task.kernel}` {outcome.message}"
+    elif outcome.reason:
+        reason = f"no launch of `{task.kernel}` can be inferred: {outcome.reason}"
+    else:
+        return
+    yield Outcome(_CHECK, shown_path(task.path), Status.NOT_RUN, target, reason)
+
+
+def _on_each(targets: Sequence[str], jobs: int, work: Callable[[str, int], Iterator[Found]]) -> list[Found]:
+    """What comes of the work for each target with its share of the processes, which are each target's own."""
+    if not targets:
+        return []
+    at_once = min(jobs, len(targets))
+    with ThreadPoolExecutor(at_once) as threads:
+        found = threads.map(lambda target: list(work(target, max(1, jobs // at_once))), targets)
+        return [result for one in found for result in one]
+
+
+def _on(target: str, files: Sequence[Path], workers: int) -> Iterator[_Result]:
+    """A file's subjects in one task; where that dies, each in its own, so that only the one that kills it is lost."""
+    again: list[Path] = []
+    for path, outcome in run_tasks(
+        capture_all, files, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
+    ):
+        if isinstance(outcome, Killed):
+            again.append(path)
+        elif isinstance(outcome, Unloadable):
+            yield outcome
+        else:
+            yield from outcome
+    if again:
+        yield from _one_by_one(target, again, workers)
+
+
+def _one_by_one(target: str, files: Sequence[Path], workers: int) -> Iterator[_Result]:
+    tasks: list[CaptureTask] = []
+    for path, names in run_tasks(
+        subject_names, files, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
+    ):
+        if isinstance(names, Killed):
+            yield _Lost(path, "", target, names)
+        elif isinstance(names, Unloadable):
+            yield names
+        else:
+            tasks.extend(CaptureTask(path, name) for name in names)
+    for task, outcome in run_tasks(
+        capture, tasks, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
+    ):
+        yield _Lost(task.path, task.subject, target, outcome) if isinstance(outcome, Killed) else outcome
+
+
+def _problem(result: Unloadable | _Lost) -> Problem:
+    if isinstance(result, Unloadable):
+        return Problem(shown_path(Path(result.path)), result.reason, result.line)
+    what = f"the subject {result.subject!r}" if result.subject else "its subjects"
+    last = next((line for line in reversed(result.killed.log.splitlines()) if line.strip()), "")
+    said = f" ({last.strip()})" if last else ""
+    return Problem(shown_path(result.path), f"capturing {what} for {result.target} {result.killed.message}{said}")
+
+
+def _shortfall(captured: Captured) -> Iterator[Outcome]:
+    """What a subject did not show: cases that could not be called, or no launch at all."""
+    shown = shown_path(captured.task.path)
+    for missed in captured.missed:
+        yield Outcome(_CHECK, shown, Status.NOT_RUN, _case(captured, missed.case), _reason(captured, missed))
+    if not captured.launches and not captured.missed:
+        reason = f"the subject {captured.task.subject!r} launches no kernel"
+        yield Outcome(_CHECK, shown, Status.NOT_RUN, captured.target, reason)
+
+
+def _case(captured: Captured, case: str) -> str:
+    return f"{captured.task.subject}, {case}, {captured.target}"
+
+
+def _reason(captured: Captured, missed: Missed) -> str:
+    where = f" ({shown_path(Path(missed.path))}:{missed.line})" if missed.path else ""
+    return f"the subject {captured.task.subject!r} with {missed.case} cannot be called: {missed.reason}{where}"

@@ -1,0 +1,52 @@
+"""Has worker processes compile programs, each once, and none that is known already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from tritonaudit.capture.launch import Program
+from tritonaudit.compile.analyse import analyse_program
+from tritonaudit.compile.cache import Cache, default_folder
+from tritonaudit.compile.facts import CompileError, Variant
+from tritonaudit.execute.killed import End, Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+
+_LIMITS = Limits(seconds=300, memory=8 << 30)  # of one program
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What programs came to, and for those that came to nothing why."""
+
+    variants: dict[Program, Variant] = field(default_factory=dict)
+    lost: dict[Program, str] = field(default_factory=dict)
+
+
+def compile_programs(programs: Iterable[Program], jobs: int) -> Compiled:
+    """What each program compiles to. A compiler that aborts has rejected its program; no other end says anything."""
+    cache = Cache(default_folder())
+    found = Compiled()
+    waiting: list[Program] = []
+    for program in dict.fromkeys(programs):
+        known = cache.get(program)
+        if known is None:
+            waiting.append(program)
+        else:
+            found.variants[program] = replace(known, cached=True)
+    for program, outcome in run_tasks(partial(analyse_program, cache=cache), waiting, workers=jobs, limits=_LIMITS):
+        if isinstance(outcome, Variant):
+            found.variants[program] = outcome
+        elif outcome.end is End.CRASH:
+            error = CompileError(f"the compiler is {outcome.message}{_last_words(outcome)}")
+            found.variants[program] = Variant(program.target, "", (), (), error=error)
+        else:
+            found.lost[program] = outcome.message
+    return found
+
+
+def _last_words(killed: Killed) -> str:
+    """The last line that the compiler wrote, where LLVM and MLIR say which assertion failed."""
+    last = next((line for line in reversed(killed.log.splitlines()) if line.strip()), "")
+    return f": {last.strip()}" if last else ""

@@ -1,0 +1,87 @@
+"""The compile stage, end to end: subjects are called, what they launch is compiled, and the kernels are judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tritonaudit.capture.launch import Launch, Program
+from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
+from tritonaudit.compile.capturing import capture_subjects, infer_kernels
+from tritonaudit.compile.compiling import compile_programs
+from tritonaudit.compile.gather import gather
+from tritonaudit.compile.installed import triton_version
+from tritonaudit.compile.settle import Settled, settle_all
+from tritonaudit.config import Config
+from tritonaudit.engine import shown_path
+from tritonaudit.finding import Audit, Outcome, Status
+from tritonaudit.hardware.targets import unsupported
+from tritonaudit.source.discover import discover
+from tritonaudit.subject.find import subject_files
+
+
+def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest) -> CompileAudit:
+    """Compile what the subjects below the paths launch, and the kernels there that no subject launches, as inferred."""
+    jobs = request.jobs or os.cpu_count() or 1
+    gaps = {target: unsupported(target, triton_version()) for target in request.targets}
+    targets = tuple(target for target, gap in gaps.items() if gap is None)
+    found = discover(paths, config)
+    subjects = subject_files(found.files)
+    gathered = capture_subjects(subjects, targets, jobs)
+    captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
+    gathered |= infer_kernels(found.files, captured, targets, jobs)
+    compiled = compile_programs([launch.program for launch in gathered.launches if launch.program is not None], jobs)
+    kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
+    audit = judge_kernels(kernels, request.budget, config)
+    audit = _settling(audit, settle_all(gathered.launches, config))
+    return CompileAudit(
+        audit=replace(
+            audit,
+            problems=(*found.problems, *gathered.problems, *audit.problems),
+            outcomes=(
+                *_gaps(gaps.values()),
+                *gathered.outcomes,
+                *_uncompiled(gathered.launches, compiled.lost),
+                *audit.outcomes,
+            ),
+            files=len(found.files),
+        ),
+        kernels=kernels,
+        targets=request.targets,
+        triton=triton_version(),
+    )
+
+
+def _gaps(reasons: Iterable[str | None]) -> Iterator[Outcome]:
+    for reason in reasons:
+        if reason is not None:
+            yield Outcome("compile", "every kernel", Status.NOT_RUN, reason=reason)
+
+
+def _uncompiled(launches: Iterable[Launch], lost: Mapping[Program, str]) -> Iterator[Outcome]:
+    for launch in launches:
+        if launch.program is not None and launch.program in lost:
+            place = f"{shown_path(Path(launch.kernel.path))}:{launch.kernel.line}"
+            reason = f"compiling `{launch.kernel.name}` {lost[launch.program]}"
+            yield Outcome("compile", place, Status.NOT_RUN, f"{launch.case}, {launch.target}", reason)
+
+
+def _settling(audit: Audit, settled: Settled) -> Audit:
+    """The audit with the source findings that are surer now, and a passed check for each that is refuted."""
+    passed = (
+        Outcome(
+            finding.code,
+            f"{finding.path}:{finding.span.line}",
+            Status.PASS,
+            reason="the types of its launches refute what the source alone could not tell",
+        )
+        for finding in settled.refuted
+    )
+    return replace(
+        audit,
+        findings=tuple(sorted((*audit.findings, *settled.confirmed), key=lambda finding: finding.sort_key)),
+        outcomes=(*audit.outcomes, *passed),
+        texts={**audit.texts, **settled.texts},
+    )
