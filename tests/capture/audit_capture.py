@@ -1,0 +1,152 @@
+"""Wrappers that ask of the GPU what wrappers ask, as a user would write them."""
+
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Case, Size, Subject, Tensor
+
+IS_HOPPER = torch.version.hip is None and torch.cuda.get_device_capability()[0] == 9
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * factor, mask=mask)
+
+
+def scale(x, factor=2.0):
+    out = torch.empty_like(x)
+    grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)  # noqa: E731
+    scale_kernel[grid](x, out, x.numel(), factor, BLOCK=1024)
+    return out
+
+
+def hard_coded(x):
+    assert x.is_cuda
+    assert x.device.type == "cuda"
+    out = torch.zeros(x.shape, device="cuda", dtype=x.dtype)
+    index = torch.arange(4).cuda().to("cuda:0", non_blocking=True)
+    assert index.device == out.device
+    programs = torch.cuda.get_device_properties(x.device).multi_processor_count
+    with torch.cuda.device(x.device):
+        scale_kernel[(programs,)](x.contiguous(), out, x.numel(), 2.0, BLOCK=512 if IS_HOPPER else 256)
+    torch.cuda.synchronize()
+    return out.to(torch.float16)
+
+
+def per_sequence(x, lengths):
+    for length in lengths.tolist():
+        scale_kernel[(1,)](x, x, length, 1.0, BLOCK=64)
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return scale(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return scale(grad, 3.0)
+
+
+@torch.library.custom_op("tritonaudit_tests::scale", mutates_args=())
+def operator(x: torch.Tensor) -> torch.Tensor:
+    return scale(x, 4.0)
+
+
+@operator.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def through_operator(x):
+    return torch.ops.tritonaudit_tests.scale(x)
+
+
+def keep_even_sizes(configs, named_args, **_):
+    return [config for config in configs if named_args["n"] % 2 == 0 or config.kwargs["BLOCK"] == 64]
+
+
+hooked = []
+
+
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK": block}, num_warps=warps, pre_hook=lambda args: args["out_ptr"].zero_())
+        for block, warps in ((64, 1), (128, 2), (256, 4), (512, 4), (1024, 8))
+    ],
+    key=["n"],
+    prune_configs_by={"early_config_prune": keep_even_sizes},
+)
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def tuned_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if EVEN:
+        tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
+    else:
+        mask = offsets < n
+        tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+def tuned(x):
+    out = torch.empty_like(x)
+    tuned_kernel[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, out, x.numel())
+    return out
+
+
+@triton.jit
+def rows_kernel(x_ptr, out_ptr, stride, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < SIZE
+    total = tl.sum(tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0), axis=0)
+    tl.store(out_ptr + row, total)
+
+
+def rows(x):
+    out = x.new_empty(x.shape[0])
+    rows_kernel[(x.shape[0],)](x, out, x.stride(0), SIZE=x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@triton.jit
+def helper(x):
+    return tl.dot(x, x)
+
+
+@triton.jit
+def wrong_kernel(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), helper(x))
+
+
+def wrong(x):
+    wrong_kernel[(1,)](x, BLOCK=64)
+
+
+def refuses(x):
+    if x.shape[0] != 1024:
+        raise ValueError("only 1024 elements")
+    return scale(x)
+
+
+def lengths(case: Case):
+    return torch.empty(128, device="cuda"), torch.tensor([3, 17, 64], dtype=torch.int32)
+
+
+X = [Tensor("size")]
+ONE = ("float32",)
+plain = Subject(scale, inputs=X)
+on_cuda = Subject(hard_coded, inputs=X, dtypes=ONE)
+varlen = Subject(per_sequence, inputs=lengths, dtypes=ONE)
+gradients = Subject(Scaled.apply, inputs=X, gradients=True, dtypes=ONE)
+custom = Subject(through_operator, inputs=X, dtypes=ONE)
+autotuned = Subject(tuned, inputs=X, dtypes=ONE)
+storm = Subject(rows, inputs=[Tensor("rows", "size")], dtypes=ONE)
+broken = Subject(wrong, inputs=X, dtypes=ONE)
+picky = Subject(refuses, inputs=X, dtypes=ONE)
+sized = Subject(lambda x, n: scale(x[:n]), inputs=[Tensor("size"), Size("size")], dtypes=ONE)

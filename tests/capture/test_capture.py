@@ -1,0 +1,218 @@
+"""Subjects called on a stand-in GPU, in real worker processes: which launches they make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="torch makes the stand-in tensors")
+pytest.importorskip("triton", reason="triton specialises the launches")
+
+from tritonaudit.capture.launch import Launch, TensorArgument
+from tritonaudit.capture.task import Captured, CaptureTask, Unloadable, become_gpu, capture, capture_all
+from tritonaudit.compile.capturing import Gathered, capture_subjects
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+
+SPEC = Path(__file__).parent / "audit_capture.py"
+LIMITS = Limits(seconds=120, memory=4 << 30)
+
+
+def captured(target: str) -> dict[str, Captured]:
+    ((_, outcome),) = run_tasks(capture_all, [SPEC], workers=1, limits=LIMITS, prepare=become_gpu, arguments=(target,))
+    assert not isinstance(outcome, (Killed, Unloadable)), outcome
+    return {one.task.subject: one for one in outcome}
+
+
+@pytest.fixture(scope="module")
+def hopper() -> dict[str, Captured]:
+    return captured("sm_90")
+
+
+@pytest.fixture(scope="module")
+def mi300() -> dict[str, Captured]:
+    return captured("gfx942")
+
+
+def line_of(text: str) -> int:
+    """The line of the spec file in which the text stands."""
+    (found,) = [number for number, line in enumerate(SPEC.read_text().splitlines(), 1) if text in line]
+    return found
+
+
+def launch_in(one: Captured, case: str) -> Launch:
+    (launch,) = [launch for launch in one.launches if launch.case == case]
+    return launch
+
+
+def test_a_launch_has_what_triton_specialises_by(hopper: dict[str, Captured]) -> None:
+    launch = launch_in(hopper["plain"], "size=1024 float32")
+    assert (launch.kernel.name, Path(launch.kernel.path), launch.kernel.line) == (
+        "scale_kernel",
+        SPEC,
+        line_of("def scale_kernel"),
+    )
+    assert launch.grid == (1, 1, 1)
+    assert dict(launch.signature) == {
+        "x_ptr": "*fp32",
+        "out_ptr": "*fp32",
+        "n": "i32",
+        "factor": "fp32",
+        "BLOCK": "constexpr",
+    }
+    assert launch.specialisation == (("n", "divisible"), ("out_ptr", "divisible"), ("x_ptr", "divisible"))
+    arguments = dict(launch.arguments)
+    assert arguments["x_ptr"] == TensorArgument("float32", (1024,), (1,), 0, 0)
+    assert arguments["out_ptr"] == TensorArgument("float32", (1024,), (1,), 0, 1)
+    assert (arguments["n"], arguments["factor"], arguments["BLOCK"]) == (1024, 2.0, 1024)
+
+
+def test_sizes_dtypes_and_views_are_launches_of_their_own(hopper: dict[str, Captured]) -> None:
+    plain = hopper["plain"]
+    assert dict(launch_in(plain, "size=1024 bfloat16").signature)["x_ptr"] == "*bf16"
+    assert ("n", "divisible") not in launch_in(plain, "size=1000 float32").specialisation
+    assert ("n", "one") in launch_in(plain, "size=1 float32").specialisation
+    offset = launch_in(plain, "size=1024 float32 offset")
+    assert ("x_ptr", "divisible") not in offset.specialisation
+    assert dict(offset.arguments)["x_ptr"].offset == 1
+    assert len({launch.program for launch in plain.launches}) == 6  # transposing changes nothing of one dimension
+
+
+def test_a_wrapper_that_hard_codes_cuda_sees_a_gpu(hopper: dict[str, Captured], mi300: dict[str, Captured]) -> None:
+    here, there = (launch_in(found["on_cuda"], "size=1024 float32") for found in (hopper, mi300))
+    assert (here.grid, dict(here.arguments)["BLOCK"]) == ((132, 1, 1), 512)
+    assert (there.grid, dict(there.arguments)["BLOCK"]) == ((304, 1, 1), 256)
+
+
+def test_host_code_that_reads_values_gets_real_ones(hopper: dict[str, Captured]) -> None:
+    assert [dict(launch.arguments)["n"] for launch in hopper["varlen"].launches] == [3, 17, 64]
+
+
+def test_the_backward_pass_is_captured_too(hopper: dict[str, Captured]) -> None:
+    factors = [dict(launch.arguments)["factor"] for launch in hopper["gradients"].launches]
+    assert factors[:2] == [2.0, 3.0]
+
+
+def test_a_custom_operator_is_looked_into(hopper: dict[str, Captured]) -> None:
+    assert {dict(launch.arguments)["factor"] for launch in hopper["custom"].launches} == {4.0}
+
+
+def test_every_config_left_after_pruning_is_a_launch(hopper: dict[str, Captured]) -> None:
+    by_case: dict[str, list[str]] = {}
+    for launch in hopper["autotuned"].launches:
+        by_case.setdefault(launch.case, []).append(launch.config)
+    assert by_case["size=1024 float32"] == [
+        f"BLOCK={block} num_warps={warps} num_stages=3"
+        for block, warps in ((64, 1), (128, 2), (256, 4), (512, 4), (1024, 8))
+    ]
+    assert by_case["size=1000 float32"] == [  # a case that varies the first tries some of them
+        "BLOCK=64 num_warps=1 num_stages=3",
+        "BLOCK=256 num_warps=4 num_stages=3",
+        "BLOCK=1024 num_warps=8 num_stages=3",
+    ]
+    assert by_case["size=1 float32"] == ["BLOCK=64 num_warps=1 num_stages=3"]  # pruned: odd sizes get the smallest
+
+
+def test_grids_and_heuristics_are_evaluated(hopper: dict[str, Captured]) -> None:
+    launches = [launch for launch in hopper["autotuned"].launches if launch.case == "size=1000 float32"]
+    assert [launch.grid for launch in launches] == [(16, 1, 1), (4, 1, 1), (1, 1, 1)]
+    assert {dict(launch.arguments)["EVEN"] for launch in launches} == {False}
+
+
+def test_an_error_of_the_front_end_is_at_the_users_line(hopper: dict[str, Captured]) -> None:
+    launch = launch_in(hopper["broken"], "size=1024 float32")
+    assert launch.program is None
+    assert launch.error is not None
+    assert (Path(launch.error.path), launch.error.line, launch.error.column) == (
+        SPEC,
+        line_of("return tl.dot(x, x)"),
+        12,
+    )
+
+
+def test_a_case_that_the_wrapper_refuses_is_said_with_its_reason(hopper: dict[str, Captured]) -> None:
+    picky = hopper["picky"]
+    assert [(missed.case, missed.reason) for missed in picky.missed] == [
+        ("size=1000 float32", "ValueError: only 1024 elements"),
+        ("size=1 float32", "ValueError: only 1024 elements"),
+    ]
+    assert (Path(picky.missed[0].path), picky.missed[0].line) == (SPEC, line_of("raise ValueError"))
+    assert {launch.case for launch in picky.launches} == {
+        "size=1024 float32",
+        "size=1024 float32 transposed",
+        "size=1024 float32 offset",
+    }
+
+
+def test_growing_sizes_show_a_recompile_storm(hopper: dict[str, Captured]) -> None:
+    sweeps = {sweep.dimension: sweep for sweep in hopper["storm"].sweeps}
+    sizes = [dict(launches[0].arguments)["SIZE"] for launches in sweeps["size"].launches]
+    assert sizes == list(sweeps["size"].sizes)
+    assert all(launch.program is None for launches in sweeps["size"].launches for launch in launches)
+
+
+# -- files that go wrong -------------------------------------------------------------------------------------------
+
+
+def gathered(tmp_path: Path, text: str) -> Gathered:
+    path = tmp_path / "audit_wrong.py"
+    path.write_text(text, encoding="utf-8")
+    return capture_subjects([path], ["sm_90"], jobs=1)
+
+
+HEAD = """\
+import os
+import torch
+import triton
+import triton.language as tl
+from tritonaudit import Subject, Tensor
+
+@triton.jit
+def fill_kernel(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)
+
+def fill(x):
+    fill_kernel[(1,)](x, BLOCK=64)
+
+good = Subject(fill, inputs=[Tensor("size")], dtypes=["float32"])
+"""
+
+
+def test_a_file_that_cannot_be_imported_is_a_problem_at_its_line(tmp_path: Path) -> None:
+    found = gathered(tmp_path, HEAD + "import not_a_module_of_anyone\n")
+    (problem,) = found.problems
+    assert problem.path.endswith("audit_wrong.py")
+    assert problem.line == 15
+    assert "not_a_module_of_anyone" in problem.message
+
+
+def test_a_subject_that_kills_its_process_costs_only_itself(tmp_path: Path) -> None:
+    found = gathered(tmp_path, HEAD + "bad = Subject(lambda x: os.abort(), inputs=[Tensor('size')])\n")
+    assert {launch.kernel.name for launch in found.launches} == {"fill_kernel"}
+    (problem,) = found.problems
+    assert "'bad'" in problem.message
+    assert "SIGABRT" in problem.message
+
+
+def test_what_the_users_code_prints_does_not_reach_our_output(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = gathered(tmp_path, HEAD + "print('hello from the user')\nos.system('echo hello again')\n")
+    assert found.launches
+    assert "hello" not in "".join(capfd.readouterr())
+
+
+def test_a_subject_that_launches_nothing_is_said(tmp_path: Path) -> None:
+    found = gathered(tmp_path, HEAD + "idle = Subject(lambda x: x + 1, inputs=[Tensor('size')], dtypes=['float32'])\n")
+    (outcome,) = found.outcomes
+    assert outcome.reason == "the subject 'idle' launches no kernel"
+
+
+def test_one_subject_can_be_captured_alone() -> None:
+    ((_, outcome),) = run_tasks(
+        capture, [CaptureTask(SPEC, "plain")], workers=1, limits=LIMITS, prepare=become_gpu, arguments=("sm_80",)
+    )
+    assert isinstance(outcome, Captured)
+    assert outcome.target == "sm_80"
+    assert len(outcome.launches) == outcome.cases == 7
