@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tritonaudit.compile.facts import AccessKind
 from tritonaudit.compile.places import Places
 from tritonaudit.finding import Span
 
@@ -66,3 +67,12 @@ def test_the_name_of_a_function(path: str) -> None:
     assert Places().name(path, 5) == Span(5, 5, 5, 11)
     assert Places().name(path, 13) == Span(13, 17, 13, 23)
     assert Places().name("/nowhere/kernels.py", 5) == Span(5, 1, 5, 2)
+
+
+def test_an_access_is_found_from_its_argument(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.py"
+    file.write_text("def kernel():\n    tl.store(out + i,\n             tl.load(x + i,\n                     mask=m))\n")
+    places = Places()
+    assert places.access(str(file), 3, 21, AccessKind.LOAD) == Span(3, 14, 4, 29)
+    assert places.access(str(file), 3, 21, AccessKind.STORE) == Span(2, 5, 4, 30)
+    assert places.access(str(file), 2, 14, AccessKind.LOAD) == Span(2, 14, 2, 21)  # in no load: what begins there

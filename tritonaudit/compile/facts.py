@@ -50,7 +50,8 @@ class Narrow:
     """An access that would be wider under one assumption, found by compiling with it.
 
     `argument` is the kernel's parameter that the assumption is about: its address (ALIGNMENT) or its value, of which
-    the program knows too little, divisible by 16; for LANE_STRIDE, equal to 1. `bytes` per lane become `could_be`.
+    the program knows too little, divisible by 16; for LANE_STRIDE, equal to 1. `bytes` per lane become `could_be`,
+    which for LANE_STRIDE may be as many: then lanes move no more, but what lies together.
     """
 
     access: LineAccess

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError
 from tritonaudit.capture.task import SweepLaunches
-from tritonaudit.compile.facts import CompiledKernel, CompileError, LineAccess, Sweep, Variant
+from tritonaudit.compile.facts import CompiledKernel, CompileError, LineAccess, Narrow, Sweep, Variant
 from tritonaudit.compile.places import Places
 
 
@@ -69,7 +70,7 @@ def _variant(launches: Sequence[Launch], compiled: Mapping[Program, Variant], pl
         **known,  # type: ignore[arg-type]
         error=_placed_error(variant.error, places),
         accesses=tuple(_placed(access, places) for access in variant.accesses),
-        narrow=tuple(replace(narrow, access=_placed(narrow.access, places)) for narrow in variant.narrow),
+        narrow=tuple(_placed_narrow(narrow, first, places) for narrow in variant.narrow),
     )
 
 
@@ -84,7 +85,28 @@ def _placed_error(error: CompileError | None, places: Places) -> CompileError | 
 
 
 def _placed(access: LineAccess, places: Places) -> LineAccess:
-    return replace(access, span=places.expression(access.path, access.span.line, access.span.column))
+    span = places.access(access.path, access.span.line, access.span.column, access.kind)
+    return replace(access, span=span)
+
+
+def _placed_narrow(narrow: Narrow, launch: Launch, places: Places) -> Narrow:
+    names = _program_arguments(launch)
+    arguments = tuple(
+        names[int(known[1])] if (known := _NUMBERED.fullmatch(name)) and int(known[1]) < len(names) else name
+        for name in narrow.arguments
+    )
+    return replace(narrow, access=_placed(narrow.access, places), arguments=arguments)
+
+
+_NUMBERED = re.compile(r"arg(\d+)")
+"""What an argument of a program is called by versions of Triton whose text does not hold its name, before 3.6."""
+
+
+def _program_arguments(launch: Launch) -> list[str]:
+    """The parameters that the program still has: neither constexprs, nor specialised to 1, nor None."""
+    constant = {name for name, hint in launch.specialisation if hint == "one"}
+    constant |= {name for name, value in launch.arguments if value is None}
+    return [name for name, kind in launch.signature if kind != "constexpr" and name not in constant]
 
 
 def _sweeps(found: Iterable[SweepLaunches]) -> dict[KernelRef, tuple[Sweep, ...]]:

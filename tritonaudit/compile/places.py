@@ -8,10 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tritonaudit.compile.facts import AccessKind
 from tritonaudit.finding import Span
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.outline import Unparsable, dotted_name, parse, span_of
 
+_READS = ("load", "gather")
+_CALLS = {
+    AccessKind.LOAD: _READS,
+    AccessKind.ASYNC_COPY: _READS,
+    AccessKind.BULK_COPY: (*_READS, "store", "scatter"),
+    AccessKind.STORE: ("store", "scatter"),
+    AccessKind.ATOMIC: ("atomic",),
+}
 _MEMORY = ("load", "store", "atomic", "gather", "scatter")
 
 
@@ -25,16 +34,30 @@ class _Expression:
 
 
 @dataclass(frozen=True)
+class _Call:
+    """A call by the last part of its name; `start` and `end` are (line, byte offset from 1), the end exclusive."""
+
+    name: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+    span: Span
+
+    def holds(self, line: int, columns: tuple[int, ...]) -> bool:
+        return any(self.start <= (line, column) < self.end for column in columns)
+
+
+@dataclass(frozen=True)
 class _File:
     """Its lines, the expressions by line, and the indentation of the innermost function that a line belongs to."""
 
     lines: list[str]
     expressions: dict[int, list[_Expression]]
     indents: dict[int, int]
+    calls: list[_Call]
 
 
 _DEF = re.compile(r"\s*(?:async\s+)?def\s+(?P<name>\w+)")
-_UNREADABLE = _File([], {}, {})
+_UNREADABLE = _File([], {}, {}, [])
 
 
 class Places:
@@ -53,6 +76,19 @@ class Places:
         found = [expression for expression in file.expressions.get(line, ()) if expression.offset in columns]
         best = max(found, key=lambda expression: (expression.rank, -expression.offset), default=None)
         return Span(line, column, line, column + 1) if best is None else best.span
+
+    def access(self, path: str, line: int, column: int, kind: AccessKind) -> Span:
+        """The memory access of this kind in which that place is, the innermost; else the expression that begins there.
+
+        Before Triton 3.9 the compiler says where one of its arguments stands.
+        """
+        file = self._file(path)
+        wanted = _CALLS[kind]
+        columns = (column, column + file.indents.get(line, 0))
+        around = [call for call in file.calls if call.name.startswith(wanted) and call.holds(line, columns)]
+        if not around:
+            return self.expression(path, line, column)
+        return max(around, key=lambda call: (call.span.line, call.span.column)).span
 
     def name(self, path: str, line: int) -> Span:
         """The name of the function whose `def` stands in that line."""
@@ -79,7 +115,17 @@ def _read(path: str) -> _File:
     for node in _expressions(tree):
         expression = _Expression(node.col_offset + 1, _rank(node), span_of(node, lines))
         found.setdefault(node.lineno, []).insert(0, expression)  # inner ones first, so that they win where equal
-    return _File(lines, found, _indents(tree))
+    calls = [_call(node, lines) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return _File(lines, found, _indents(tree), calls)
+
+
+def _call(node: ast.Call, lines: list[str]) -> _Call:
+    end = (node.end_lineno or node.lineno, (node.end_col_offset or node.col_offset) + 1)
+    return _Call(_called(node), (node.lineno, node.col_offset + 1), end, span_of(node, lines))
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else (dotted_name(node.func) or "")
 
 
 def _indents(tree: ast.AST) -> dict[int, int]:
@@ -101,6 +147,5 @@ def _expressions(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 def _rank(node: ast.expr | ast.stmt) -> int:
     """How likely the compiler means this one of the nodes that begin at one place."""
     if isinstance(node, ast.Call):
-        name = (dotted_name(node.func) or "").rpartition(".")[2]
-        return 3 if name.startswith(_MEMORY) else 2
+        return 3 if _called(node).startswith(_MEMORY) else 2
     return 0 if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)) else 1
