@@ -144,6 +144,7 @@ def stand_in_tensors(device: Device) -> None:
     _stand_in_cuda(device)
     _stand_in_command(device)
     _plain_compilation()
+    _stand_in_backwards()
     _OnStandIn().__enter__()
 
 
@@ -247,6 +248,18 @@ class _NoContext(contextlib.ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         """There is nothing to restore."""
+
+
+def _stand_in_backwards() -> None:
+    """Autograd calls a user's `backward` where the mode of the calling code does not reach."""
+    node: Any = torch.autograd.function.BackwardCFunction
+    apply = node.apply
+
+    def apply_on_stand_in(context: Any, *gradients: Any) -> Any:
+        with _OnStandIn():
+            return apply(context, *gradients)
+
+    node.apply = apply_on_stand_in
 
 
 def _plain_compilation() -> None:

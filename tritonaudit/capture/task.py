@@ -116,11 +116,10 @@ def capture(task: CaptureTask) -> Captured:
     missed: list[Missed] = []
     cases = compile_cases(subject)
     for case in cases:
-        found = _call(subject, case, _configs_for(case, cases))
-        if isinstance(found, Missed):
-            missed.append(found)
-        else:
-            launches.extend(found)
+        found, failure = _call(subject, case, _configs_for(case, cases))
+        launches.extend(found)
+        if failure is not None:
+            missed.append(failure)
     sweeps = [
         sweep
         for dimension, growing in (storm_cases(subject) if launches else ())
@@ -136,27 +135,34 @@ def _configs_for(case: Case, cases: Sequence[Case]) -> int | None:
 
 
 def _sweep(subject: Subject, dimension: str, cases: Sequence[Case]) -> SweepLaunches | None:
-    found = [_call(subject, case, 1, front_end=False) for case in cases]
-    launches = tuple(tuple(one) for one in found if not isinstance(one, Missed))
-    if len(launches) < len(cases):
-        return None
-    return SweepLaunches(dimension, tuple(case[dimension] for case in cases), launches)
+    rows: list[tuple[Launch, ...]] = []
+    for case in cases:
+        launches, failure = _call(subject, case, 1, front_end=False)
+        if failure is not None:
+            return None
+        rows.append(tuple(launches))
+    return SweepLaunches(dimension, tuple(case[dimension] for case in cases), tuple(rows))
 
 
-def _call(subject: Subject, case: Case, configs: int | None, front_end: bool = True) -> list[Launch] | Missed:
-    """The launches of one call: on tensors without data, or with data where host code reads it."""
+def _call(
+    subject: Subject, case: Case, configs: int | None, front_end: bool = True
+) -> tuple[list[Launch], Missed | None]:
+    """The launches of one call: on tensors without data, or with data where host code reads it.
+
+    Of a call that fails on both they are those that came before.
+    """
     from tritonaudit.capture.record import Recorder
     from tritonaudit.capture.standin import Host
 
     recorder = Recorder(_target, case.label, configs, front_end)
     failure = _attempt(subject, case, recorder, Host.META)
     if failure is None:
-        return recorder.launches
+        return recorder.launches, None
     if _elements(subject, case) > _MOST_ELEMENTS:
-        return _missed(case, failure)
-    recorder = Recorder(_target, case.label, configs, front_end)
-    failure = _attempt(subject, case, recorder, Host.CPU)
-    return recorder.launches if failure is None else _missed(case, failure)
+        return recorder.launches, _missed(case, failure)
+    again = Recorder(_target, case.label, configs, front_end)
+    failure = _attempt(subject, case, again, Host.CPU)
+    return again.launches or recorder.launches, None if failure is None else _missed(case, failure)
 
 
 def _attempt(subject: Subject, case: Case, recorder: object, host: object) -> Exception | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import libcst as cst
 
 from tritonaudit.source.decode import Undecodable, decode
-from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
+from tritonaudit.source.outline import JitFunction, Module, Unparsable, outline
 from tritonaudit.source.tree import FunctionTree, TooDeep
 
 _MAX_HOPS = 4
@@ -90,7 +90,10 @@ class Project:
 
     def resolve(self, caller: Function, dotted: str) -> Function | None:
         """The jit function that `dotted` names in the caller's file."""
-        module = caller.module
+        return self.function(caller.module, dotted)
+
+    def function(self, module: Module, dotted: str) -> Function | None:
+        """The jit function that `dotted` names in the file."""
         key = (module.path, dotted)
         if key not in self._functions:
             self._functions[key] = self._resolve(module, dotted, 0)
@@ -122,6 +125,10 @@ class Project:
         if target is None or target is module or name not in target.names:
             return origin
         return self._origin(target, target.names[name], hops + 1)
+
+    def imported(self, importer: Module, source: str) -> Module | None:
+        """The file of the checkout that `source`, dotted, names in an import of `importer`."""
+        return self._module(importer, source)
 
     def _module(self, importer: Module, source: str) -> Module | None:
         """The module that `source` names in an import of `importer`: relative, or below one of its folders."""
@@ -158,8 +165,6 @@ class Project:
         try:
             data = path.read_bytes()
         except (OSError, ValueError):
-            return None
-        if not may_hold_kernels(data) and b"triton" not in data and b"import" not in data:
             return None
         try:
             return outline(str(path), decode(data))

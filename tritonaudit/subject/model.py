@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from tritonaudit.subject.dimension import Dimension, check_dimension, names_in, size_of
+
 DTYPES = ("float32", "float16", "bfloat16")
 """What a subject is tried with unless it names its own."""
+
+FLOATING = (
+    "float64", "float32", "float16", "bfloat16",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+)  # fmt: skip
+INTEGER = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+"""The dtypes, by torch's names, that a `Tensor` can have."""
 
 
 class Layout(Enum):
@@ -24,6 +34,7 @@ class Layout(Enum):
 class Case:
     """One way to call a subject: sizes by the names of its dimensions, a dtype, a layout, what fills the tensors.
 
+    `fill` is "normal", "alternating" (1, -1, 1, …), "zeros", "ones" or a number as text: "1e6", "-1", "inf", "nan".
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
 
@@ -34,8 +45,9 @@ class Case:
     seed: int = 0
     device: str = "cuda"
 
-    def __getitem__(self, size: str) -> int:
-        return self.sizes[size]
+    def __getitem__(self, dim: Dimension) -> int:
+        """The size of a dimension: `case["rows"]`, `case["2 * rows"]`."""
+        return size_of(dim, self.sizes)
 
     @property
     def label(self) -> str:
@@ -48,41 +60,79 @@ class Case:
 
 @dataclass(frozen=True, init=False)
 class Tensor:
-    """An input: its dimensions are numbers, or names whose sizes the case gives.
+    """An input: its dimensions are names whose sizes the case gives, numbers, or such as `"2 * hidden"`.
 
-    Without a `dtype` it has the case's. An integer tensor holds values from `low` to below `high`, each a number or
-    the name of a dimension.
+    Without any it is a scalar tensor. Without a `dtype` (torch's, or its name) it has the case's. An integer tensor
+    holds values from `low` to below `high`, each a dimension. Raises ValueError for what cannot be made.
     """
 
-    dims: tuple[str | int, ...]
+    dims: tuple[Dimension, ...]
     dtype: str | None = None
-    low: str | int = 0
-    high: str | int = 2
+    low: Dimension = 0
+    high: Dimension = 2
     name: str = ""
 
     def __init__(
         self,
-        *dims: str | int,
-        dtype: str | None = None,
-        low: str | int = 0,
-        high: str | int = 2,
+        *dims: Dimension,
+        dtype: Any = None,
+        low: Dimension = 0,
+        high: Dimension = 2,
         name: str = "",
     ) -> None:
-        for attribute, value in (("dims", dims), ("dtype", dtype), ("low", low), ("high", high), ("name", name)):
+        known = None if dtype is None else _dtype_name(dtype)
+        for dim in (*dims, low, high):
+            check_dimension(dim)
+        for attribute, value in (("dims", dims), ("dtype", known), ("low", low), ("high", high), ("name", name)):
             object.__setattr__(self, attribute, value)
 
 
-Inputs = Sequence[Any] | Callable[[Case], Any]
+@dataclass(frozen=True)
+class Size:
+    """An argument that is the size of a dimension: `Size("rows")` where a wrapper is told how many rows there are."""
+
+    dim: Dimension
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dim)
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """An argument that says where sequences begin and end in one long tensor, as `cu_seqlens` does.
+
+    It holds `parts` + 1 integers from 0 up to `total`, each a dimension; the parts have unequal lengths.
+    """
+
+    parts: Dimension
+    total: Dimension
+    dtype: str = "int32"
+
+    def __post_init__(self) -> None:
+        check_dimension(self.parts)
+        check_dimension(self.total)
+        object.__setattr__(self, "dtype", _dtype_name(self.dtype))
+
+
+_INPUT_KEYWORDS = frozenset(("size", "fill", "pattern", "special", "batch", "dtype", "device"))
+
+Inputs = Sequence[Any] | Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Subject:
     """A wrapper to be audited.
 
-    `inputs` are its positional arguments, in which a `Tensor` stands for a tensor made by the case, or a function of
-    the case that returns them: a tuple, a dict of keyword arguments, or a tuple of both. `reference` takes the same
-    arguments. `mutates` names the arguments (position or keyword) that it changes by intent; `gradients` asks for the
-    backward pass too. `sizes` says which sizes each named dimension is tried with, in place of the default sweep.
+    `inputs` are its positional arguments and `keywords` those given by name: a `Tensor` stands for a tensor made by
+    the case, a `Size` for the size of a dimension, `Offsets` for those of sequences, also inside lists, tuples and
+    dicts. Or `inputs` is a function of
+    the case that returns the arguments: a tensor, a tuple, a dict of keyword arguments, or a tuple of a tuple and a
+    dict. A function whose parameters are some of `size`, `fill`, `pattern`, `special`, `batch`, `dtype` and `device`
+    is given these instead.
+
+    `reference` takes the same arguments. `mutates` names the arguments (position or keyword) that the wrapper changes
+    by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,
+    in place of the default sweep. Raises ValueError, with the remedy, for what cannot be tried.
     """
 
     function: Callable[..., Any]
@@ -95,3 +145,109 @@ class Subject:
     mutates: Sequence[str | int] = ()
     gradients: bool = False
     baselines: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_callables(self)
+        if isinstance(self.inputs, (str, Mapping, Tensor, Size, Offsets)) or not (
+            callable(self.inputs) or isinstance(self.inputs, Sequence)
+        ):
+            raise ValueError(f"inputs={self.inputs!r} is neither a list nor a function: write inputs=[Tensor(…), …]")
+        if isinstance(self.dtypes, str) or not self.dtypes:
+            raise ValueError(f"dtypes={self.dtypes!r} is not a list of dtypes: write dtypes=['float16']")
+        object.__setattr__(self, "dtypes", tuple(_dtype_name(dtype) for dtype in self.dtypes))
+        if isinstance(self.mutates, str):
+            raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
+        _check_sizes(self)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The names of its dimensions in the order in which its arguments first have them, then those of `sizes`."""
+        dims = (dim for part in _parts(self._arguments) for dim in _shape(part))
+        return tuple(dict.fromkeys((*(name for dim in dims for name in names_in(dim)), *self.sizes)))
+
+    @property
+    def input_keywords(self) -> tuple[str, ...]:
+        """The keywords that its function for the inputs takes in place of the case; none where it takes the case."""
+        if not callable(self.inputs):
+            return ()
+        try:
+            parameters = inspect.signature(self.inputs).parameters
+        except (TypeError, ValueError):
+            return ()
+        return tuple(parameters) if _INPUT_KEYWORDS.issuperset(parameters) else ()
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The `Tensor`s among its arguments; none where a function makes them."""
+        return tuple(part for part in _parts(self._arguments) if isinstance(part, Tensor))
+
+    @property
+    def _arguments(self) -> tuple[Any, ...]:
+        positional = () if callable(self.inputs) else tuple(self.inputs)
+        return (*positional, *self.keywords.values())
+
+
+def _dtype_name(dtype: Any) -> str:
+    """The name of a dtype, given as its name or as torch's own."""
+    name = str(dtype).removeprefix("torch.")
+    if name not in (*FLOATING, *INTEGER):
+        raise ValueError(f"unknown dtype {name!r}: write one of {', '.join((*FLOATING, *INTEGER))}")
+    return name
+
+
+def _check_dim(dim: object) -> None:
+    if isinstance(dim, str) and dim.isidentifier():
+        return
+    if isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0:
+        return
+    raise ValueError(f"Tensor has the dimension {dim!r}: each is a name, or a number of 0 or more")
+
+
+def _check_callables(subject: Subject) -> None:
+    given = {"function": subject.function, **({"reference": subject.reference} if subject.reference else {})}
+    for role, function in {**given, **subject.baselines}.items():
+        if not callable(function):
+            raise ValueError(f"{role}={function!r} cannot be called: give the function itself")
+
+
+def _check_sizes(subject: Subject) -> None:
+    for name, sizes in subject.sizes.items():
+        if isinstance(sizes, str) or not isinstance(sizes, Sequence) or not sizes:
+            raise ValueError(f"the sizes of {name!r} are {sizes!r}: write a list of numbers, such as [64, 1000]")
+        if wrong := [size for size in sizes if not isinstance(size, int) or size < 0]:
+            raise ValueError(f"the sizes of {name!r} hold {wrong[0]!r}: each is a number of 0 or more")
+    if callable(subject.inputs):
+        return
+    parts = list(_parts(subject._arguments))
+    dims = {name for part in parts for dim in _shape(part) for name in names_in(dim)}
+    uses = {name for part in parts for dim in _mentioned(part) for name in names_in(dim)}
+    listed = ", ".join(sorted(dims)) or "none"
+    if unknown := sorted(set(subject.sizes) - dims - uses):
+        raise ValueError(f"sizes are given for {unknown[0]!r}, but no Tensor has this dimension (there are: {listed})")
+    if unknown := sorted(uses - dims - set(subject.sizes)):
+        raise ValueError(f"{unknown[0]!r} has no size: no Tensor has this dimension (there are: {listed})")
+
+
+def _shape(part: Any) -> tuple[Dimension, ...]:
+    """The dimensions that an argument has."""
+    if isinstance(part, Tensor):
+        return part.dims
+    return (part.parts, part.total) if isinstance(part, Offsets) else ()
+
+
+def _mentioned(part: Any) -> tuple[Dimension, ...]:
+    """The dimensions that an argument speaks of without having them."""
+    if isinstance(part, Tensor):
+        return (part.low, part.high)
+    return (part.dim,) if isinstance(part, Size) else ()
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What an argument is made of: the members of lists, tuples and dicts, and anything else itself."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _parts(member)
+    else:
+        yield value

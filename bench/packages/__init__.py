@@ -1,0 +1,1 @@
+"""How many kernels of published packages the compile stage compiles."""

@@ -1,0 +1,86 @@
+"""Makes, in a worker, the arguments of a call that was inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import triton.language as tl
+
+from tritonaudit.capture import typical
+from tritonaudit.capture.host.values import Dtype
+from tritonaudit.capture.inferred import Argument, FunctionName, InferredCall, Kind
+
+_NAMES = {
+    "float8_e4m3fn": "float8e4nv",
+    "float8_e5m2": "float8e5",
+    "float8_e4m3fnuz": "float8e4b8",
+    "float8_e5m2fnuz": "float8e5b16",
+    "bool": "int1",
+}
+
+
+def build_arguments(call: InferredCall, kernel: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments and keywords of `kernel[grid](…)`, without what the kernel's autotuner and heuristics set."""
+    decided = set(_decided(kernel, call.passed))
+    function = _innermost(kernel)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for position, argument in enumerate(call.arguments):
+        if argument.name in decided:
+            continue
+        if position == len(positional) and position < call.positional:
+            positional.append(_made(argument, function))
+        else:
+            keywords[argument.name] = _made(argument, function)
+    return positional, keywords | {name: value for name, value in call.options if name not in decided}
+
+
+def assumptions_of(call: InferredCall, kernel: Any) -> tuple[str, ...]:
+    """The sentences for the guesses that count: those for what neither the autotuner nor heuristics set."""
+    decided = set(_decided(kernel, call.passed))
+    return tuple(argument.sentence for argument in call.arguments if argument.guessed and argument.name not in decided)
+
+
+def _decided(kernel: Any, passed: frozenset[str]) -> Iterator[str]:
+    """The names that configs set, and those that heuristics set without looking at what a launch passes for them."""
+    while hasattr(kernel, "fn") and not hasattr(kernel, "src"):
+        for config in getattr(kernel, "configs", ()):
+            yield from config.all_kwargs()
+        yield from (name for name in getattr(kernel, "values", ()) if name not in passed)
+        kernel = kernel.fn
+
+
+def _innermost(kernel: Any) -> Any:
+    while hasattr(kernel, "fn") and not hasattr(kernel, "src"):
+        kernel = kernel.fn
+    return kernel
+
+
+def _made(argument: Argument, function: Any) -> Any:
+    value = argument.value
+    if argument.kind is Kind.POINTER:
+        return torch.empty((typical.SIZE, typical.SIZE), dtype=getattr(torch, value), device="meta")
+    if argument.kind is Kind.DESCRIPTOR:
+        return _descriptor(*value)
+    if isinstance(value, Dtype):
+        return getattr(tl, _NAMES.get(value.name, value.name))
+    if isinstance(value, FunctionName):
+        return _resolved(function, value.name)
+    return value
+
+
+def _descriptor(dtype: str, block: tuple[int, ...]) -> Any:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    base = torch.empty((typical.SIZE,) * len(block), dtype=getattr(torch, dtype), device="meta")
+    return TensorDescriptor(base, list(base.shape), list(base.stride()), list(block))
+
+
+def _resolved(function: Any, dotted: str) -> Any:
+    head, *rest = dotted.split(".")
+    value = function.fn.__globals__[head]
+    for name in rest:
+        value = getattr(value, name)
+    return value

@@ -1,0 +1,80 @@
+"""What a kernel's body says of its parameters: which are pointers, to what, and what the others are used for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+STRONG = 3
+"""The weight of evidence that leaves little doubt."""
+
+
+class Evidence(Enum):
+    """What a use says of a parameter, or for a pointer of the elements that it points to."""
+
+    POINTER = "an address"
+    DESCRIPTOR = "a tensor descriptor"
+    INTEGER = "an integer"
+    FLOAT = "a float"
+    BOOLEAN = "a truth value"
+    TABLE = "addresses"
+    SMALL_INTEGER = "operands of an integer product"
+    TILE = "a tile's size"
+    COUNT = "the number of unrolled rounds"
+    FLAG = "a condition"
+    NONE = "compared with None"
+    DTYPE = "a dtype"
+    CALLED = "a function"
+    TEXT = "a string"
+
+
+@dataclass
+class Use:
+    """The evidence for one parameter, weighed, and the constants that it is compared with."""
+
+    evidence: Counter[Evidence] = field(default_factory=Counter)
+    compared: list[Any] = field(default_factory=list)
+
+    def __getitem__(self, kind: Evidence) -> int:
+        return self.evidence[kind]
+
+    def __contains__(self, kind: Evidence) -> bool:
+        return self.evidence[kind] > 0
+
+
+Place = tuple[str, int]  # path and line
+
+
+@dataclass
+class Uses:
+    """The uses of every parameter of a kernel.
+
+    `addresses` lists for each access the parameters that are summed in its address; `links` are pairs of pointers
+    between which elements are copied as they are; `reach` tells which parameters come into the expressions of a
+    line, `dots` those of each matrix product's operands, `names` those of each variable, `ranks` how many
+    coordinates a descriptor takes.
+    """
+
+    parameters: dict[str, Use]
+    links: set[tuple[str, str]] = field(default_factory=set)
+    reach: dict[Place, set[str]] = field(default_factory=dict)
+    dots: dict[Place, list[tuple[frozenset[str], frozenset[str]]]] = field(default_factory=dict)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+
+    def pointers(self) -> frozenset[str]:
+        """The parameters that are addresses."""
+        return frozenset(name for name, use in self.parameters.items() if Evidence.POINTER in use)
+
+    def pointer_of(self, summed: tuple[str, ...]) -> str:
+        """Of the parameters that are summed in an address the pointer: known as one, or not known as a number."""
+        for name in summed:
+            if Evidence.POINTER in self.parameters[name]:
+                return name
+        return min(summed, key=lambda name: (self._is_number(name), summed.index(name)))
+
+    def _is_number(self, name: str) -> int:
+        use = self.parameters[name]
+        return use[Evidence.INTEGER] + use[Evidence.FLOAT] + use[Evidence.TILE]

@@ -1,0 +1,49 @@
+"""What to pass for a parameter of which only its use in the kernel's body and its name are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tritonaudit.capture import typical
+from tritonaudit.capture.body.uses import STRONG, Evidence, Use
+from tritonaudit.capture.host.values import Dtype
+
+_NO_LAUNCH = "no launch gives it"
+_TILE = 64
+_ROUNDS = 4
+
+
+def element_dtype(name: str, use: Use, dtype: str) -> tuple[str, str]:
+    """The dtype that a pointer points to, and why; `dtype` where nothing says."""
+    if Evidence.TABLE in use:
+        return "int64", "its elements are used as addresses"
+    if use[Evidence.SMALL_INTEGER] > use[Evidence.FLOAT]:
+        return "int8", "its elements are multiplied as integers"
+    integer, real, truth = use[Evidence.INTEGER], use[Evidence.FLOAT], use[Evidence.BOOLEAN]
+    if truth > real and truth >= integer:
+        return "bool", "its elements are used as a mask"
+    if integer > real and (integer > 1 or typical.is_index(name)):
+        return ("int64" if typical.is_index(name) else "int32"), "its elements are used as integers"
+    return dtype, "nothing says to what"
+
+
+def constant_by_use(name: str, use: Use, dtype: str) -> tuple[Any, str]:
+    """A value for a constexpr, and why."""
+    if Evidence.DTYPE in use:
+        if use[Evidence.INTEGER] > use[Evidence.FLOAT]:
+            return Dtype("int32"), "what has it is used as an integer"
+        return Dtype("float32" if "acc" in typical.words_of(name) else dtype), _NO_LAUNCH
+    constants = [value for value in use.compared if value is not None]
+    if constants and use[Evidence.TILE] < STRONG:
+        return constants[0], "the kernel compares it with that"
+    if Evidence.COUNT in use:
+        return min(typical.number(name), _ROUNDS), _NO_LAUNCH
+    if Evidence.TILE in use:
+        return _TILE, _NO_LAUNCH
+    if Evidence.NONE in use:
+        return None, _NO_LAUNCH
+    if Evidence.FLAG in use or typical.is_flag(name):
+        return False, _NO_LAUNCH
+    if typical.is_float(name) and not use[Evidence.INTEGER] > use[Evidence.FLOAT]:
+        return 1.0, _NO_LAUNCH
+    return typical.number(name), _NO_LAUNCH

@@ -1,0 +1,140 @@
+"""`tritonaudit compile`: audits what the compiler makes of each launch, without a GPU."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tritonaudit.cli import terminal
+from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
+from tritonaudit.report import render
+
+if TYPE_CHECKING:
+    from tritonaudit.compile.audit import CompileAudit
+    from tritonaudit.compile.budget import Budget
+    from tritonaudit.compile.record import Record
+    from tritonaudit.config import Config
+    from tritonaudit.report.compiled import CompiledSection
+
+_BUDGET_RULE = "TAP306"
+
+
+def _targets(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    from tritonaudit.hardware.targets import gpu_target
+
+    targets = split(values)
+    for target in targets:
+        try:
+            gpu_target(target)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return tuple(dict.fromkeys(targets))
+
+
+def _budget(_: click.Context, __: click.Parameter, value: str | None) -> Budget | None:
+    if value is None:
+        return None
+    from tritonaudit.compile.budget import BudgetError, parse_budget
+
+    try:
+        return parse_budget(value)
+    except BudgetError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    callback=_targets,
+    metavar="ARCH",
+    help="Compile for it: sm_90, gfx942, …  [default: sm_80, sm_90, sm_100 and gfx942]",
+)
+@click.option(
+    "--budget",
+    callback=_budget,
+    metavar="LIMITS",
+    help="What kernels may need: spills=0,shared<=227KiB,sm_90:registers<=128",
+)
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Say what changed since this report, which --output-format json wrote.",
+)
+@audit_options
+def command(
+    paths: tuple[Path, ...],
+    targets: tuple[str, ...],
+    budget: Budget | None,
+    against: Path | None,
+    exit_zero: bool,
+    output_format: str,
+    output_file: Path | None,
+    config_file: Path | None,
+    jobs: int | None,
+    **overrides: Any,
+) -> int:
+    """Audit what the compiler makes of the Triton kernels in files and folders.
+
+    Without PATHS that is the current folder. Each launch of a subject, or else each launch that can be inferred from
+    the source, is compiled for every target; no GPU is needed. RULES are codes, beginnings of codes or names,
+    separated by commas.
+
+    The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is or the budget is broken,
+    2 if something could not be read or done.
+    """
+    _require_compiler()
+    earlier = _read(against) if against else None
+    sources = paths or (Path(),)
+    if budget is not None:
+        overrides["extend_select"] = (*overrides["extend_select"], _BUDGET_RULE)
+    config = configure(project_of(sources), config_file, overrides)
+    keep_inputs(output_file, sources, config)
+    result = _compile(sources, config, targets, budget, jobs)
+    section = _section(result, against, earlier)
+    color = not output_file and terminal.wants_color()
+    deliver(render(result.audit, output_format, color=color, sections=[section]), output_file)
+    return exit_code(result.audit, config.fail_on, exit_zero)
+
+
+def _require_compiler() -> None:
+    """Raise where what compiles is not installed."""
+    missing = [name for name in ("torch", "triton") if find_spec(name) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise click.ClickException(f"`tritonaudit compile` needs {names}: pip install 'tritonaudit[audit]'")
+
+
+def _read(against: Path) -> Record:
+    from tritonaudit.compile.compare import NotAReport, read_report
+
+    try:
+        return read_report(against)
+    except NotAReport as error:
+        raise click.BadParameter(str(error), param_hint="--against") from error
+
+
+def _compile(
+    sources: tuple[Path, ...], config: Config, targets: tuple[str, ...], budget: Budget | None, jobs: int | None
+) -> CompileAudit:
+    from tritonaudit.compile.audit import CompileRequest
+    from tritonaudit.compile.stage import compile_paths
+    from tritonaudit.hardware.targets import DEFAULT_TARGETS
+
+    return compile_paths(sources, config, CompileRequest(targets or DEFAULT_TARGETS, budget, jobs))
+
+
+def _section(result: CompileAudit, against: Path | None, earlier: Record | None) -> CompiledSection:
+    from tritonaudit.compile.compare import compare
+    from tritonaudit.compile.record import read_record, record
+    from tritonaudit.report.compiled import CompiledSection
+
+    if against is None or earlier is None:
+        return CompiledSection(result)
+    return CompiledSection(result, str(against), compare(earlier, read_record(record(result))))

@@ -1,0 +1,119 @@
+"""What the commands that audit have in common: options, the configuration, where the report goes, the exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tritonaudit.cli import terminal
+from tritonaudit.finding import Audit, Severity
+from tritonaudit.report import FORMATS
+
+if TYPE_CHECKING:
+    from tritonaudit.config import Config
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _selectors(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    selectors = split(values)
+    if selectors:
+        from tritonaudit.rules import all_rules
+        from tritonaudit.selection import unknown_selector
+
+        for message in filter(None, (unknown_selector(selector, all_rules()) for selector in selectors)):
+            raise click.BadParameter(message)
+    return selectors
+
+
+def _severity(_: click.Context, __: click.Parameter, value: str | None) -> Severity | None:
+    return Severity(value) if value else None
+
+
+_OPTIONS = (
+    click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules alone."),
+    click.option("--extend-select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules too."),
+    click.option("--ignore", multiple=True, callback=_selectors, metavar="RULES", help="Leave these rules out."),
+    click.option("--pedantic", is_flag=True, help="Show findings of low confidence too."),
+    click.option(
+        "--fail-on",
+        type=click.Choice([severity.value for severity in Severity]),
+        callback=_severity,
+        help="The least severity that makes the exit code 1.",
+    ),
+    click.option("--exit-zero", is_flag=True, help="Leave with 0 where findings would make it 1."),
+    click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True),
+    click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there."),
+    click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file."),
+    click.option("--force-exclude", is_flag=True, help="Apply the exclusions to files named on the command line too."),
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use."),
+)
+
+
+def audit_options(command: Command) -> Command:
+    """Adds the options that every audit takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def split(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values of an option that may be given several times, or once with commas."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def project_of(sources: tuple[Path, ...]) -> Path:
+    """The project that all of them belong to."""
+    from tritonaudit.source.discover import project_root
+
+    places = (Path(os.path.abspath(source)) for source in sources)
+    return project_root(Path(os.path.commonpath([place if place.is_dir() else place.parent for place in places])))
+
+
+def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -> Config:
+    """The project's configuration with what the command line says.
+
+    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh.
+    """
+    from tritonaudit.config import ConfigError, load_config
+
+    try:
+        config = load_config(root, config_file)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+    given = {name: value for name, value in overrides.items() if value}
+    for name in ("ignore", "extend_select"):
+        inherited = () if "select" in given else getattr(config, name)
+        given[name] = (*inherited, *overrides[name])
+    return replace(config, **given)
+
+
+def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Config) -> None:
+    """Raise where the report would replace a file that is audited."""
+    from tritonaudit.source.discover import discover
+
+    if output_file and output_file.is_file():
+        found = discover(sources, config)
+        if any(output_file.samefile(source) for source in (*found.files, *found.templates)):
+            raise click.UsageError(f"--output-file would overwrite the source file {output_file}")
+
+
+def deliver(report: str, output_file: Path | None) -> None:
+    """Write the report to the file, or else to the standard output."""
+    if output_file:
+        terminal.write_file(output_file, report)
+    else:
+        terminal.write(report)
+
+
+def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
+    """2 where something could not be read or done, 1 where something was found at the level, 0 otherwise."""
+    if audit.problems:
+        return 2
+    failing = any(finding.severity.rank <= fail_on.rank for finding in audit.findings)
+    return int(failing and not exit_zero)

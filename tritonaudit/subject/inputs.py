@@ -1,0 +1,213 @@
+"""Makes the inputs of a case and calls a wrapper on them. Imports torch: for processes in which user code runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+
+from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def make_inputs(subject: Subject, case: Case) -> Arguments:
+    """The arguments, positional and by keyword, that a case gives the subject; the same whenever they are made.
+
+    Where a function makes them, tensors that it puts nowhere else are on the case's device. Raises TypeError if it
+    returns what cannot be arguments.
+    """
+    torch.manual_seed(case.seed)
+    made = _Maker(subject, case)
+    keywords = {name: made.value(value, name) for name, value in subject.keywords.items()}
+    if callable(subject.inputs):
+        positional, own = _from_function(subject, case)
+        arguments: Arguments = positional, {**keywords, **own}
+    else:
+        arguments = tuple(made.value(value, place) for place, value in enumerate(subject.inputs)), keywords
+    if subject.gradients:
+        for tensor in tensors_in(arguments):
+            if tensor.is_floating_point() and tensor.element_size() > 1 and tensor.is_leaf:
+                tensor.requires_grad_()
+    return arguments
+
+
+def run_subject(subject: Subject, case: Case) -> Any:
+    """What the wrapper returns for a case, after its backward pass where the subject asks for gradients."""
+    positional, keywords = make_inputs(subject, case)
+    return call(subject.function, positional, keywords, gradients=subject.gradients)
+
+
+def call(
+    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], *, gradients: bool
+) -> Any:
+    """What the function returns. `gradients` passes ones backward from every floating-point tensor that it returns.
+
+    Raises ValueError if gradients are asked of a function that returns nothing which has any.
+    """
+    outputs = function(*positional, **keywords)
+    if gradients:
+        differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
+        if not differentiable:
+            raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
+        torch.autograd.backward(differentiable, [torch.ones_like(tensor) for tensor in differentiable])
+    return outputs
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors of a result or of arguments, inside lists, tuples and dicts too."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from tensors_in(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from tensors_in(member)
+
+
+class OnDevice(TorchFunctionMode):  # type: ignore[misc]
+    """Inside it, a tensor that is made without a device is on this one, as torch's own default device would have it.
+
+    Torch's goes below every other mode, where one that stands in for the GPU would no longer see it.
+    """
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        self._device = device
+        self._makers = _device_constructors()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func not in self._makers or kwargs.get("device") is not None:
+            return func(*args, **kwargs)
+        if kwargs.get("generator") is not None:  # it makes numbers where it is itself
+            return func(*args, **kwargs).to(self._device)
+        return func(*args, **{**kwargs, "device": self._device})
+
+
+class _Maker:
+    """Makes what stands for an argument into the argument."""
+
+    def __init__(self, subject: Subject, case: Case) -> None:
+        self._mutates = frozenset(subject.mutates)
+        self._case = case
+
+    def value(self, value: Any, place: str | int) -> Any:
+        if isinstance(value, Tensor):
+            return self._tensor(value, is_written=place in self._mutates)
+        if isinstance(value, Size):
+            return self._case[value.dim]
+        if isinstance(value, Offsets):
+            return self._offsets(value)
+        if isinstance(value, Mapping):
+            return {key: self.value(member, place) for key, member in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self.value(member, place) for member in value)
+        return value
+
+    def _tensor(self, spec: Tensor, *, is_written: bool) -> torch.Tensor:
+        case = self._case
+        shape = tuple(case[dim] for dim in spec.dims)
+        name = spec.dtype or case.dtype
+        dtype: torch.dtype = getattr(torch, name)
+        is_expanded = case.layout is Layout.EXPANDED and bool(shape) and not is_written
+        values_shape = (min(1, shape[0]), *shape[1:]) if is_expanded else shape
+        if dtype.is_floating_point:
+            values = _floats(case, values_shape, dtype)
+        else:
+            low, high = case[spec.low], case[spec.high]
+            integers = torch.randint(low, max(high, low + 1), values_shape, device=case.device)
+            values = integers.to(dtype)
+        return values.expand(shape) if is_expanded else _laid_out(values, case.layout)
+
+    def _offsets(self, spec: Offsets) -> torch.Tensor:
+        case = self._case
+        parts, total = case[spec.parts], case[spec.total]
+        ends = torch.tensor([0, total], device=case.device)
+        cuts = torch.randint(0, total + 1, (max(0, parts - 1),), device=case.device)
+        return torch.cat([ends, cuts]).sort().values[: parts + 1].to(getattr(torch, spec.dtype))
+
+
+def _floats(case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    """A tensor of the case's fill; numbers beyond the dtype's become its largest, infinities stay."""
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    if case.fill == "normal":
+        values = torch.randn(shape, dtype=wide, device=case.device)
+    elif case.fill == "alternating":
+        values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
+    else:
+        number = {"zeros": 0.0, "ones": 1.0}.get(case.fill)
+        values = torch.full(shape, float(case.fill) if number is None else number, dtype=wide, device=case.device)
+    if case.fill != "inf" and case.fill != "-inf":
+        limit = torch.finfo(dtype).max
+        values = values.clamp(-limit, limit)
+    return values.to(dtype)
+
+
+def _laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """The same values, placed in memory as the layout says."""
+    if layout is Layout.TRANSPOSED and values.dim() >= 2:
+        return values.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if layout is Layout.OFFSET and values.dim() >= 1:
+        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + 1))
+        wider[..., 1:].copy_(values)
+        return wider[..., 1:]
+    return values
+
+
+# -- inputs that a function makes ----------------------------------------------------------------------------------
+
+
+def _from_function(subject: Subject, case: Case) -> Arguments:
+    assert callable(subject.inputs)
+    names = subject.input_keywords
+    with OnDevice(case.device):
+        made = subject.inputs(**_given(subject, case)) if names else subject.inputs(case)
+    match made:
+        case torch.Tensor():
+            return (made,), {}
+        case (list() | tuple() as positional, dict() as keywords):
+            return tuple(positional), keywords
+        case dict():
+            return (), made
+        case list() | tuple():
+            return tuple(made), {}
+    kind = type(made).__name__
+    raise TypeError(f"the function for the inputs returns a {kind}: return a tensor, a tuple, a dict, or (tuple, dict)")
+
+
+def _given(subject: Subject, case: Case) -> dict[str, Any]:
+    """What a function that takes keywords is given; one with a default is left to it where the case says nothing."""
+    import inspect
+
+    sizes = dict(case.sizes)
+    offered = {
+        "size": sizes.get("size"),
+        "batch": sizes.get("batch"),
+        "dtype": getattr(torch, case.dtype),
+        "device": case.device,
+        **_fill_keywords(case.fill),
+    }
+    parameters = inspect.signature(subject.inputs).parameters  # type: ignore[arg-type]
+    return {
+        name: offered.get(name)
+        for name, parameter in parameters.items()
+        if offered.get(name) is not None or parameter.default is parameter.empty
+    }
+
+
+def _fill_keywords(fill: str) -> dict[str, Any]:
+    """A fill as these functions are told of it: a number, the name of a pattern, or a special value."""
+    if fill == "normal":
+        return {}
+    if fill == "alternating":
+        return {"pattern": fill}
+    number = {"zeros": 0.0, "ones": 1.0}.get(fill)
+    number = float(fill) if number is None else number
+    return {"fill": number} if math.isfinite(number) else {"special": fill}

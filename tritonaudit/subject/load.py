@@ -1,0 +1,78 @@
+"""Makes subjects of files by running them. For processes in which user code runs, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tritonaudit.subject.execute import LoadError, run_file, running
+from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of, variants_in
+from tritonaudit.subject.model import Subject
+
+__all__ = ["LoadError", "load_subjects"]
+
+
+def load_subjects(path: Path) -> tuple[Subject, ...]:
+    """The subjects of a spec file, a KernelBench pair or a variant, or of all variants in a folder.
+
+    Each has a name, and no two have the same. Raises LoadError with the user's file and line.
+    """
+    path = path.absolute()
+    if path.is_dir():
+        variants = variants_in(path)
+        if not variants:
+            raise LoadError(f"no file here is {Kind.VARIANT.value}", str(path))
+        return tuple(_variant(variant) for variant in variants)
+    match kind_of(path):
+        case Kind.PAIR:
+            return (_pair(path),)
+        case Kind.VARIANT:
+            return (_variant(path),)
+        case _:
+            return _spec(path)
+
+
+def _spec(path: Path) -> tuple[Subject, ...]:
+    """Every subject that the file's own level names; one without a name has that of its variable."""
+    module = run_file(path)
+    found: dict[int, Subject] = {}
+    for variable, value in vars(module).items():
+        if isinstance(value, Subject) and id(value) not in found:
+            found[id(value)] = value if value.name else replace(value, name=variable)
+    if not found:
+        raise LoadError("defines no Subject: write `NAME = Subject(function, inputs=[…])` at its own level", str(path))
+    name, count = Counter(subject.name for subject in found.values()).most_common(1)[0]
+    if count > 1:
+        raise LoadError(f"{count} subjects are named {name!r}: give each a name of its own", str(path))
+    return tuple(found.values())
+
+
+def _pair(path: Path) -> Subject:
+    from tritonaudit.subject.kernelbench import pair_subject
+
+    reference = reference_of(path)
+    if reference is None:
+        where = f"neither here nor, for certain, in another file of {path.parent}"
+        raise LoadError(f"`ModelNew` needs `Model` and `get_inputs`, which are {where}", str(path))
+    module = run_file(path)
+    with running(path):
+        return pair_subject(module, module if reference == path else run_file(reference), path.stem)
+
+
+def _variant(path: Path) -> Subject:
+    from tritonaudit.subject.variants import variant_subject
+
+    operation = operation_of(path)
+    module = run_file(path)
+    function = _attribute(module, f"triton_{operation}", path)
+    with running(path):
+        return variant_subject(path, module, operation, function)
+
+
+def _attribute(module: ModuleType, name: str, path: Path) -> Any:
+    if not callable(found := getattr(module, name, None)):
+        raise LoadError(f"`{name}` is not a function of this file", str(path))
+    return found

@@ -1,0 +1,179 @@
+"""The text of a spec file to begin with: a subject for each wrapper of a module, its inputs guessed from the code."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tritonaudit.subject.guess.parameters import Guess, GuessedParameter, TorchName
+from tritonaudit.subject.model import Offsets, Size, Tensor
+from tritonaudit.subject.wrappers import Wrapper
+
+_WIDTH = 88
+_OURS = ("Offsets", "Size", "Subject", "Tensor")
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """A wrapper, and how it may be called."""
+
+    wrapper: Wrapper
+    guess: Guess
+
+
+def spec_text(module: str, guessed: Sequence[Guessed], *, first_party: bool) -> str:
+    """The spec of a module, by its dotted name; `first_party` says whether import sorters take it for the project's."""
+    parts = [_Part(one, *names) for one, names in zip(guessed, _names(guessed), strict=True)]
+    body = "\n\n".join(part.text for part in parts)
+    ours = ", ".join(name for name in _OURS if re.search(rf"\b{name}\(", body))
+    tritonaudit = f"from tritonaudit import {ours}"
+    torch = ["import torch"] if re.search(r"^ +torch\.", body, re.MULTILINE) else []
+    users = _imports(module, parts)
+    blocks = [[*torch, tritonaudit], users] if first_party else [torch + sorted([*users, tritonaudit], key=_module_of)]
+    imports = "\n\n".join("\n".join(block) for block in blocks)
+    return f'"""{_DOCSTRING.format(module=module)}"""\n\n{imports}\n\n{body}\n'
+
+
+_DOCSTRING = """What tritonaudit runs of `{module}`.
+
+Guessed by `tritonaudit init`: mend what is marked as a guess, and give each subject its reference.
+"""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One subject of the file: the name of its variable, and the name that the wrapper is imported by."""
+
+    guessed: Guessed
+    variable: str
+    imported_as: str
+
+    @property
+    def imported(self) -> str:
+        return self.guessed.wrapper.name.partition(".")[0]
+
+    @property
+    def text(self) -> str:
+        called = self.guessed.wrapper.name.replace(self.imported, self.imported_as, 1)
+        lines = [
+            f"{self.variable} = Subject(",
+            f"    {called},",
+            "    reference=None,  # what PyTorch does for the same arguments",
+            *self._arguments(),
+            *self._restrictions(),
+            ")",
+        ]
+        if kept := self._left_at_default():
+            text = f"Left at their defaults: {', '.join(kept)}."
+            lines.extend(textwrap.wrap(text, _WIDTH, initial_indent="# ", subsequent_indent="# "))
+        return "\n".join(lines)
+
+    def _arguments(self) -> Iterator[str]:
+        required = self.guessed.guess.required
+        positional = [parameter for parameter in required if not parameter.is_keyword]
+        yield "    inputs=["
+        yield from (f"        {_written(p.value)},  # {_remark(p)}" for p in positional)
+        yield "    ],"
+        if keywords := [parameter for parameter in required if parameter.is_keyword]:
+            yield "    keywords={"
+            yield from (f'        "{p.name}": {_written(p.value)},  # {_remark(p)}' for p in keywords)
+            yield "    },"
+
+    def _restrictions(self) -> Iterator[str]:
+        guess = self.guessed.guess
+        if guess.sizes:
+            yield f"    sizes={_written({name: list(sizes) for name, sizes in guess.sizes})},"
+        if guess.dtypes:
+            yield f"    dtypes={_written(list(guess.dtypes))},"
+        places = {p.name: place for place, p in enumerate(p for p in guess.required if not p.is_keyword)}
+        if mutated := [p.name for p in guess.required if p.is_mutated]:
+            yield f"    mutates={_written([places.get(name, name) for name in mutated])},  # {', '.join(mutated)}"
+        if self.guessed.wrapper.gradients:
+            yield "    gradients=True,"
+
+    def _left_at_default(self) -> list[str]:
+        return [parameter.name for parameter in self.guessed.guess.parameters if parameter.has_default]
+
+
+def _remark(parameter: GuessedParameter) -> str:
+    """The parameter's name, and how sure its value is."""
+    if parameter.is_known:
+        return parameter.name
+    if parameter.value is None:
+        return f"{parameter.name}: GUESS, nothing tells what it is"
+    return f"{parameter.name}: GUESS"
+
+
+def _written(value: Any) -> str:
+    """A value as it is written in Python."""
+    match value:
+        case Tensor():
+            options = {"dtype": value.dtype, "high": value.high if value.high != 2 else None}
+            return _call("Tensor", *value.dims, **options)
+        case Size():
+            return _call("Size", value.dim)
+        case Offsets():
+            return _call("Offsets", value.parts, value.total, dtype=value.dtype if value.dtype != "int32" else None)
+        case TorchName():
+            return f"torch.{value.name}"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            return f'"{escaped}"'
+        case list() | tuple():
+            return f"[{', '.join(map(_written, value))}]"
+        case dict():
+            return "{" + ", ".join(f"{_written(key)}: {_written(member)}" for key, member in value.items()) + "}"
+    return re.sub(r"e([-+])0", r"e\1", repr(value))
+
+
+def _call(name: str, *arguments: Any, **options: Any) -> str:
+    given = [f"{option}={_written(value)}" for option, value in options.items() if value is not None]
+    return f"{name}({', '.join([*map(_written, arguments), *given])})"
+
+
+# -- names and imports ---------------------------------------------------------------------------------------------
+
+
+def _names(guessed: Sequence[Guessed]) -> Iterator[tuple[str, str]]:
+    """For each wrapper the name of its subject's variable, and the name to import it by, none of them twice."""
+    taken = {*_OURS, "torch", *dir(builtins), *keyword.kwlist}
+    imported: dict[str, str] = {}
+    for one in guessed:
+        own, _, method = one.wrapper.name.partition(".")
+        variable = _free(_variable(own, is_class=bool(method)), taken)
+        alias = imported.get(own) or _free(own if method else f"triton_{own.removeprefix('triton_').strip('_')}", taken)
+        imported[own] = alias
+        yield variable, alias
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or one like it that is not taken; it is from now on."""
+    while name in taken:
+        name = f"{name}_"
+    taken.add(name)
+    return name
+
+
+def _variable(name: str, *, is_class: bool) -> str:
+    """What a wrapper does, without how: `triton_softmax` is softmax, `RMSNormFunction` is rms_norm."""
+    if is_class:
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removesuffix("Function") or name)
+        return words.strip("_").lower()
+    return name.removeprefix("triton_").strip("_")
+
+
+def _imports(module: str, parts: Sequence[_Part]) -> list[str]:
+    """The imports of the wrappers as import sorters write them: those without another name on one line."""
+    plain = sorted({part.imported for part in parts if part.imported == part.imported_as})
+    renamed = sorted({(p.imported, p.imported_as) for p in parts if p.imported != p.imported_as})
+    lines = [f"from {module} import {', '.join(plain)}"] if plain else []
+    return [*lines, *(f"from {module} import {name} as {alias}" for name, alias in renamed)]
+
+
+def _module_of(line: str) -> str:
+    return line.split()[1].lower()
