@@ -1,0 +1,1 @@
+"""The compile stage under several versions of Triton."""
