@@ -80,7 +80,7 @@ def _compiled(kernels: Sequence[Sequence[Launch]], jobs: int) -> Compiled:
     waiting = [list(_choices(launches)) for launches in kernels]
     for _ in range(_TRIES):
         batch = [choices.pop(0) for per_kernel in waiting for choices in per_kernel if choices]
-        made = compile_programs(batch, jobs)
+        made = compile_programs(batch, jobs, explains=False)
         found.variants.update(made.variants)
         found.lost.update(made.lost)
         good = {program for program, variant in made.variants.items() if variant.resources is not None}

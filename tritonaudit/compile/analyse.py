@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import Program
@@ -21,23 +22,23 @@ if TYPE_CHECKING:
     from tritonaudit.compile.pipeline import Compilation
 
 
-def analyse_program(program: Program, cache: Cache | None = None) -> Variant:
+def analyse_program(program: Program, cache: Cache | None = None, explains: bool = True) -> Variant:
     """What compiling the program comes to, without its config, its cases and its signature: these a launch knows.
 
-    The result is taken from the cache where that has it. The compiler may print, and on targets that it does not know
+    Why accesses are narrow, which takes several compilations, is left out unless it `explains`. The result is taken from the cache where that has it. The compiler may print, and on targets that it does not know
     abort the process.
     """
     found = cache.get(program) if cache else None
     if found is not None:
         return replace(found, cached=True)
     started = time.perf_counter()
-    variant = replace(_analysed(program), seconds=time.perf_counter() - started)
+    variant = replace(_analysed(program, explains), seconds=time.perf_counter() - started)
     if cache:
         cache.put(program, variant)
     return variant
 
 
-def _analysed(program: Program) -> Variant:
+def _analysed(program: Program, explains: bool) -> Variant:
     from tritonaudit.compile.pipeline import compile_program
 
     target = gpu_target(program.target)
@@ -54,7 +55,7 @@ def _analysed(program: Program) -> Variant:
         base,
         resources=resources,
         accesses=accesses,
-        narrow=narrow_accesses(module, accesses, lambda other: _recompiled(program, other)) if fits else (),
+        narrow=narrow_accesses(module, accesses, partial(_recompiled, program)) if fits and explains else (),
         dots=module.dots(),
         matrix=_matrix(compilation),
     )

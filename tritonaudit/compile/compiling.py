@@ -24,9 +24,13 @@ class Compiled:
     lost: dict[Program, str] = field(default_factory=dict)
 
 
-def compile_programs(programs: Iterable[Program], jobs: int) -> Compiled:
-    """What each program compiles to. A compiler that aborts has rejected its program; no other end says anything."""
-    cache = Cache(default_folder())
+def compile_programs(programs: Iterable[Program], jobs: int, *, explains: bool = True) -> Compiled:
+    """What each program compiles to, and why its accesses are narrow unless that is not asked for.
+
+    A compiler that aborts has rejected its program; no other end says anything.
+    """
+    cache = Cache(default_folder() / ("explained" if explains else "plain"))
+    task = partial(analyse_program, cache=cache, explains=explains)
     found = Compiled()
     waiting: list[Program] = []
     for program in dict.fromkeys(programs):
@@ -35,7 +39,7 @@ def compile_programs(programs: Iterable[Program], jobs: int) -> Compiled:
             waiting.append(program)
         else:
             found.variants[program] = replace(known, cached=True)
-    for program, outcome in run_tasks(partial(analyse_program, cache=cache), waiting, workers=jobs, limits=_LIMITS):
+    for program, outcome in run_tasks(task, waiting, workers=jobs, limits=_LIMITS):
         if isinstance(outcome, Variant):
             found.variants[program] = outcome
         elif outcome.end is End.CRASH:

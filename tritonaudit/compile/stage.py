@@ -10,7 +10,7 @@ from pathlib import Path
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
 from tritonaudit.compile.capturing import capture_subjects, infer_kernels
-from tritonaudit.compile.compiling import compile_programs
+from tritonaudit.compile.compiling import Compiled, compile_programs
 from tritonaudit.compile.gather import gather
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.settle import Settled, settle_all
@@ -32,7 +32,7 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
     gathered = capture_subjects(subjects, targets, jobs)
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
     gathered |= infer_kernels(found.files, captured, targets, jobs)
-    compiled = compile_programs([launch.program for launch in gathered.launches if launch.program is not None], jobs)
+    compiled = _compiled(gathered.launches, jobs)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     audit = judge_kernels(kernels, request.budget, config)
     audit = _settling(audit, settle_all(gathered.launches, config))
@@ -52,6 +52,22 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
         targets=request.targets,
         triton=triton_version(),
     )
+
+
+def _compiled(launches: Sequence[Launch], jobs: int) -> Compiled:
+    """What the launches' programs compile to; of an autotuner's configs, the first tells why accesses are narrow.
+
+    Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike.
+    """
+    firsts: dict[tuple[object, ...], Program] = {}
+    for launch in launches:
+        if launch.program is not None:
+            same = (launch.kernel, launch.target, launch.signature, launch.specialisation)
+            firsts.setdefault(same, launch.program)
+    explained = set(firsts.values())
+    others = [one.program for one in launches if one.program is not None and one.program not in explained]
+    first, rest = compile_programs(firsts.values(), jobs), compile_programs(others, jobs, explains=False)
+    return Compiled({**rest.variants, **first.variants}, {**rest.lost, **first.lost})
 
 
 def _gaps(reasons: Iterable[str | None]) -> Iterator[Outcome]:

@@ -1,0 +1,1 @@
+"""How long the compile stage takes."""
