@@ -114,12 +114,28 @@ def test_numbers_and_constants_are_told_by_their_use_and_name(
 BODY = kernel("x, out, n, scale, BLOCK: tl.constexpr, FLAG: tl.constexpr", "tl.store(out + n, tl.load(x) * scale)")
 
 
-def launched(root: Path, *lines: str, signature: str = "x, bias=None", last: str = "") -> InferredCall:
+HOST = """\
+SIZES = {'small': 8}
+
+
+class Mode:
+    FAST = 5
+
+
+def settings(n):
+    if n > 64:
+        size = triton.next_power_of_2(n)
+        return size, 4
+    return n, 2
+"""
+
+
+def launched(root: Path, *lines: str, after: str = "") -> InferredCall:
     """The kernel's call by a wrapper that ends in a launch."""
-    launch = last or "kernel[(1,)](x, out, n, scale, BLOCK=block, FLAG=flag)"
+    launch = "kernel[(1,)](x, out, n, scale, BLOCK=block, FLAG=flag)"
     defaults = ["out = torch.empty_like(x)", "n = x.numel()", "scale = 0.5", "block = 128", "flag = True"]
     text = "\n".join((*defaults, *lines, launch))
-    return call(root, BODY + f"def run({signature}):\n{indented(text)}")
+    return call(root, BODY + f"def run(x, bias=None):\n{indented(text)}\n\n{after}")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +145,7 @@ def launched(root: Path, *lines: str, signature: str = "x, bias=None", last: str
         ("block = triton.next_power_of_2(100)", "BLOCK", 128),
         ("block = min(triton.next_power_of_2(100), 64)", "BLOCK", 64),
         ("block = max(16, 2 ** 3)", "BLOCK", 16),
-        ("block = 32 if bias is None else 64", "BLOCK", 32),
+        ("block = 32 if bias is None else 64", "BLOCK", 64),
         ("if len('abc') == 3:\n    block = 32\nelse:\n    block = 64", "BLOCK", 32),
         ("block, warps = (512, 8)", "BLOCK", 512),
         ("block = settings(100)[0]", "BLOCK", 128),
@@ -137,7 +153,7 @@ def launched(root: Path, *lines: str, signature: str = "x, bias=None", last: str
         ("with torch.no_grad():\n    block = 32", "BLOCK", 32),
         ("block = SIZES['small']", "BLOCK", 8),
         ("block = Mode.FAST.value", "BLOCK", 5),
-        ("flag = bias is not None", "FLAG", False),
+        ("flag = bias is None", "FLAG", False),
         ("flag = x.dtype == torch.float32", "FLAG", False),
         ("scale = 3.0", "scale", 3.0),
         ("n = x.stride(-1)", "n", 1),
@@ -149,13 +165,7 @@ def launched(root: Path, *lines: str, signature: str = "x, bias=None", last: str
     ],
 )
 def test_a_launch_gives_what_its_wrapper_computes(tmp_path: Path, line: str, name: str, value: Any) -> None:
-    host = "SIZES = {'small': 8}\n\n\nclass Mode:\n    FAST = 5\n\n\n"
-    host += "def settings(n):\n    if n > 64:\n        size = triton.next_power_of_2(n)\n        return size, 4\n    return n, 2\n"
-    write(tmp_path, {"before.py": ""})
-    found = launched(tmp_path, *line.split("\n"))
-    (tmp_path / "ops.py").write_text((tmp_path / "ops.py").read_text() + "\n\n" + host)
-    found = inference(tmp_path).call()
-    assert found[name].value == value
+    assert launched(tmp_path, *line.split("\n"), after=HOST)[name].value == value
 
 
 def test_what_a_launch_gives_is_no_guess_and_what_rests_on_sizes_is(tmp_path: Path) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.checkout import ROOT
+from tests.rules.compile_stage import audit_of, is_compiled, skip_where_it_cannot_run
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.rule import Rule
@@ -28,9 +33,37 @@ def blocks(heading: str) -> list[tuple[type[Rule], str]]:
     return [(rule, found[2]) for rule in all_rules() for found in _BLOCK.finditer(sections(rule).get(heading, ""))]
 
 
-def codes(text: str) -> set[str]:
-    audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT))
-    return {finding.code for finding in audit.findings}
+def parameters(heading: str) -> list[ParameterSet]:
+    """The blocks as a test takes them; those of the compile stage are slow."""
+    return [pytest.param(rule, text, marks=[pytest.mark.slow] * is_compiled(rule)) for rule, text in blocks(heading)]
+
+
+def codes(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> set[str]:
+    """The codes of what the rule's stage finds in a page's block."""
+    if not is_compiled(rule):
+        audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT))
+        return {finding.code for finding in audit.findings}
+    skip_where_it_cannot_run(text)
+    files = written()
+    return {finding.code for finding in audit_of(files[text], tuple(files.values()), pedantic=False).findings}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, Path]]:
+    """The blocks of the compile stage's pages, each in a file of its own."""
+
+    @cache
+    def write() -> dict[str, Path]:
+        folder = tmp_path_factory.mktemp("pages")
+        files: dict[str, Path] = {}
+        for heading in ("Example", "Use instead"):
+            for number, (rule, text) in enumerate(blocks(heading)):
+                if is_compiled(rule):
+                    files[text] = folder / f"{rule.code}_{heading.split()[0].lower()}_{number}.py"
+                    files[text].write_text(text, encoding="utf-8")
+        return files
+
+    return write
 
 
 def name(value: object) -> str:
@@ -48,14 +81,14 @@ def test_a_page_is_filled_in(rule: type[Rule]) -> None:
         assert text.count("```") == 2 * len(languages)
 
 
-@pytest.mark.parametrize(("rule", "text"), blocks("Example"), ids=name)
-def test_an_example_is_found(rule: type[Rule], text: str) -> None:
-    assert codes(text) == {rule.code}
+@pytest.mark.parametrize(("rule", "text"), parameters("Example"), ids=name)
+def test_an_example_is_found(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> None:
+    assert codes(rule, text, written) == {rule.code}
 
 
-@pytest.mark.parametrize(("rule", "text"), blocks("Use instead"), ids=name)
-def test_what_to_use_instead_is_not_found(rule: type[Rule], text: str) -> None:
-    assert codes(text) == set()
+@pytest.mark.parametrize(("rule", "text"), parameters("Use instead"), ids=name)
+def test_what_to_use_instead_is_not_found(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> None:
+    assert codes(rule, text, written) == set()
 
 
 @pytest.mark.parametrize(("rule", "text"), blocks("Use instead"), ids=name)

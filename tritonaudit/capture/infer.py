@@ -24,7 +24,7 @@ _LAUNCH = "a launch passes it"
 _TYPICAL = "a launch computes it from sizes, which are taken to be typical"
 _FOLLOWS = "it follows the dtype of other tensors"
 _MOST_LAUNCHES = 6
-_OTHER_DTYPE = "bfloat16"
+_HALVES = ("float16", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Inference:
         self._facts = LaunchFacts(function.module, function.jit, tuple(launches), project)
         launches = launches[:_MOST_LAUNCHES]
         # What differs between two evaluations rests on what was assumed for them.
-        varied = [self._passed(launch, Sizes(shrunk=2), _OTHER_DTYPE) for launch in launches]
+        other = next(half for half in _HALVES if half != dtype)
+        varied = [self._passed(launch, Sizes(shrunk=2), other) for launch in launches]
         self.uses: Uses = uses_of(project, function, self._tensors(varied))
         sizes = Sizes(self._known_sizes(launches))
         passed = [self._passed(launch, sizes, dtype) for launch in launches]
@@ -89,13 +90,9 @@ class Inference:
         by_launch = [*self._by_launch[launch:], *self._by_launch[:launch]]
         arguments = tuple(self._argument(parameter, by_launch) for parameter in self.function.jit.parameters)
         options = by_launch[0][0].options if by_launch else {}
-        known = {
-            name: value
-            for name, value in options.items()
-            if name in _OPTIONS and isinstance(value, int) and not isinstance(value, bool)
-        }
+        known = sorted((name, value) for name, value in options.items() if name in _OPTIONS and type(value) is int)
         passed = frozenset(by_launch[0][0].arguments) if by_launch else frozenset()
-        return InferredCall(arguments, self._positional(launch), passed, tuple(sorted(known.items())))
+        return InferredCall(arguments, self._positional(launch), passed, tuple(known))
 
     def _positional(self, launch: int) -> int:
         """How many arguments the launch passes by position; without one, those before the first constexpr."""

@@ -14,7 +14,11 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.outline import Module, Unparsable, dotted_name, outline
 
 _LAUNCH = re.compile(rb"\]\s*\(")
-_SUBSCRIPTED = re.compile(rb"(\w+)\s*\)*\s*\[")
+_MENTIONS = (
+    re.compile(rb"(\w+)\s*\)*\s*\["),
+    re.compile(rb"=\s*(\w+)\s*(?:\n|if\b|else\b|$)"),  # `chosen = kernel`
+    re.compile(rb"(\w+)\s+as\s+\w"),  # `import kernel as chosen`
+)
 
 _Key = tuple[str, str]  # a kernel's file and name
 
@@ -46,7 +50,7 @@ class Launches:
             except OSError:
                 continue
             if _LAUNCH.search(data):
-                for word in set(_SUBSCRIPTED.findall(data)) | set(_ALIASED.findall(data)):
+                for word in {word for pattern in _MENTIONS for word in pattern.findall(data)}:
                     words.setdefault(word, []).append(path)
         return words
 
@@ -69,9 +73,6 @@ class Launches:
                     found.setdefault(_key(kernel), []).append(launch)
         return found
 
-
-_ALIASED = re.compile(rb"=\s*(\w+)\s*(?:\n|if\b|else\b|$)")
-"""`chosen = kernel`: what a launch calls may be another name of the kernel."""
 
 _ANY = outline("", "import triton\n@triton.jit\ndef f():\n    pass\n").jit[0]  # resolving looks at the file alone
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from tritonaudit.capture.blank import Selection, blanked
 from tritonaudit.capture.decorators import Role, role_of
 from tritonaudit.capture.names import Blocks, Scope, blocks_of, names_read, scope_tree
+from tritonaudit.kernel.launch import launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
@@ -115,6 +116,7 @@ class _Lifter:
         self._open(self.entry, scope, blocks, node)
         self._keep(self.entry, scope, node, compiled=True)
         self._made_kernel(scope)
+        self._waiting.extend(_Need(self.entry, scope, name, True) for name in self._functions_passed())
         while self._waiting:
             need = self._waiting.pop(0)
             if sum(len(part.nodes) for part in self.parts.values()) > _MOST_STATEMENTS:
@@ -244,6 +246,14 @@ class _Lifter:
         for node, blocks in scope.bindings.get(name, ()):
             if isinstance(node, ast.Assign) and not blocks and name in names_read([node.value]):
                 self._keep(self.entry, scope, node, compiled=False)
+
+    def _functions_passed(self) -> Iterator[str]:
+        """Jit functions that launches in the file pass to the kernel."""
+        for launch in launches_of(self.entry.module).get(self._function.jit.name, ()):
+            for node in launch.arguments.values():
+                dotted = dotted_name(launch.definition(node))
+                if dotted is not None and self._project.resolve(self._function, dotted) is not None:
+                    yield dotted
 
     # -- imports -----------------------------------------------------------------------------------------------------
 

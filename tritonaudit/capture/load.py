@@ -96,7 +96,7 @@ class _Importer(MetaPathFinder, Loader):
 def _show_lines(file: LiftedFile) -> None:
     """Let Python find the file's source as it was when it was lifted."""
     known = linecache.getlines(file.path)
-    lines = file.text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in file.text.removesuffix("\n").split("\n")]
     if len(known) == len(lines):
         lines = [line if line.strip() else before for line, before in zip(lines, known, strict=True)]
     linecache.cache[file.path] = (len(file.text), None, lines, file.path)
@@ -198,15 +198,7 @@ class _Runner:
 
     def _define(self, node: ast.FunctionDef) -> None:
         decorators, node.decorator_list = node.decorator_list, []
-        try:
-            exec(self._compiled([node]), self._names)
-        except NameError:
-            for parameter in ast.walk(node.args):
-                if isinstance(parameter, ast.arg) and parameter.annotation is not None:
-                    text = ast.Constant(ast.unparse(parameter.annotation))
-                    parameter.annotation = ast.copy_location(text, parameter.annotation)
-            node.returns = None
-            exec(self._compiled([node]), self._names)
+        exec(self._compiled([node]), self._names)
         function = self._names[node.name]
         for decorator in reversed(decorators):
             function = self._decorated(decorator, function)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def analyse_program(program: Program, cache: Cache | None = None, explains: bool = True) -> Variant:
     """What compiling the program comes to, without its config, its cases and its signature: these a launch knows.
 
-    Why accesses are narrow, which takes several compilations, is left out unless it `explains`. The result is taken from the cache where that has it. The compiler may print, and on targets that it does not know
-    abort the process.
+    Why accesses are narrow, which takes several compilations, is left out unless it `explains`. The result is taken
+    from the cache where that has it. The compiler may print, and on targets that it does not know abort the process.
     """
     found = cache.get(program) if cache else None
     if found is not None:

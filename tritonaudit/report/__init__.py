@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from tritonaudit.finding import Audit
+from tritonaudit.report.section import Section
 
 FORMATS = ("full", "concise", "json", "github", "sarif")
 
 
-def render(audit: Audit, format: str, *, color: bool) -> str:
+def render(audit: Audit, format: str, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """The audit as text, ready to be written as it is: it ends with a newline unless it is empty.
 
-    Only `full` knows colour. The findings are taken in the order that the audit holds them.
+    Only `full` knows colour, only `full` and `json` show the sections. The findings are taken in the order that the
+    audit holds them.
     """
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")
     # Each format is the module of its name, imported only when asked for: rich and sarif_om are slow to import.
     renderer: Callable[..., str] = import_module(f"{__name__}.{format}").render
-    return renderer(audit, color=color)
+    return renderer(audit, color=color, sections=sections)

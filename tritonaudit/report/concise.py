@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tritonaudit.finding import Audit, Finding
 from tritonaudit.report.escape import visible
+from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import shortfall_lines
 
 
-def render(audit: Audit, *, color: bool) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """`path:line:column: CODE [severity] message`, then what could not be analysed."""
     lines = [*map(_line, audit.findings), *shortfall_lines(audit)]
     return "".join(f"{line}\n" for line in lines)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tritonaudit.finding import Audit, Finding, Severity
 from tritonaudit.report.escape import visible
 from tritonaudit.report.frame import Row, frame
-from tritonaudit.report.shortfall import not_analysed, shortfall_lines
-
-Piece = tuple[str, str]
-"""Text and the rich style that it takes in colour; an empty style is none."""
-Line = tuple[Piece, ...]
+from tritonaudit.report.section import Line, Section
+from tritonaudit.report.shortfall import not_analysed_lines, shortfall_lines
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 _INDENT = "  "
 
 
-def render(audit: Audit, *, color: bool) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """The report; its plain form is the coloured one without the escape sequences."""
-    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit))
+    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections))
 
 
 def _plain(line: Line) -> str:
@@ -35,7 +32,9 @@ def _paint(line: Line) -> str:
     return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in line) + "\n"
 
 
-def _lines(audit: Audit) -> Iterator[Line]:
+def _lines(audit: Audit, sections: Sequence[Section]) -> Iterator[Line]:
+    for section in sections:
+        yield from section.lines()
     sources = {path: text.split("\n") for path, text in audit.texts.items()}
     for finding in audit.findings:
         yield from _finding(finding, sources.get(finding.path, []))
@@ -125,7 +124,7 @@ def _by_severity(audit: Audit) -> str:
 
 
 def _missed(audit: Audit) -> str:
-    problems, skipped = len(audit.problems), len(not_analysed(audit))
+    problems, skipped = len(audit.problems), len(not_analysed_lines(audit))
     parts = [_count(problems, "problem")] * bool(problems) + [f"{skipped} not analysed"] * bool(skipped)
     return f" {', '.join(parts)}." if parts else ""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
 from tritonaudit.report.escape import visible
+from tritonaudit.report.section import Section
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(audit: Audit, *, color: bool) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """One command a line: findings, then problems."""
     return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems)])
 

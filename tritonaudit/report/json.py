@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span
+from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 
 
-def render(audit: Audit, *, color: bool) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """One JSON object, in ASCII so that no reader's encoding can spoil it."""
     report = {
         "findings": [_finding(finding) for finding in audit.findings],
         "errors": [_error(problem) for problem in audit.problems],
         "not_analysed": [_not_analysed(outcome) for outcome in not_analysed(audit)],
+        **{section.key: section.data() for section in sections},
     }
     return json.dumps(report, indent=2, ensure_ascii=True) + "\n"
 

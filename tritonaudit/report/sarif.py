@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 import sarif_om as om
 
 from tritonaudit import __version__
-from tritonaudit.finding import Audit, Finding, Outcome, Problem
+from tritonaudit.finding import Audit, Finding, Problem
 from tritonaudit.report.escape import visible
 from tritonaudit.report.sarif_results import MOST_RELATED, Source, physical_location, result
 from tritonaudit.report.sarif_rules import descriptor
 from tritonaudit.report.sarif_walk import plain
-from tritonaudit.report.shortfall import not_analysed, not_analysed_line
+from tritonaudit.report.section import Section
+from tritonaudit.report.shortfall import not_analysed_lines
 from tritonaudit.rules import all_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,7 +24,7 @@ _MOST_BYTES = 10_000_000
 """Of the log when packed by gzip."""
 
 
-def render(audit: Audit, *, color: bool) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
     kept = _worst(audit.findings, _MOST_RESULTS)
     text = _log(audit, kept)
@@ -71,7 +72,7 @@ def _driver(rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
 def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:
     notifications = [
         *map(_of_problem, audit.problems),
-        *map(_of_not_analysed, not_analysed(audit)),
+        *map(_of_not_analysed, not_analysed_lines(audit)),
         *(om.Notification(level="warning", message=om.Message(text=text)) for text in _cuts(audit, kept)),
     ]
     return om.Invocation(
@@ -89,8 +90,8 @@ def _of_problem(problem: Problem) -> om.Notification:
     )
 
 
-def _of_not_analysed(outcome: Outcome) -> om.Notification:
-    return om.Notification(level="note", message=om.Message(text=not_analysed_line(outcome)))
+def _of_not_analysed(line: str) -> om.Notification:
+    return om.Notification(level="note", message=om.Message(text=line))
 
 
 def _cuts(audit: Audit, kept: Sequence[Finding]) -> Iterator[str]:

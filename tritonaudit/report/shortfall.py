@@ -25,8 +25,13 @@ def not_analysed_line(outcome: Outcome) -> str:
     return f"{visible(outcome.subject)}: not analysed{reason}"
 
 
+def not_analysed_lines(audit: Audit) -> list[str]:
+    """Each thing that was not looked at once: what fails alike for several targets is one line."""
+    return list(dict.fromkeys(map(not_analysed_line, not_analysed(audit))))
+
+
 def shortfall_lines(audit: Audit) -> list[str]:
     """All of them, but for the problems that a finding of the tool's own already tells."""
     told = {finding.path for finding in audit.findings if finding.code == UNPARSABLE}
     problems = (problem for problem in audit.problems if problem.path not in told)
-    return [*map(problem_line, problems), *map(not_analysed_line, not_analysed(audit))]
+    return [*map(problem_line, problems), *not_analysed_lines(audit)]

@@ -38,7 +38,7 @@ def run_file(path: Path) -> ModuleType:
     """
     name = module_name(path)
     for folder in reversed(import_folders(path)):
-        _prefer(str(folder))
+        _prefer(folder)
     with running(path):
         if not name.is_in_package:
             return _run_alone(path)
@@ -82,11 +82,20 @@ def _run_alone(path: Path) -> ModuleType:
     return module
 
 
-def _prefer(folder: str) -> None:
-    """Have imports look into the folder first."""
-    if folder in sys.path:
-        sys.path.remove(folder)
-    sys.path.insert(0, folder)
+_preferred: set[Path] = set()
+
+
+def _prefer(folder: Path) -> None:
+    """Have imports look into the folder first, also for what another such folder has by the same name."""
+    if str(folder) in sys.path:
+        sys.path.remove(str(folder))
+    sys.path.insert(0, str(folder))
+    for name in {path.stem for path in folder.glob("*.py")} & set(sys.modules):
+        origin = getattr(sys.modules[name], "__file__", None)
+        home = None if origin is None else Path(origin).parent
+        if home != folder and home in _preferred:
+            del sys.modules[name]
+    _preferred.add(folder)
 
 
 _OURS = os.path.join(os.path.dirname(os.path.abspath(tritonaudit.__file__)), "")

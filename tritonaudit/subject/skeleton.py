@@ -76,12 +76,13 @@ class _Part:
     def _arguments(self) -> Iterator[str]:
         required = self.guessed.guess.required
         positional = [parameter for parameter in required if not parameter.is_keyword]
-        yield "    inputs=["
-        yield from (f"        {_written(p.value)},  # {_remark(p)}" for p in positional)
-        yield "    ],"
+        if positional:
+            yield "    inputs=["
+            yield from (line for p in positional for line in _entry("", p))
+            yield "    ],"
         if keywords := [parameter for parameter in required if parameter.is_keyword]:
             yield "    keywords={"
-            yield from (f'        "{p.name}": {_written(p.value)},  # {_remark(p)}' for p in keywords)
+            yield from (line for p in keywords for line in _entry(f'"{p.name}": ', p))
             yield "    },"
 
     def _restrictions(self) -> Iterator[str]:
@@ -98,6 +99,21 @@ class _Part:
 
     def _left_at_default(self) -> list[str]:
         return [parameter.name for parameter in self.guessed.guess.parameters if parameter.has_default]
+
+
+def _entry(key: str, parameter: GuessedParameter) -> Iterator[str]:
+    """The lines of an argument in a list or dict, broken where code formatters break them."""
+    text, remark = f"        {key}{_written(parameter.value)}", f",  # {_remark(parameter)}"
+    if len(text + remark) <= _WIDTH or not isinstance(parameter.value, (Tensor, Offsets)):
+        yield f"{text}{remark}"
+        return
+    call, _, arguments = text.removesuffix(")").partition("(")
+    yield f"{call}("
+    if len(arguments) + 12 <= _WIDTH:
+        yield f"            {arguments}"
+    else:
+        yield from (f"            {argument}," for argument in arguments.split(", "))
+    yield f"        ){remark}"
 
 
 def _remark(parameter: GuessedParameter) -> str:
@@ -168,11 +184,26 @@ def _variable(name: str, *, is_class: bool) -> str:
 
 
 def _imports(module: str, parts: Sequence[_Part]) -> list[str]:
-    """The imports of the wrappers as import sorters write them: those without another name on one line."""
-    plain = sorted({part.imported for part in parts if part.imported == part.imported_as})
+    """The imports of the wrappers as import sorters write them: those without another name in one statement."""
+    plain = sorted({part.imported for part in parts if part.imported == part.imported_as}, key=_order)
     renamed = sorted({(p.imported, p.imported_as) for p in parts if p.imported != p.imported_as})
-    lines = [f"from {module} import {', '.join(plain)}"] if plain else []
-    return [*lines, *(f"from {module} import {name} as {alias}" for name, alias in renamed)]
+    statements = [(plain[0], _import(module, plain))] if plain else []
+    statements += [(name, _import(module, [f"{name} as {alias}"])) for name, alias in renamed]
+    return [statement for _, statement in sorted(statements, key=lambda item: _order(item[0]))]
+
+
+def _import(module: str, names: Sequence[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= _WIDTH:
+        return line
+    return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+
+
+def _order(name: str) -> tuple[int, list[tuple[int, int, str]], str]:
+    """How import sorters order names: constants, classes, the rest; numbers by their value, in either case alike."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    parts = [part for part in re.split(r"(\d+)", name.lower()) if part]
+    return kind, [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts], name
 
 
 def _module_of(line: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -66,7 +67,12 @@ class _Writer:
             return Spec(path, Fate.FAILED, reason=f"cannot be read as Python: {error.message} (line {error.line})")
         except OSError as error:
             return Spec(path, Fate.FAILED, reason=f"cannot be read: {error.strerror or error}")
-        return self._spec(path, host)
+        try:
+            return self._spec(path, host)
+        except Exception as error:  # a defect of ours costs one file, not the run
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+            return Spec(path, Fate.FAILED, reason=f"tritonaudit failed on this file, please report it: {defect}")
 
     def _host(self, path: Path) -> Host:
         project, _ = self._project(path)

@@ -225,7 +225,7 @@ class Host:
 
     def _is_for_use(self, node: HostFunction) -> bool:
         arguments = node.args
-        has_parameters = bool(arguments.posonlyargs or arguments.args or arguments.vararg or arguments.kwonlyargs)
+        has_parameters = bool(arguments.posonlyargs or arguments.args or arguments.kwonlyargs)
         return has_parameters and _NOT_FOR_USE.match(node.name) is None and not _is_fixture(node)
 
     def _under(self, autograd: AutogradFunction) -> Iterator[HostFunction]:

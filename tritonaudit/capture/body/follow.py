@@ -20,9 +20,13 @@ _MAX_CALLS = 400
 
 def uses_of(project: Project, function: Function, pointers: Iterable[str] = ()) -> Uses:
     """What the kernel does with its parameters, of which some are known to be pointers."""
-    follower = Follower(project, function)
-    follower.note(pointers, Evidence.POINTER)
-    follower.run()
+    numbers: list[str] = []
+    for _ in range(2):  # which of two is the address may show only later in the body
+        follower = Follower(project, function)
+        follower.note(pointers, Evidence.POINTER)
+        follower.note(numbers, Evidence.NUMBER)
+        follower.run()
+        numbers = [name for name, use in follower.uses.parameters.items() if Evidence.NUMBER in use]
     return follower.uses
 
 
@@ -59,11 +63,14 @@ class Follower:
         """The value is a number of this kind, and so are the elements or the parameter that it is."""
         self.note(trail.whole, kind, weight)
         self.note((name for name in (trail.direct, trail.typed) if name is not None), kind, weight)
+        if trail.direct is not None and kind is not Evidence.BOOLEAN:
+            self.note((trail.direct,), Evidence.NUMBER)
 
     def is_index(self, trail: Trail, weight: int = STRONG) -> None:
         """The value counts or places something: all that went into it are integers."""
         self.note(trail.loads, Evidence.INTEGER, weight)
         self.note(trail.scalars, Evidence.INTEGER, weight)
+        self.note(trail.scalars, Evidence.NUMBER)
 
     def is_tile(self, trail: Trail) -> None:
         """The value is the size of a tile, and a parameter that it is such a size itself."""
@@ -250,6 +257,7 @@ class Follower:
             return
         if other.nature is Nature.INTEGER and not other.loads and not other.written:
             self.note((value.direct,), Evidence.INTEGER)
+            self.note((value.direct,), Evidence.NUMBER)
         elif other.nature is Nature.FLOAT or other.loads:
             self.note((value.direct,), Evidence.FLOAT, 1)
 

@@ -16,6 +16,7 @@ class Evidence(Enum):
 
     POINTER = "an address"
     DESCRIPTOR = "a tensor descriptor"
+    NUMBER = "a number itself, and no address"
     INTEGER = "an integer"
     FLOAT = "a float"
     BOOLEAN = "a truth value"
@@ -77,4 +78,4 @@ class Uses:
 
     def _is_number(self, name: str) -> int:
         use = self.parameters[name]
-        return use[Evidence.INTEGER] + use[Evidence.FLOAT] + use[Evidence.TILE]
+        return use[Evidence.NUMBER] + use[Evidence.TILE]

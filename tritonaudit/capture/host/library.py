@@ -108,13 +108,27 @@ def _given(run: Run, node: ast.Call, name: str) -> bool:
     return any(keyword.arg == name for keyword in node.keywords)
 
 
-def _made(default: str) -> Function:
+def _made(default: str, rank: Callable[[Run, ast.Call], int | None]) -> Function:
     """A tensor of a dtype that is given, or else the default one."""
 
     def call(run: Run, node: ast.Call, hint: str) -> Any:
-        return Tensor(_dtype_of(run, node) if _given(run, node, "dtype") else default)
+        return Tensor(_dtype_of(run, node) if _given(run, node, "dtype") else default, rank(run, node))
 
     return call
+
+
+def _unknown_rank(run: Run, node: ast.Call) -> int | None:
+    return None
+
+
+def _rank(run: Run, node: ast.Call) -> int | None:
+    """How many sizes are given: one by one, or as a tuple."""
+    if not node.args or any(isinstance(argument, ast.Starred) for argument in node.args):
+        return None
+    first = run.value(node.args[0])
+    if isinstance(first, (tuple, list)):
+        return len(first)
+    return None if isinstance(first, Shape) else len(node.args)
 
 
 def _like(run: Run, node: ast.Call, hint: str) -> Any:
@@ -143,7 +157,7 @@ def _finfo(run: Run, node: ast.Call, hint: str) -> Any:
 
 
 def _cast(dtype: str) -> Method:
-    return lambda run, tensor, node, hint: Tensor(dtype)
+    return lambda run, tensor, node, hint: Tensor(dtype, tensor.rank)
 
 
 def _to(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
@@ -151,14 +165,18 @@ def _to(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
     for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
         value = run.value(argument)
         if isinstance(value, Dtype):
-            return Tensor(value.name)
+            return Tensor(value.name, tensor.rank)
         if isinstance(value, Tensor):
-            return value
+            return Tensor(value.dtype, tensor.rank)
     return tensor
 
 
+def _reshaped(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
+    return Tensor(tensor.dtype)
+
+
 def _new(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
-    return Tensor(_dtype_of(run, node)) if _given(run, node, "dtype") else tensor
+    return Tensor(_dtype_of(run, node) if _given(run, node, "dtype") else tensor.dtype, _rank(run, node))
 
 
 def _size(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
@@ -170,6 +188,8 @@ def _stride(run: Run, tensor: Tensor, node: ast.Call, hint: str) -> Any:
     if not node.args:
         return UNKNOWN
     mine = run.value(node.args[0])
+    if tensor.rank is not None:
+        return 1 if mine in (-1, tensor.rank - 1) else run.host.sizes.size
     assert isinstance(node.func, ast.Attribute)
     asked = {
         value
@@ -235,15 +255,18 @@ FUNCTIONS: dict[str, Function] = {
     **{f"math.{name}": _plain(getattr(math, name)) for name in ("ceil", "floor", "log2", "log", "sqrt", "prod", "exp")},
     "torch.finfo": _finfo,
     **_table(_descriptor, "*.TensorDescriptor *.from_tensor"),
-    **_table(_made("float32"), "*.empty *.zeros *.ones *.full *.rand *.randn *.empty_strided *.linspace"),
-    **_table(_made("int64"), "*.arange *.randint *.randperm *.argsort *.nonzero *.bincount"),
+    **_table(_made("float32", _rank), "*.empty *.zeros *.ones *.rand *.randn"),
+    **_table(_made("float32", _unknown_rank), "*.full *.empty_strided *.linspace"),
+    **_table(_made("int64", _unknown_rank), "*.arange *.randint *.randperm *.argsort *.nonzero *.bincount"),
     "*.get_device_capability": _constant((9, 0)),
     "*.is_available": _constant(True),
     "torch.*": _like,
 }
 
 METHODS: dict[str, Method] = {
-    **_table(_to, "to type view"),
+    **_table(_to, "to type"),
+    "view": lambda run, tensor, node, hint: _reshaped(run, _to(run, tensor, node, hint), node, hint),
+    **_table(_reshaped, "reshape flatten unsqueeze squeeze expand repeat unfold"),
     "float": _cast("float32"),
     "half": _cast("float16"),
     "bfloat16": _cast("bfloat16"),

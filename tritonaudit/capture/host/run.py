@@ -400,7 +400,7 @@ def _tensor_names(function: HostDef | None) -> frozenset[str]:
         node.value.id
         for node in ast.walk(function)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in TENSOR_WORDS
-    )
+    ) - {"self", "ctx", "cls"}
 
 
 def _single_name(targets: list[ast.expr]) -> str:

@@ -62,9 +62,10 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor; its dtype where the text tells it."""
+    """A tensor; its dtype, and how many dimensions it has, where the text tells them."""
 
     dtype: str | None
+    rank: int | None = None
 
 
 @dataclass(frozen=True)

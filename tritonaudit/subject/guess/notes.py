@@ -93,6 +93,7 @@ def _docstring_parts(docstring: str, names: list[str]) -> Iterator[tuple[str, st
 
 # -- what a note says ----------------------------------------------------------------------------------------------
 
+_ANY = ("...", "*")  # any number of dimensions
 _BRACKET = re.compile(r"[\[(]([^\[\]()]*(?:\([^()]*\)[^\[\]()]*)*)[\])]")
 _DTYPE = re.compile(r"\b(int8|int16|int32|int64|uint8|bool|fp32|float32|float64|float8\w*|Long|Int|Bool)(?:Tensor)?\b")
 _DTYPES = {"fp32": "float32", "Long": "int64", "Int": "int32", "Bool": "bool"}
@@ -112,7 +113,7 @@ def _read(text: str) -> Note:
         )
         parts = _dims(match[1], is_sure=is_named is not None)
         if parts is not None:
-            is_partial = bool(parts) and parts[0] in ("...", "*")
+            is_partial = bool(parts) and parts[0] in _ANY
             return Note(tuple(parts[is_partial:]), known, is_partial)
     return Note(None, known)
 
@@ -130,12 +131,14 @@ def _dims(text: str, *, is_sure: bool) -> list[Dimension] | None:
     dims = [_dim(part) for part in parts]
     if any(dim is None for dim in dims) or not any(isinstance(dim, str) for dim in dims):
         return None
+    if any(dim in _ANY for dim in dims[1:]):
+        return None
     return [dim for dim in dims if dim is not None]
 
 
 def _dim(text: str) -> Dimension | None:
     """A dimension as it is written: a name, a number, or arithmetic on them."""
-    if text in ("...", "*"):
+    if text in _ANY:
         return text
     if text.isdigit():
         return int(text)

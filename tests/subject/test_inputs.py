@@ -1,0 +1,233 @@
+"""The tensors that a case gives a wrapper, and the call."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tritonaudit.subject.inputs import OnDevice, call, make_inputs, run_subject  # noqa: E402
+from tritonaudit.subject.model import FLOATING, INTEGER, Case, Layout, Offsets, Size, Subject, Tensor  # noqa: E402
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """A wrapper."""
+
+
+def case(sizes: dict[str, int] | None = None, **more: Any) -> Case:
+    return Case({"n": 6, "m": 4} if sizes is None else sizes, device="cpu", **more)
+
+
+def tensor(spec: Tensor, of: Case, **more: Any) -> Any:
+    (made,), _ = make_inputs(Subject(nothing, inputs=[spec], **more), of)
+    return made
+
+
+# -- sizes and dtypes ----------------------------------------------------------------------------------------------
+
+
+def test_dimensions_are_named_numbered_or_computed() -> None:
+    assert tensor(Tensor("n", 3, "2 * m + 1"), case()).shape == (6, 3, 9)
+    assert tensor(Tensor(), case()).shape == ()
+
+
+def test_the_dtype_is_the_tensors_own_or_the_cases() -> None:
+    assert tensor(Tensor("n"), case(dtype="bfloat16")).dtype == torch.bfloat16
+    assert tensor(Tensor("n", dtype=torch.float64), case(dtype="bfloat16")).dtype == torch.float64
+
+
+@pytest.mark.parametrize("dtype", [*FLOATING, *INTEGER])
+def test_every_dtype_can_be_made(dtype: str) -> None:
+    for layout in Layout:
+        assert tensor(Tensor("n", "m", dtype=dtype), case(layout=layout)).dtype == getattr(torch, dtype)
+
+
+def test_integers_stay_within_their_bounds() -> None:
+    made = tensor(Tensor("n", 100, dtype="int32", low=2, high="n"), case())
+    assert made.unique().tolist() == [2, 3, 4, 5]
+    assert tensor(Tensor(1000, dtype="bool"), case()).unique().tolist() == [False, True]
+    assert tensor(Tensor(5, "n", dtype="int32", high="n"), case({"n": 0})).shape == (5, 0)
+
+
+def test_sizes_and_other_arguments_are_passed_as_they_are() -> None:
+    inputs = [[Tensor("n"), Size("n")], (Size("2 * n"), "mean"), 1e-5, None]
+    subject = Subject(nothing, inputs=inputs, keywords={"bias": Tensor("m"), "options": {"rows": Size("m")}})
+    positional, keywords = make_inputs(subject, case())
+    assert positional[0][0].shape == (6,)
+    assert positional[0][1] == 6
+    assert positional[1:] == ((12, "mean"), 1e-5, None)
+    assert keywords["bias"].shape == (4,)
+    assert keywords["options"] == {"rows": 4}
+
+
+@pytest.mark.parametrize("parts", [0, 1, 2, 5])
+def test_offsets_go_up_from_0_to_the_total(parts: int) -> None:
+    subject = Subject(nothing, inputs=[Tensor("n"), Offsets("p", "n")])
+    (_, offsets), _ = make_inputs(subject, case({"n": 100, "p": parts}))
+    assert offsets.dtype == torch.int32
+    assert offsets.numel() == parts + 1
+    assert offsets.tolist() == sorted(offsets.tolist())
+    assert offsets[0] == 0
+    assert parts == 0 or offsets[-1] == 100
+
+
+# -- values --------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_case_gives_the_same_values() -> None:
+    first, again, other = (tensor(Tensor("n"), case(seed=seed)) for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_a_dtype_rounds_the_same_values() -> None:
+    exact, rounded = (tensor(Tensor("n"), case(dtype=dtype)) for dtype in ("float32", "bfloat16"))
+    assert torch.equal(exact.bfloat16(), rounded)
+
+
+@pytest.mark.parametrize(
+    ("fill", "value"),
+    [("zeros", 0.0), ("ones", 1.0), ("1e6", 1e6), ("1e-6", 1e-6), ("-1", -1.0), ("1e38", 1e38), ("inf", math.inf)],
+)
+def test_a_fill_is_everywhere(fill: str, value: float) -> None:
+    made = tensor(Tensor("n", "m"), case(fill=fill))
+    assert made.unique().tolist() == [torch.tensor(value).item()]
+
+
+def test_fills_that_are_no_one_number() -> None:
+    assert tensor(Tensor("n"), case(fill="alternating")).tolist() == [1, -1, 1, -1, 1, -1]
+    assert tensor(Tensor("n"), case(fill="nan")).isnan().all()
+
+
+def test_what_a_dtype_cannot_hold_is_its_largest_number() -> None:
+    assert tensor(Tensor("n"), case(fill="1e6", dtype="float16")).unique().tolist() == [65504.0]
+    assert tensor(Tensor("n"), case(fill="-1e38", dtype="float16")).unique().tolist() == [-65504.0]
+    assert tensor(Tensor("n"), case(fill="inf", dtype="float16")).isinf().all()
+
+
+def test_a_fill_leaves_integers_alone() -> None:
+    assert tensor(Tensor("n", dtype="int64", high=1), case(fill="nan")).tolist() == [0] * 6
+
+
+# -- layouts -------------------------------------------------------------------------------------------------------
+
+
+def test_layouts_change_where_elements_lie_and_not_what_they_are() -> None:
+    plain = tensor(Tensor("n", "m"), case())
+    transposed = tensor(Tensor("n", "m"), case(layout=Layout.TRANSPOSED))
+    offset = tensor(Tensor("n", "m"), case(layout=Layout.OFFSET))
+    assert (plain.stride(), plain.storage_offset()) == ((4, 1), 0)
+    assert (transposed.stride(), transposed.storage_offset()) == ((1, 6), 0)
+    assert (offset.stride(), offset.storage_offset()) == ((5, 1), 1)
+    assert torch.equal(plain, transposed)
+    assert torch.equal(plain, offset)
+
+
+def test_an_expanded_tensor_has_no_stride_in_its_first_dimension() -> None:
+    made = tensor(Tensor("n", "m"), case(layout=Layout.EXPANDED))
+    assert made.shape == (6, 4)
+    assert made.stride() == (0, 1)
+
+
+def test_layouts_of_vectors_and_scalars() -> None:
+    assert tensor(Tensor("n"), case(layout=Layout.OFFSET)).storage_offset() == 1
+    assert tensor(Tensor("n"), case(layout=Layout.TRANSPOSED)).stride() == (1,)
+    assert tensor(Tensor("n"), case({"n": 0}, layout=Layout.EXPANDED)).shape == (0,)
+    assert all(tensor(Tensor(), case(layout=layout)).shape == () for layout in Layout)
+
+
+def test_what_is_written_to_is_not_expanded() -> None:
+    subject = Subject(nothing, inputs=[Tensor("n")], keywords={"out": Tensor("n")}, mutates=[0, "out"])
+    (x,), keywords = make_inputs(subject, case(layout=Layout.EXPANDED))
+    assert x.stride() == keywords["out"].stride() == (1,)
+
+
+# -- inputs that a function makes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "arguments"),
+    [
+        ((1, 2), ((1, 2), {})),
+        ([1, 2], ((1, 2), {})),
+        ({"x": 1}, ((), {"x": 1})),
+        (((1,), {"x": 2}), ((1,), {"x": 2})),
+        (([1], {"x": 2}), ((1,), {"x": 2})),
+    ],
+)
+def test_what_a_function_may_return(made: Any, arguments: Any) -> None:
+    assert make_inputs(Subject(nothing, inputs=lambda _: made), case()) == arguments
+
+
+def test_a_function_may_return_a_tensor() -> None:
+    (made,), _ = make_inputs(Subject(nothing, inputs=lambda c: torch.ones(c["n"])), case())
+    assert made.tolist() == [1.0] * 6
+
+
+def test_what_cannot_be_arguments_is_refused() -> None:
+    with pytest.raises(TypeError, match="returns a int: return a tensor, a tuple, a dict"):
+        make_inputs(Subject(nothing, inputs=lambda _: 3), case())
+
+
+def test_a_function_is_seeded_by_the_case() -> None:
+    subject = Subject(nothing, inputs=lambda c: torch.randn(c["n"]))
+    assert torch.equal(make_inputs(subject, case(seed=3))[0][0], make_inputs(subject, case(seed=3))[0][0])
+
+
+def test_tensors_without_a_device_are_on_the_cases() -> None:
+    generator = torch.Generator()
+    with OnDevice("meta"):
+        assert torch.ones(3).is_meta
+        assert torch.randn(3, generator=generator).is_meta
+        assert torch.nn.Linear(2, 3).weight.is_meta
+        assert not torch.ones(3, device="cpu").is_meta
+    assert not torch.ones(3).is_meta
+
+
+def test_keywords_are_given_what_the_case_says() -> None:
+    def make(
+        size: int, batch: int, dtype: Any, device: str, fill: float | None, pattern: str = "none", special: Any = 0
+    ):
+        return ((size, batch, dtype, device, fill, pattern, special),)
+
+    def given(**more: Any) -> Any:
+        return make_inputs(Subject(nothing, inputs=make), case({"size": 8, "batch": 2}, **more))[0][0]
+
+    assert given() == (8, 2, torch.float32, "cpu", None, "none", 0)
+    assert given(fill="1e6")[4:] == (1e6, "none", 0)
+    assert given(fill="alternating")[4:] == (None, "alternating", 0)
+    assert given(fill="nan")[4:] == (None, "none", "nan")
+
+
+# -- calling -------------------------------------------------------------------------------------------------------
+
+
+def test_the_backward_pass_reaches_every_input_that_has_a_gradient() -> None:
+    seen: dict[str, Any] = {}
+
+    def wrapper(x: Any, index: Any, small: Any, scale: float) -> Any:
+        seen.update(x=x, index=index, small=small)
+        return {"sum": (x * scale).sum(), "rows": [x[index], index]}
+
+    subject = Subject(
+        wrapper,
+        inputs=[Tensor("n"), Tensor(3, dtype="int64", high="n"), Tensor(2, dtype="float8_e5m2"), 2.0],
+        gradients=True,
+    )
+    run_subject(subject, case(layout=Layout.OFFSET))
+    counts = torch.bincount(seen["index"], minlength=6)
+    assert torch.equal(seen["x"].grad, 2.0 + counts)
+    assert not seen["small"].requires_grad
+
+
+def test_without_gradients_there_is_no_backward_pass() -> None:
+    out = run_subject(Subject(lambda x: x * 2, inputs=[Tensor("n")]), case())
+    assert not out.requires_grad
+
+
+def test_gradients_of_what_has_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="nothing that the function returns depends on an input"):
+        call(lambda x: x.detach(), [torch.ones(3, requires_grad=True)], {}, gradients=True)
