@@ -1,1 +1,1 @@
-"""What is measured on real kernels: accuracy, speed and robustness, each by one command."""
+"""What is measured on real kernels, each by one command: see the docstring of each folder's `__main__.py`."""

@@ -21,11 +21,10 @@ class RegisterSpill(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
-        spilled = troubled(kernel, lambda variant: spilled_bytes(variant) > 0)
-        if many := [variant for variant in spilled.unavoidable if spilled_bytes(variant) >= _HARMLESS]:
+        if many := troubled(kernel, lambda variant: spilled_bytes(variant) >= _HARMLESS).unavoidable:
             yield self._hit(kernel, many, Severity.WARNING, phrases.sure(Confidence.MEDIUM, many))
-        elif few := (*spilled.unavoidable, *spilled.avoidable):
-            yield self._hit(kernel, few, Severity.INFO, Confidence.LOW)
+        elif some := [variant for variant in kernel.compiled if spilled_bytes(variant) > 0]:
+            yield self._hit(kernel, some, Severity.INFO, Confidence.LOW)
 
     def _hit(
         self, kernel: CompiledKernel, variants: Sequence[Variant], severity: Severity, confidence: Confidence

@@ -121,6 +121,11 @@ def test_a_config_that_spills_is_pedantic_where_another_does_not() -> None:
     assert judged("TAP301", spilled) == (Severity.WARNING, Confidence.MEDIUM)
 
 
+def test_a_config_that_spills_a_little_is_a_way_out_as_well() -> None:
+    few = variant("sm_90", SMALL, "size=1000 float32", spill_stores=8)
+    assert judged("TAP301", variant("sm_90", LARGE, "size=1000 float32", spill_stores=60), few)[1] is Confidence.LOW
+
+
 def test_nothing_is_spilled() -> None:
     assert hits("TAP301", kernel(variant(), variant("gfx942", spill_stores=None, spill_loads=None))) == []
 

@@ -55,6 +55,11 @@ def test_dimensions_that_count_few_things_are_small(name: str) -> None:
     assert all(case[name] <= 8 for case in compile_cases(subject(name, "n")))
 
 
+def test_one_letter_at_the_end_of_a_row_counts_no_heads() -> None:
+    case = compile_cases(subject("B", "T", "H"))[0]
+    assert case.sizes == {"B": 4, "T": 1024, "H": 1024}
+
+
 def test_a_head_is_as_large_as_heads_are() -> None:
     sizes = {case["head_dim"] for case in compile_cases(subject("batch", "heads", "seq", "head_dim"))}
     assert sizes == {16, 64, 80}

@@ -125,7 +125,7 @@ def _all_double(failure: _Failure) -> Iterator[_Changes]:
 
 def _integers(failure: _Failure) -> Iterator[_Changes]:
     """All integers of one width."""
-    for before, after in (("int64", "int32"), ("int32", "int64")):
+    for before, after in (("int64", "int32"), ("int8", "int32"), ("int32", "int64")):
         for names in (failure.reach, failure.arguments):
             yield _pointing([a for a in failure.of(names, Kind.POINTER) if a.value == before], after)
 
@@ -269,6 +269,7 @@ _STRATEGIES: tuple[tuple[re.Pattern[str], tuple[_Strategy, ...]], ...] = tuple(
         (r"has initial type <\[.*, (?P<same>\w+)>.*(?P=same)>", (_equal,)),
         (r"(?P<name>\w+) has initial type|for (?P<other>\w+) between|inconsistent types int", (_integers, _all_single)),
         (r"inconsistent types|Expected dtype \[.*fp32.* but got|[Uu]nsupported dtype", (_line, _all_single)),
+        (r"does not support u?int", (_integers,)),
         (r"does not support (?:fp|bf)16|^\(triton\.language\.(?:b?float16)", (_line, _all_single)),
         (r"bitcast.* of size", (_all_single, _integers, _all_double)),
         (r"invalid operands of type pointer|cannot cast pointer|are \(.*pointer", (_as_numbers, _other_launch)),

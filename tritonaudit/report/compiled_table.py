@@ -77,7 +77,7 @@ def _shared(variants: Sequence[Variant]) -> Piece:
         return _NONE, ""
     limits = [variant.shared_limit for variant in variants if variant.shared_limit is not None]
     least, most = min(sizes), max(sizes)
-    text = memory(most) if least == most else f"{memory(least)}-{memory(most)}"
+    text = memory(most) if least == most else f"{memory(least)} to {memory(most)}"
     if not limits:
         return text, ""
     return f"{text} of {memory(min(limits))}", _BAD if most > min(limits) else ""

@@ -108,7 +108,8 @@ def _sweep_of(subject: Subject, name: str) -> _Sweep:
     if name in subject.sizes:
         first = subject.sizes[name][0]
         return _Sweep(first, first, least=first)
-    return _usual_sweep(name)
+    is_row = any(len(tensor.dims) > 1 and tensor.dims[-1] == name for tensor in subject.tensors)
+    return _LARGE if is_row and len(name) == 1 else _usual_sweep(name)  # H is then the hidden size, not the heads
 
 
 def usual_size(name: str) -> int:

@@ -283,6 +283,8 @@ class Follower:
             texts = [part.written[0] for part in other.parts if part.written]
             self.uses.parameters[value.direct].compared.extend(texts)
         if other.nature is Nature.INTEGER and not other.loads:
+            if not other.written and value.nature is not Nature.FLOAT:
+                self.note(value.loads - value.whole, Evidence.INTEGER, 2)
             exact = not other.written or isinstance(operator, (ast.Eq, ast.NotEq))
             self.is_number(value, Evidence.INTEGER, 2 if exact and not other.written else 1)
         if other.nature is Nature.FLOAT:

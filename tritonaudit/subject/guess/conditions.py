@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from tritonaudit.subject.guess.usage import Usage
 from tritonaudit.subject.guess.values import (
+    Absent,
     Dim,
     Dtype,
     DtypeName,
@@ -69,9 +70,11 @@ def demand_among(usage: Usage, left: object, right: object) -> None:
 
 
 def demand_at_most(usage: Usage, left: object, right: object) -> None:
-    """Learn from `left <= right`, without which the wrapper refuses its arguments."""
+    """Learn from `left <= right`, without which the wrapper refuses its arguments; sizes that are equal will do."""
     if isinstance(left, Dim) and isinstance(right, Literal) and type(right.value) is int:
         usage.of(left.of).most[left.axis] = right.value
+    elif isinstance(left, (Dim, Formula)) and isinstance(right, (Dim, Formula)):
+        demand_equal(usage, left, right)
 
 
 def ask(usage: Usage, left: object, comparison: ast.cmpop, right: object) -> None:
@@ -91,6 +94,10 @@ def ask(usage: Usage, left: object, comparison: ast.cmpop, right: object) -> Non
 def decided(left: object, comparison: ast.cmpop, right: object, ranks: Mapping[str, int]) -> bool | None:
     """Whether a comparison holds, where constants or the ranks decide it; what is given is not None."""
     match left, comparison, right:
+        case Absent(), ast.Is() | ast.Eq(), Literal(value=None):
+            return True
+        case Absent(), ast.IsNot() | ast.NotEq(), Literal(value=None):
+            return False
         case Given(), ast.Is() | ast.IsNot(), Literal(value=None):
             return isinstance(comparison, ast.IsNot)
         case Literal(), ast.Is() | ast.IsNot(), Literal():

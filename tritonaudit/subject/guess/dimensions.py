@@ -143,6 +143,7 @@ class Dimensions:
         ]
         for tensor, axis in unknown:
             alike = [other for other in self._order if other != tensor and self._ranks[other] == self._ranks[tensor]]
+            alike.sort(key=lambda other: other != tensor.replace("sin", "cos"))
             known = [other for other in alike if (other, axis) not in unknown]
             chosen = next((o for o in (*known, *alike) if not self._has((o, axis), tensor)), None)
             if chosen is not None:

@@ -148,6 +148,8 @@ def library(usage: Usage, name: str, arguments: list[object]) -> object:
             return formula("cdiv", *arguments)
         case "broadcast_tensors", Given():
             return Group(tuple(arguments))
+        case "linear", _ if len(arguments) > 1 and isinstance(arguments[1], Given):
+            _learn_linear(usage, arguments)
         case "rearrange", Given() if first.sizes is None and len(arguments) > 1 and isinstance(arguments[1], Literal):
             _learn_pattern(usage, first.name, str(arguments[1].value))
         case _, Given() if _LIKE.match(name):
@@ -163,6 +165,18 @@ def _swapped(usage: Usage, owner: Given, one: int, other: int) -> Given:
         usage.axis(owner.name, axis)
     before = owner.order or Order()
     return Given(owner.name, owner.is_itself, Order((*before.swaps, (one, other)), before.permutation))
+
+
+def _learn_linear(usage: Usage, arguments: list[object]) -> None:
+    """Learn from torch's `linear(x, weight, bias)`."""
+    x, weight, bias = (*arguments, None)[:3]
+    assert isinstance(weight, Given)
+    usage.rank(weight.name, 2)
+    if isinstance(x, Given) and x.sizes is None:
+        usage.equal.append((Dim(weight.name, 1), Dim(x.name, -1)))
+    if isinstance(bias, Given):
+        usage.rank(bias.name, 1)
+        usage.equal.append((Dim(bias.name, 0), Dim(weight.name, 0)))
 
 
 def _learn_pattern(usage: Usage, tensor: str, pattern: str) -> None:

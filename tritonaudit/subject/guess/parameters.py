@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from tritonaudit.subject.guess.ranks import Ranks, ranks_of
 from tritonaudit.subject.guess.reader import usage_of
 from tritonaudit.subject.guess.roles import GRID, KernelRoles, Role
 from tritonaudit.subject.guess.usage import Passed, Usage, defaults_of, parameters_of
-from tritonaudit.subject.guess.values import Count, Dim, Formula, Given, Literal, Stride
+from tritonaudit.subject.guess.values import Absent, Count, Dim, Formula, Given, Literal, Stride
 from tritonaudit.subject.model import FLOATING, Offsets, Size, Tensor
 from tritonaudit.subject.sweep import usual_size
 from tritonaudit.subject.wrappers import Wrapper
@@ -91,12 +91,18 @@ class _Guesser:
         self._arguments = parameters_of(wrapper)
         self._defaults = defaults_of(wrapper.node)
         self._notes = notes_on(wrapper.module, wrapper.node)
+        self._needed: set[str] = set()
         self._read({})
+        while needed := {name for name in self._defaults if self._usage.of(name).is_needed}:
+            self._needed |= needed
+            self._defaults = {name: node for name, node in self._defaults.items() if name not in needed}
+            self._read({})
         # With the ranks known, it is known which of its branches run.
         self._read(ranks_of(self._tensors, self._usage, self._notes, rank).of)
 
     def _read(self, ranks: Mapping[str, int]) -> None:
-        self._usage: Usage = usage_of(self._wrapper, ranks)
+        given = {argument.arg for argument in self._arguments} - set(self._defaults)
+        self._usage: Usage = usage_of(self._wrapper, ranks, given)
         self._indices: set[str] = set()
         self._integers: dict[str, str] = {}
         self._selects: dict[str, list[tuple[str, object]]] = {}
@@ -105,8 +111,17 @@ class _Guesser:
             self._learn_from_launch(passed)
 
     def guess(self) -> Guess:
-        parameters = tuple(self._parameter(argument) for argument in self._arguments)
-        return Guess(parameters, tuple(self._sizes().items()), self._dtypes)
+        parameters = [self._parameter(argument) for argument in self._arguments]
+        last = max((place for place, p in enumerate(parameters) if not p.has_default), default=-1)
+        skips = False
+        for place, parameter in enumerate(parameters[: last + 1]):
+            # What follows a default that is left out is given by name, or where that cannot be, the default too.
+            if parameter.has_default and self._wrapper.skips_context:
+                parameters[place] = replace(parameter, has_default=False)
+            elif not parameter.has_default and skips:
+                parameters[place] = replace(parameter, is_keyword=True)
+            skips |= parameter.has_default and not self._wrapper.skips_context
+        return Guess(tuple(parameters), tuple(self._sizes().items()), self._dtypes)
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 
@@ -115,9 +130,11 @@ class _Guesser:
         roles = self._roles.of(kernel)
         notes = notes_on(kernel.module, kernel.jit.node)
         for parameter, value in passed.arguments.items():
+            role = roles.get(parameter)
+            if isinstance(value, Absent) and role is not None:
+                self._usage.of(value.name).is_needed |= role.is_always
             if not isinstance(value, Given):
                 continue
-            role = roles.get(parameter)
             if role is None:
                 self._numbers.add(value.name)
                 continue
@@ -200,7 +217,8 @@ class _Guesser:
             return False
         annotation = "" if argument.annotation is None else ast.unparse(argument.annotation)
         if "Tensor" in annotation:
-            return "Optional" not in annotation and "None" not in annotation
+            is_optional = "Optional" in annotation or "None" in annotation
+            return not is_optional or self._usage.of(name).is_tensor or name in self._needed
         if annotation:
             return False
         use = self._usage.of(name)

@@ -44,6 +44,9 @@ def ranks_of(tensors: list[str], usage: Usage, notes: Mapping[str, Note], defaul
 
 def _likely(name: str, ranks: Ranks, tensors: list[str], usage: Usage) -> int:
     """The rank of a tensor of which nothing is told: that of the first that is known, one for a weight beside it."""
+    twin = name.replace("sin", "cos")
+    if twin != name and twin in ranks.of:
+        return ranks.of[twin]
     first = next((ranks.of[other] for other in tensors if other in ranks.of), None)
     if first is None:
         is_counted = any(one == name and other == name for one, other, _ in usage.same_shape)

@@ -7,7 +7,7 @@ each says is kept.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -23,7 +23,7 @@ from tritonaudit.subject.guess.usage import (
     defaults_of,
     parameters_of,
 )
-from tritonaudit.subject.guess.values import Dim, DtypeName, Given, Group, Literal, Shape, Strides, formula
+from tritonaudit.subject.guess.values import Absent, Dim, DtypeName, Given, Group, Literal, Shape, Strides, formula
 from tritonaudit.subject.model import FLOATING, INTEGER
 from tritonaudit.subject.wrappers import AutogradFunction, Host, HostFunction, LaunchSite, Wrapper
 
@@ -32,16 +32,19 @@ _MAX_CALLS = 200
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}
 
 
-def usage_of(wrapper: Wrapper, ranks: Mapping[str, int] = MappingProxyType({})) -> Usage:
+def usage_of(wrapper: Wrapper, ranks: Mapping[str, int] = MappingProxyType({}), given: Collection[str] = ()) -> Usage:
     """What the wrapper's code, and that of its module that it calls, says about its parameters.
 
-    Those that have a default are taken to be left at it, and tensors to have these `ranks` where they are given, so
-    that only what runs then is read.
+    Those that have a default are taken to be left at it unless they are among the `given`, and tensors to have these
+    `ranks`, so that only what runs then is read.
     """
     arguments = parameters_of(wrapper)
     usage = Usage({argument.arg: ParameterUse() for argument in arguments})
     names: dict[str, object] = {argument.arg: Given(argument.arg) for argument in arguments}
-    names.update((name, default_value(node)) for name, node in defaults_of(wrapper.node).items())
+    for name, node in defaults_of(wrapper.node).items():
+        if name not in given:
+            value = default_value(node)
+            names[name] = Absent(name) if value == Literal(None) else value
     Reader(wrapper.host, usage, ranks).function(wrapper.node, names)
     return usage
 
@@ -177,6 +180,7 @@ class Reader:
                 return Literal(-number)
             case ast.Attribute():
                 owner = self._value(node.value, frame)
+                self._need(owner)
                 return attribute(self._usage, owner, node.attr) if isinstance(owner, Given) else _dtype(node)
             case ast.Subscript():
                 return self._subscript(self._value(node.value, frame), node.slice, frame)
@@ -197,21 +201,39 @@ class Reader:
                 self._value(child, frame)
         return None
 
+    def _need(self, owner: object) -> None:
+        """Note that something is asked of a parameter which is None."""
+        if isinstance(owner, Absent):
+            self._usage.of(owner.name).is_needed = True
+
     def _choice(self, node: ast.IfExp | ast.BoolOp | ast.Compare, frame: _Frame) -> object:
         match node:
             case ast.IfExp():
                 self._value(node.test, frame)
-                options = [self._value(option, frame) for option in (node.body, node.orelse)]
+                truth = self._truth(node.test, frame)
+                arms = [node.body] * (truth is not False) + [node.orelse] * (truth is not True)
+                options = [self._value(option, frame) for option in arms]
                 return next((option for option in options if option not in (None, Literal(None))), None)
             case ast.BoolOp():
-                found = [self._value(operand, frame) for operand in node.values]
-                return found[0] if isinstance(node.op, ast.Or) else None
+                found = [self._value(operand, frame) for operand in self._reached(node, frame)]
+                return (
+                    next((v for v in found if not isinstance(v, Absent)), None) if isinstance(node.op, ast.Or) else None
+                )
             case ast.Compare():
                 values = [self._value(operand, frame) for operand in (node.left, *node.comparators)]
                 for left, comparison, right in zip(values, node.ops, values[1:], strict=False):
                     ask(self._usage, left, comparison, right)
                 truth = self._truth(node, frame)
                 return None if truth is None else Literal(truth)
+
+    def _reached(self, node: ast.BoolOp, frame: _Frame) -> list[ast.expr]:
+        """The operands that are evaluated, as far as it is known."""
+        found: list[ast.expr] = []
+        for operand in node.values:
+            found.append(operand)
+            if self._truth(operand, frame) is isinstance(node.op, ast.Or):
+                break
+        return found
 
     def _subscript(self, owner: object, index: ast.expr, frame: _Frame) -> object:
         if isinstance(owner, (Shape, Strides, Group)):
@@ -248,6 +270,7 @@ class Reader:
             return self._inlined(called, node, arguments, keywords, frame.depth + 1)
         if isinstance(node.func, ast.Attribute):
             owner = self._value(node.func.value, frame)
+            self._need(owner)
             if isinstance(owner, Given):
                 return method(self._usage, owner, node.func.attr, arguments)
         name = (dotted_name(node.func) or "").rpartition(".")[2]
@@ -306,10 +329,13 @@ class Reader:
     def _demand(self, test: ast.expr, frame: _Frame, negated: bool = False) -> None:
         """Learn from a condition without which the wrapper refuses its arguments."""
         match test:
+            case ast.Compare(ops=[ast.Is() | ast.IsNot() as asked], comparators=[ast.Constant(value=None)]):
+                if isinstance(asked, ast.Is) == negated:
+                    self._need(self._value(test.left, frame))
             case ast.UnaryOp(op=ast.Not()):
                 self._demand(test.operand, frame, not negated)
             case ast.BoolOp() if isinstance(test.op, ast.Or if negated else ast.And):
-                for operand in test.values:
+                for operand in self._reached(test, frame):
                     self._demand(operand, frame, negated)
             case ast.Compare():
                 values = [self._value(operand, frame) for operand in (test.left, *test.comparators)]
@@ -326,8 +352,8 @@ class Reader:
     def _truth(self, test: ast.expr, frame: _Frame) -> bool | None:
         """Whether a condition holds, where what is known decides it."""
         match test:
-            case ast.Name() if isinstance(found := frame.names.get(test.id), Literal):
-                return bool(found.value)
+            case ast.Name() if isinstance(found := frame.names.get(test.id), (Literal, Absent)):
+                return bool(found.value) if isinstance(found, Literal) else False
             case ast.UnaryOp(op=ast.Not()):
                 truth = self._truth(test.operand, frame)
                 return None if truth is None else not truth

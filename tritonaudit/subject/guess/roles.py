@@ -20,16 +20,18 @@ GRID = "the grid's axis "
 class Role:
     """What a kernel does with a pointer parameter.
 
-    `is_one` says that it points to a single element, `is_index` that what is loaded becomes part of an index; `dtype`
-    is an integer type that what the kernel does needs. `selects` are the pointers whose addresses have the loaded
-    index, with the parameter that it is multiplied by (empty: none; None: it only bounds lanes). `extents` tell how
-    far the accesses go: for each stride parameter (empty: none, so that lanes are neighbours) the parameters that
-    bound what is multiplied by it, or `GRID` and the axis for a program id.
+    `is_always` says that it is accessed under no condition, `is_one` that it points to a single element, `is_index`
+    that what is loaded becomes part of an index; `dtype` is an integer type that what the kernel does needs. `selects`
+    are the pointers whose addresses have the loaded index, with the parameter that it is multiplied by (empty: none;
+    None: it only bounds lanes). `extents` tell how far the accesses go: for each stride parameter (empty: none, so
+    that lanes are neighbours) the parameters that bound what is multiplied by it, or `GRID` and the axis for a program
+    id.
     """
 
     is_written: bool = False
     is_index: bool = False
     is_one: bool = True
+    is_always: bool = False
     dtype: str | None = None
     selects: dict[str, str | None] = field(default_factory=dict)
     extents: dict[str, set[str]] = field(default_factory=dict)
@@ -62,6 +64,7 @@ def _roles(flow: KernelFlow) -> dict[str, Role]:
         role = roles.setdefault(pointer, Role())
         role.is_written |= access.what != "load"
         role.is_one &= _is_bare(access)
+        role.is_always |= not access.path
         _note_extents(role, access)
         for selector, factor in _selectors(access):
             index = roles.setdefault(selector, Role())

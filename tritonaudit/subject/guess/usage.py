@@ -18,7 +18,7 @@ class ParameterUse:
     `ranks` are those without which it would fail, with how much weighs for each, `asked_ranks` those that it only
     asks about. `names` are axes, the rank with which they are spoken of if any, and what the code calls them;
     `allowed` and `most` are the sizes that an axis may have. `words` are constants that the parameter is compared
-    with. `is_object` says that it has attributes which no tensor has.
+    with. `is_object` says that it has attributes which no tensor has, `is_needed` that its default of None will not do.
     """
 
     is_tensor: bool = False
@@ -32,6 +32,7 @@ class ParameterUse:
     dtypes: list[str] = field(default_factory=list)
     words: list[object] = field(default_factory=list)
     is_written: bool = False
+    is_needed: bool = False
 
     @property
     def least_rank(self) -> int:

@@ -21,6 +21,13 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Absent:
+    """A parameter that is left at its default, None."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Order:
     """The axes of a transposed tensor: pairs that were swapped, the last ones last, or all of them in a new order."""
 
