@@ -42,5 +42,13 @@ def inference(root: Path, place: str = "ops.py", kernel: str = "kernel") -> Infe
     return Inference(project, found, Launches(project, sorted(root.rglob("*.py"))).of(found))
 
 
+def guesses_that_count(root: Path) -> tuple[str, ...]:
+    """What is assumed of the kernel of `tuned.py`, in a process with a stand-in GPU."""
+    from tritonaudit.capture.arguments import assumptions_of
+    from tritonaudit.capture.load import load
+
+    return assumptions_of(inference(root, "tuned.py").call(), load(lifted(root, "tuned.py")).kernel)
+
+
 def indented(text: str) -> str:
     return textwrap.indent(textwrap.dedent(text).strip("\n"), "    ") + "\n"

@@ -12,7 +12,7 @@ pytest.importorskip("triton", reason="triton compiles the kernels")
 
 import triton
 
-from tests.capture.projects import function, write
+from tests.capture.projects import function, guesses_that_count, write
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.task import become_gpu
 from tritonaudit.capture.unasked import Inferred, InferTask, infer_launches
@@ -65,7 +65,7 @@ FILES = {
 
         @tracked
         @cached(configs=configs(), key=["n"])
-        @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+        @triton.heuristics({"EVEN": lambda args: args["EVEN"] or args["n"] % args["BLOCK"] == 0})
         @triton.jit
         def kernel(x_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
             offs = tl.arange(0, BLOCK)
@@ -207,6 +207,14 @@ def test_every_config_is_a_launch_whoever_tunes(inferred: Mapping[str, Inferred]
     assert sizes == [64, 128]
     assert [dict(launch.arguments)["EVEN"] for launch in found] == [True, True]
     assert "`tracked` is left out" in assumed(inferred, "tuned.py")
+
+
+def test_what_configs_and_heuristics_set_is_not_assumed(root: Path) -> None:
+    ((_, sentences),) = run_tasks(
+        guesses_that_count, [root], workers=1, limits=LIMITS, prepare=become_gpu, arguments=("sm_90",)
+    )
+    assert not isinstance(sentences, Killed), sentences
+    assert [sentence.split()[0] for sentence in sentences] == ["`x_ptr`", "`n`"]
 
 
 def test_a_pruner_prunes(inferred: Mapping[str, Inferred]) -> None:

@@ -71,7 +71,8 @@ def test_the_name_of_a_function(path: str) -> None:
 
 def test_an_access_is_found_from_its_argument(tmp_path: Path) -> None:
     file = tmp_path / "kernels.py"
-    file.write_text("def kernel():\n    tl.store(out + i,\n             tl.load(x + i,\n                     mask=m))\n")
+    lines = ("def kernel():", "    tl.store(out + i,", "             tl.load(x + i,", "                     mask=m))")
+    file.write_text("\n".join(lines))
     places = Places()
     assert places.access(str(file), 3, 21, AccessKind.LOAD) == Span(3, 14, 4, 29)
     assert places.access(str(file), 3, 21, AccessKind.STORE) == Span(2, 5, 4, 30)

@@ -133,7 +133,8 @@ def _integers(failure: _Failure) -> Iterator[_Changes]:
 def _as_integers(failure: _Failure) -> Iterator[_Changes]:
     """What is combined bit by bit, or indexes, is an integer."""
     pointers = _floats(failure.of(failure.reach, Kind.POINTER, guessed=True))
-    yield _pointing(pointers, "int32")
+    for dtype in ("int32", "int8"):
+        yield _pointing(pointers, dtype)
     scalars = failure.of(failure.reach, Kind.FLOAT)
     yield _of_kind(scalars, Kind.INTEGER, 1)
     constants = failure.of(failure.reach, Kind.CONSTEXPR, guessed=True)

@@ -22,8 +22,11 @@ _NAMES = {
 
 
 def build_arguments(call: InferredCall, kernel: Any) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments and keywords of `kernel[grid](…)`, without what the kernel's autotuner and heuristics set."""
-    decided = set(_decided(kernel, call.passed))
+    """The arguments and keywords of `kernel[grid](…)`, without what the kernel's autotuner sets.
+
+    What heuristics set is passed too: they may look at it first.
+    """
+    decided = set(_tuned(kernel))
     function = _innermost(kernel)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -39,17 +42,21 @@ def build_arguments(call: InferredCall, kernel: Any) -> tuple[list[Any], dict[st
 
 def assumptions_of(call: InferredCall, kernel: Any) -> tuple[str, ...]:
     """The sentences for the guesses that count: those for what neither the autotuner nor heuristics set."""
-    decided = set(_decided(kernel, call.passed))
+    decided = {*_tuned(kernel), *(name for layer in _layers(kernel) for name in getattr(layer, "values", ()))}
     return tuple(argument.sentence for argument in call.arguments if argument.guessed and argument.name not in decided)
 
 
-def _decided(kernel: Any, passed: frozenset[str]) -> Iterator[str]:
-    """The names that configs set, and those that heuristics set without looking at what a launch passes for them."""
+def _layers(kernel: Any) -> Iterator[Any]:
+    """The autotuners and heuristics around a jit function, the outermost first."""
     while hasattr(kernel, "fn") and not hasattr(kernel, "src"):
-        for config in getattr(kernel, "configs", ()):
-            yield from config.all_kwargs()
-        yield from (name for name in getattr(kernel, "values", ()) if name not in passed)
+        yield kernel
         kernel = kernel.fn
+
+
+def _tuned(kernel: Any) -> Iterator[str]:
+    for layer in _layers(kernel):
+        for config in getattr(layer, "configs", ()):
+            yield from config.all_kwargs()
 
 
 def _innermost(kernel: Any) -> Any:

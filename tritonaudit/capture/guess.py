@@ -22,6 +22,8 @@ def element_dtype(name: str, use: Use, dtype: str) -> tuple[str, str]:
     integer, real, truth = use[Evidence.INTEGER], use[Evidence.FLOAT], use[Evidence.BOOLEAN]
     if truth > real and truth >= integer:
         return "bool", "its elements are used as a mask"
+    if integer > real and Evidence.BYTE in use:
+        return "int8", "its elements are taken apart into bits of bytes"
     if integer > real and (integer > 1 or typical.is_index(name)):
         return ("int64" if typical.is_index(name) else "int32"), "its elements are used as integers"
     return dtype, "nothing says to what"

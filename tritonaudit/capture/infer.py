@@ -91,8 +91,7 @@ class Inference:
         arguments = tuple(self._argument(parameter, by_launch) for parameter in self.function.jit.parameters)
         options = by_launch[0][0].options if by_launch else {}
         known = sorted((name, value) for name, value in options.items() if name in _OPTIONS and type(value) is int)
-        passed = frozenset(by_launch[0][0].arguments) if by_launch else frozenset()
-        return InferredCall(arguments, self._positional(launch), passed, tuple(known))
+        return InferredCall(arguments, self._positional(launch), tuple(known))
 
     def _positional(self, launch: int) -> int:
         """How many arguments the launch passes by position; without one, those before the first constexpr."""

@@ -57,15 +57,13 @@ class FunctionName:
 class InferredCall:
     """A call of a kernel for which nobody wrote a subject.
 
-    So many of the arguments as `positional` says are passed by position, which an autotuner's pruner can tell;
-    `passed` are the parameters for which the launch itself passes something.
+    So many of the arguments as `positional` says are passed by position, which an autotuner's pruner can tell.
     `options` are the launch's own, such as num_warps. `assumptions` has a sentence for each guess. `tried` are the
     arguments that the compiler rejected before.
     """
 
     arguments: tuple[Argument, ...]
     positional: int = 0
-    passed: frozenset[str] = frozenset()
     options: tuple[tuple[str, Any], ...] = ()
     tried: tuple[tuple[Argument, ...], ...] = ()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 SIZE = 1024
 """A size of which nothing else is known: a multiple of 16, and a power of two."""
 
-ELEMENTS = 1 << 20
+ELEMENTS = 1 << 14
 """How many elements a tensor of unknown shape has."""
 
 _MULTIPROCESSORS = 132  # of an H100 SXM, as PyTorch reports it

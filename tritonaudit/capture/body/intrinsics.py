@@ -193,6 +193,8 @@ def _cast(follower: Follower, call: Call) -> Trail:
         return Trail(sums=value.sums)
     if nature is Nature.INTEGER:
         follower.is_number(value, Evidence.INTEGER, 1)
+        if dtype.dtype in ("int8", "uint8"):
+            follower.note(value.loads - value.whole, Evidence.BYTE)
     elif nature is Nature.BOOLEAN:
         follower.is_number(value, Evidence.BOOLEAN, 1)
     elif nature is Nature.FLOAT and value.direct is not None:

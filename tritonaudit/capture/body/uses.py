@@ -21,6 +21,7 @@ class Evidence(Enum):
     FLOAT = "a float"
     BOOLEAN = "a truth value"
     TABLE = "addresses"
+    BYTE = "bytes that are taken apart"
     SMALL_INTEGER = "operands of an integer product"
     TILE = "a tile's size"
     COUNT = "the number of unrolled rounds"
