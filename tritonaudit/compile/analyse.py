@@ -42,7 +42,8 @@ def _analysed(program: Program, explains: bool) -> Variant:
     from tritonaudit.compile.pipeline import compile_program
 
     target = gpu_target(program.target)
-    base = Variant(program.target, config="", cases=(), signature=(), shared_limit=target.shared_per_block)
+    limit = target.shared_per_block
+    base = Variant(program.target, config="", cases=(), signature=(), shared_limit=limit, explained=explains)
     compilation = compile_program(program)
     error = compilation if isinstance(compilation, CompileError) else _unlaunchable(compilation, target)
     if isinstance(compilation, CompileError) or error is not None:
@@ -50,7 +51,7 @@ def _analysed(program: Program, explains: bool) -> Variant:
     module = Module(program.ttir)
     resources = _resources(compilation, target)
     accesses = line_accesses(compilation, module)
-    fits = target.shared_per_block is None or resources.shared <= target.shared_per_block
+    fits = limit is None or resources.shared <= limit
     return replace(
         base,
         resources=resources,

@@ -98,7 +98,8 @@ class Variant:
     """One specialisation of a kernel compiled for one target, with the cases and the config that led to it.
 
     Exactly one of `resources` and `error` is given. `dots` counts matrix products of the program by their operands'
-    type (`fp16`), `matrix` names the matrix instructions that they became.
+    type (`fp16`), `matrix` names the matrix instructions that they became. Where it is not `explained`, `narrow` was
+    not looked for.
     """
 
     target: str
@@ -115,6 +116,7 @@ class Variant:
     shared_limit: int | None = None
     seconds: float = 0.0
     cached: bool = False
+    explained: bool = True
 
 
 @dataclass(frozen=True)

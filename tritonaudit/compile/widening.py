@@ -22,9 +22,8 @@ def is_wide_elsewhere(kernel: CompiledKernel, variant: Variant, narrow: Narrow) 
         return True
     others = [other for other in kernel.compiled if other.target == variant.target]
     if narrow.cause is Cause.LANE_STRIDE:
-        return any(
-            not _is_transposed(other) and _has(other, narrow) and not _is_strided(other, narrow) for other in others
-        )
+        comparable = (other for other in others if other.explained and not _is_transposed(other))
+        return any(_has(other, narrow) and not _is_strided(other, narrow) for other in comparable)
     same = (access for other in others for access in other.accesses if _is_same(access, narrow.access))
     return any(access.narrowest >= narrow.could_be or access.kind is AccessKind.BULK_COPY for access in same)
 
