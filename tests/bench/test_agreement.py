@@ -31,9 +31,15 @@ def test_counts_are_read_from_ncu_s_table_in_the_order_of_the_launches() -> None
     ]
 
 
-def test_a_launch_of_another_kernel_is_not_counted() -> None:
-    with pytest.raises(NotRun, match="counted `_sum` where gather launches `_gather`"):
+def test_torch_s_own_kernels_between_ours_are_not_counted() -> None:
+    assert read_counts(_LOG, {"sum": "_sum"}) == [Counted("sum", "_sum", 2048, 8320, 64, 64)]
+
+
+def test_a_launch_that_is_missing_is_not_made_up() -> None:
+    with pytest.raises(NotRun, match="counted 1 launches in place of 2"):
         read_counts(_LOG, {"copy": "_copy", "gather": "_gather"})
+    with pytest.raises(NotRun, match="counted `_copy` where sum launches `_sum`"):
+        read_counts(_LOG, {"sum": "_sum", "copy": "_copy"})
 
 
 def test_what_ncu_says_is_wrong_is_told_in_its_own_words() -> None:
