@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -25,6 +25,7 @@ from tritonaudit.source.outline import outline
 _CASE = "as inferred"
 _CONFIGS = 4  # of an autotuner's, evenly spread
 _DTYPE = "float16"
+_OTHER_DTYPES = ("bfloat16", "float32")
 _LARGE = 1 << 15  # elements of a block: 8 warps hold 128 of each lane
 _TILE = 64
 _BLOCK = re.compile(r"tensor<((?:\d+x)+)")
@@ -75,11 +76,37 @@ def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred
         assumed = (*loaded.assumptions, *call.assumptions, _SIZES)
         found = Inferred(task, tuple(replace(launch, assumed=assumed) for launch in made))
         if error is None:
-            return _smaller(loaded.kernel, call, task, found)
+            found = _smaller(loaded.kernel, call, task, found)
+            refusals = _refused_variations(loaded.kernel, call, task, assumed)
+            return replace(found, launches=(*found.launches, *refusals))
         refused = refused or (found if made else replace(found, reason=error.message))
         call = alternatives(inference, call, error)
     assert refused is not None
     return refused
+
+
+def _refused_variations(
+    kernel: Any, call: InferredCall, task: InferTask, assumed: tuple[str, ...]
+) -> Iterator[Launch]:
+    """Of calls with other dtypes, and with integers that are 1, the launches that the front end rejects."""
+    for what, varied in _variations(call):
+        made, _ = _launched(kernel, varied, task, f"{_CASE}, {what}")
+        yield from (replace(launch, assumed=assumed) for launch in made if launch.error is not None)
+
+
+def _variations(call: InferredCall) -> Iterator[tuple[str, InferredCall]]:
+    for dtype in _OTHER_DTYPES:
+        arguments = tuple(
+            replace(argument, value=dtype) if argument.kind is Kind.POINTER and argument.value == _DTYPE else argument
+            for argument in call.arguments
+        )
+        if arguments != call.arguments:
+            yield dtype, replace(call, arguments=arguments)
+    ones = tuple(
+        replace(argument, value=1) if argument.kind is Kind.INTEGER else argument for argument in call.arguments
+    )
+    if ones != call.arguments:
+        yield "integers of 1", replace(call, arguments=ones)
 
 
 def _smaller(kernel: Any, call: InferredCall, task: InferTask, found: Inferred) -> Inferred:
@@ -108,13 +135,15 @@ def _largest_block(launches: Iterable[Launch]) -> int:
     )
 
 
-def _launched(kernel: Any, call: InferredCall, task: InferTask) -> tuple[list[Launch], SourceError | None]:
+def _launched(
+    kernel: Any, call: InferredCall, task: InferTask, case: str = _CASE
+) -> tuple[list[Launch], SourceError | None]:
     """The launches of one call, and what is said against it."""
     from tritonaudit.capture.arguments import build_arguments
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.task import target
 
-    recorder = Recorder(target(), _CASE, _CONFIGS)
+    recorder = Recorder(target(), case, _CONFIGS)
     try:
         positional, keywords = build_arguments(call, kernel)
         with recording(recorder):

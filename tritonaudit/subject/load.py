@@ -10,7 +10,7 @@ from typing import Any
 
 from tritonaudit.subject.execute import LoadError, run_file, running
 from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of, variants_in
-from tritonaudit.subject.model import Subject
+from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 
 __all__ = ["LoadError", "load_subjects"]
 
@@ -36,12 +36,12 @@ def load_subjects(path: Path) -> tuple[Subject, ...]:
 
 
 def _spec(path: Path) -> tuple[Subject, ...]:
-    """Every subject that the file's own level names; one without a name has that of its variable."""
+    """Every subject that the file's own level names; one without a name has that of its variable, less `_subject`."""
     module = run_file(path)
     found: dict[int, Subject] = {}
     for variable, value in vars(module).items():
         if isinstance(value, Subject) and id(value) not in found:
-            found[id(value)] = value if value.name else replace(value, name=variable)
+            found[id(value)] = value if value.name else replace(value, name=variable.removesuffix(VARIABLE_SUFFIX))
     if not found:
         raise LoadError("defines no Subject: write `NAME = Subject(function, inputs=[…])` at its own level", str(path))
     name, count = Counter(subject.name for subject in found.values()).most_common(1)[0]

@@ -114,6 +114,9 @@ class Offsets:
         object.__setattr__(self, "dtype", _dtype_name(self.dtype))
 
 
+VARIABLE_SUFFIX = "_subject"
+"""What the variable of a subject may end in, so that it does not hide the wrapper; no part of the subject's name."""
+
 _INPUT_KEYWORDS = frozenset(("size", "fill", "pattern", "special", "batch", "dtype", "device"))
 
 Inputs = Sequence[Any] | Callable[..., Any]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import keyword
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonaudit.subject.guess.parameters import Guess, GuessedParameter, TorchName
-from tritonaudit.subject.model import Offsets, Size, Tensor
+from tritonaudit.subject.model import VARIABLE_SUFFIX, Offsets, Size, Tensor
 from tritonaudit.subject.wrappers import Wrapper
 
 _WIDTH = 88
@@ -28,30 +26,30 @@ class Guessed:
 
 def spec_text(module: str, guessed: Sequence[Guessed], *, first_party: bool) -> str:
     """The spec of a module, by its dotted name; `first_party` says whether import sorters take it for the project's."""
-    parts = [_Part(one, *names) for one, names in zip(guessed, _names(guessed), strict=True)]
+    parts = [_Part(one, variable) for one, variable in zip(guessed, _variables(guessed), strict=True)]
     body = "\n\n".join(part.text for part in parts)
     ours = ", ".join(name for name in _OURS if re.search(rf"\b{name}\(", body))
-    tritonaudit = f"from tritonaudit import {ours}"
     torch = ["import torch"] if re.search(r"^ +torch\.", body, re.MULTILINE) else []
-    users = _imports(module, parts)
-    blocks = [[*torch, tritonaudit], users] if first_party else [torch + sorted([*users, tritonaudit], key=_module_of)]
+    users = _import(module, sorted({part.imported for part in parts}, key=_order))
+    from_us = f"from tritonaudit import {ours}"
+    blocks = [[*torch, from_us], [users]] if first_party else [[*torch, *sorted((users, from_us), key=_module_of)]]
     imports = "\n\n".join("\n".join(block) for block in blocks)
     return f'"""{_DOCSTRING.format(module=module)}"""\n\n{imports}\n\n{body}\n'
 
 
 _DOCSTRING = """What tritonaudit runs of `{module}`.
 
-Guessed by `tritonaudit init`: mend what is marked as a guess, and give each subject its reference.
+Guessed by `tritonaudit init`: mend what is marked as a guess, and give each subject
+its reference.
 """
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One subject of the file: the name of its variable, and the name that the wrapper is imported by."""
+    """One subject of the file, and the name of its variable."""
 
     guessed: Guessed
     variable: str
-    imported_as: str
 
     @property
     def imported(self) -> str:
@@ -59,10 +57,9 @@ class _Part:
 
     @property
     def text(self) -> str:
-        called = self.guessed.wrapper.name.replace(self.imported, self.imported_as, 1)
         lines = [
             f"{self.variable} = Subject(",
-            f"    {called},",
+            f"    {self.guessed.wrapper.name},",
             "    reference=None,  # what PyTorch does for the same arguments",
             *self._arguments(),
             *self._restrictions(),
@@ -155,41 +152,20 @@ def _call(name: str, *arguments: Any, **options: Any) -> str:
 # -- names and imports ---------------------------------------------------------------------------------------------
 
 
-def _names(guessed: Sequence[Guessed]) -> Iterator[tuple[str, str]]:
-    """For each wrapper the name of its subject's variable, and the name to import it by, none of them twice."""
-    taken = {*_OURS, "torch", *dir(builtins), *keyword.kwlist}
-    imported: dict[str, str] = {}
+def _variables(guessed: Sequence[Guessed]) -> Iterator[str]:
+    """For each wrapper the name of its subject's variable, none of them twice."""
+    taken = {one.wrapper.name for one in guessed}
     for one in guessed:
         own, _, method = one.wrapper.name.partition(".")
-        variable = _free(_variable(own, is_class=bool(method)), taken)
-        alias = imported.get(own) or _free(own if method else f"triton_{own.removeprefix('triton_').strip('_')}", taken)
-        imported[own] = alias
-        yield variable, alias
+        name = f"{_snake_case(own.removesuffix('Function') or own) if method else own}{VARIABLE_SUFFIX}"
+        while name in taken:
+            name = f"_{name}"
+        taken.add(name)
+        yield name
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """The name, or one like it that is not taken; it is from now on."""
-    while name in taken:
-        name = f"{name}_"
-    taken.add(name)
-    return name
-
-
-def _variable(name: str, *, is_class: bool) -> str:
-    """What a wrapper does, without how: `triton_softmax` is softmax, `RMSNormFunction` is rms_norm."""
-    if is_class:
-        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removesuffix("Function") or name)
-        return words.strip("_").lower()
-    return name.removeprefix("triton_").strip("_")
-
-
-def _imports(module: str, parts: Sequence[_Part]) -> list[str]:
-    """The imports of the wrappers as import sorters write them: those without another name in one statement."""
-    plain = sorted({part.imported for part in parts if part.imported == part.imported_as}, key=_order)
-    renamed = sorted({(p.imported, p.imported_as) for p in parts if p.imported != p.imported_as})
-    statements = [(plain[0], _import(module, plain))] if plain else []
-    statements += [(name, _import(module, [f"{name} as {alias}"])) for name, alias in renamed]
-    return [statement for _, statement in sorted(statements, key=lambda item: _order(item[0]))]
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def _import(module: str, names: Sequence[str]) -> str:

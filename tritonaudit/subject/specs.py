@@ -99,12 +99,12 @@ class _Writer:
         target = self._target(path, name)
         names = tuple(wrapper.name for wrapper in wrappers)
         text = spec_text(name, guessed, first_party=_is_first_party(path, name))
+        if target.exists():
+            return Spec(path, Fate.EXISTS, target, names)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-        except FileExistsError:
-            return Spec(path, Fate.EXISTS, target, names)
         except OSError as error:
             return Spec(path, Fate.FAILED, target, names, reason=f"cannot write {target}: {error.strerror or error}")
         self._written.add(target)

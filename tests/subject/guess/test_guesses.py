@@ -327,7 +327,7 @@ def test_a_dtype_that_a_name_tells(name: str, spec: Tensor) -> None:
 
 def test_cumulative_lengths_are_offsets() -> None:
     found = values("f(x, cu_seqlens)", "tokens, hidden = x.shape\nbatch = cu_seqlens.shape[0] - 1")
-    assert found["cu_seqlens"] == Offsets("size - 1", "tokens")
+    assert found["cu_seqlens"] == Offsets("batch", "tokens")
     noted = values("f(x, cu_seqlens)", '"""cu_seqlens: of shape [N + 1]"""\ntokens, hidden = x.shape')
     assert noted["cu_seqlens"] == Offsets("N", "tokens")
 

@@ -266,7 +266,8 @@ class Follower:
         for operator, left, right in zip(node.ops, values, values[1:], strict=False):
             for one, other in ((left, right), (right, left)):
                 self._compared(operator, one, other)
-        return combined(values, Nature.BOOLEAN)
+        # What data is compared to is no longer that data.
+        return combined(values, Nature.BOOLEAN).but(loads=frozenset())
 
     def _compared(self, operator: ast.cmpop, value: Trail, other: Trail) -> None:
         if other.written and value.direct is not None:

@@ -244,7 +244,7 @@ def _where(follower: Follower, call: Call) -> Trail:
             chosen = other
         if other.nature is Nature.FLOAT and one.whole and other.written and other.written[0] != 0:
             follower.note(one.whole, Evidence.FLOAT, 1)
-    return chosen.but(loads=chosen.loads | condition.loads, direct=None)
+    return chosen.but(direct=None)
 
 
 def _first(follower: Follower, call: Call) -> Trail:
@@ -256,8 +256,9 @@ def _first(follower: Follower, call: Call) -> Trail:
     return value.but(direct=None)
 
 
-def _arg_first(follower: Follower, call: Call) -> Trail:
-    return combined(call.positional[:1], Nature.INTEGER)
+def _place(follower: Follower, call: Call) -> Trail:
+    """Where in a block something is: no longer the block's data."""
+    return INDEX
 
 
 def _reduction(follower: Follower, call: Call) -> Trail:
@@ -330,7 +331,7 @@ INTRINSICS: dict[str, Operation] = {
     **_table(_first, "abs reshape view broadcast_to expand_dims trans permute ravel flip multiple_of max_contiguous"),
     **_table(_first, "max_constancy assume debug_barrier sum cumsum cumprod sort reduce associative_scan xor_sum"),
     **_table(_first, "zeros_like"),
-    **_table(_arg_first, "argmax argmin"),
+    **_table(_place, "argmax argmin"),
     **_table(_reduction, "max min"),
     "split": _split,
     **_table(_either, "maximum minimum clamp join cat interleave broadcast"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _VALUES: tuple[tuple[str, Any], ...] = (
@@ -36,7 +37,10 @@ _OFFSETS = re.compile(
     r"(b_|q_|k_|kv_)?(cu_?seq_?len.*|.*(x|seq)_offsets|seq_start(_loc)?s?|q?_?indptr|.*_indptr|cu_.*)$"
 )
 _LENGTHS = re.compile(r".*seq_?len(gth)?s?(_.*)?|(context|input|kv|cache|q|k)_?len(gth)?s?|lengths?|lens")
-_INDICES = re.compile(r"(.*_)?(ind(ex|ices)|idxs?|ids?|labels?|positions?|tables?|mapping|slots?|tokens?_ids)(_.*)?")
+_INDICES = re.compile(r"(.*_)?(ind(ex|ices)|idxs?|ids?|labels?|positions?|(block|page)_tables?|mapping|slots?)(_.*)?")
+_TENSORS = re.compile(
+    r"(.*_)?(indices|idxs|ids|labels|(block|page)_tables?|slot_mapping)(_.*)?|.*(seq|seq_)?len(gth)?s(_.*)?"
+)
 _INT32 = re.compile(r".*(len|table|loc|slot|offset|qweight|qzeros|packed|map).*")
 _MASK = re.compile(r"(.*_)?mask")
 _WEIGHT = re.compile(r"(.*_)?(weights?|w|bias|b|gamma|beta|scales?|rstd|inv_rms|g)(_.*)?", re.IGNORECASE)
@@ -62,6 +66,11 @@ def usual_value(name: str) -> Any:
     return next((value for pattern, value in _PATTERNS if pattern.fullmatch(name)), None)
 
 
+def is_tensor(name: str) -> bool:
+    """Whether what is called so is a tensor and no number, though it speaks of sizes or places."""
+    return is_offsets(name) or is_mask(name) or _TENSORS.fullmatch(name.lower()) is not None
+
+
 def is_offsets(name: str) -> bool:
     """Whether it says where sequences begin and end, as `cu_seqlens` does."""
     return _OFFSETS.match(name.lower()) is not None
@@ -80,9 +89,9 @@ def is_mask(name: str) -> bool:
     return _MASK.fullmatch(name.lower()) is not None
 
 
-def is_weight(name: str) -> bool:
-    """Whether it belongs to each element of a row: a weight of a normalisation, a bias."""
-    return _WEIGHT.fullmatch(name) is not None
+def is_weight(name: str, others: Iterable[str] = ()) -> bool:
+    """Whether it belongs to each element of a row: a weight of a normalisation, a bias. `b` beside `a` is none."""
+    return _WEIGHT.fullmatch(name) is not None and (name.lower() != "b" or not {"a", "A"} & {*others})
 
 
 def is_attention(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from tritonaudit.subject.dimension import Dimension, names_in
-from tritonaudit.subject.guess.conventions import is_attention
+from tritonaudit.subject.guess.conventions import is_attention, is_offsets, is_weight
 from tritonaudit.subject.guess.notes import Note
 from tritonaudit.subject.guess.usage import Usage
 from tritonaudit.subject.guess.values import Dim, Extent, Formula, Given, Literal
@@ -41,6 +41,7 @@ class Dimensions:
         self._join_equal()
         self._learn_names()
         self._learn_notes(notes)
+        self._join_bounded()
         self._join_unknown()
         self._names = self._choose_names()
 
@@ -52,6 +53,11 @@ class Dimensions:
         """One dimension of a tensor, None where it has not so many."""
         node = self._node(Dim(tensor, axis))
         return None if node is None else self._dimension(node)
+
+    def is_shared(self, tensor: str) -> bool:
+        """Whether another tensor has a dimension of this one too."""
+        nodes = [(tensor, axis) for axis in range(self._ranks[tensor])]
+        return any(member[0] != tensor for node in nodes for member in self._members(node))
 
     def of_number(self, parameter: str) -> Dimension | None:
         """The dimension that a parameter which is a number gives the size of."""
@@ -133,11 +139,26 @@ class Dimensions:
                 if (node := self._node(Dim(tensor, axis))) is not None:
                     self._most.setdefault(node, most)
 
+    def _join_bounded(self) -> None:
+        """An axis is as long as what bounds the accesses to it, where that contradicts nothing."""
+        for dim, extent in self._usage.bounded:
+            one, other = self._node(dim), self._node(extent)
+            if one is None or other is None or self._find(one) == self._find(other):
+                continue
+            tensors = [{name for name, axis in self._members(node) if axis is not None} for node in (one, other)]
+            names = [
+                {name for member in self._members(node) for name in self._votes.get(member, ())}
+                for node in (one, other)
+            ]
+            if not tensors[0] & tensors[1] and not (all(names) and not names[0] & names[1]):
+                self._join(one, other)
+
     def _join_unknown(self) -> None:
-        """An axis of which nothing is known is that of another tensor of this rank, or the last of the first tensor."""
+        """An axis of which nothing is known is that of another tensor of this rank, for weights that of its rows."""
         unknown = [
             (tensor, axis)
             for tensor in self._order
+            if not is_offsets(tensor)
             for axis in range(self._ranks[tensor])
             if not self._is_linked((tensor, axis))
         ]
@@ -148,7 +169,7 @@ class Dimensions:
             chosen = next((o for o in (*known, *alike) if not self._has((o, axis), tensor)), None)
             if chosen is not None:
                 self._join((chosen, axis), (tensor, axis))
-            elif self._ranks[tensor] == 1 and tensor != self._order[0]:
+            elif self._ranks[tensor] == 1 and tensor != self._order[0] and is_weight(tensor, self._order):
                 first = self._order[0]
                 self._join((first, self._ranks[first] - 1), (tensor, axis))
 

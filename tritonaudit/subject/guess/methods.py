@@ -123,6 +123,7 @@ def _reshaped(usage: Usage, owner: Given, arguments: list[object]) -> Given | No
     """
     first = arguments[0] if arguments else None
     sizes = first.members if isinstance(first, Group) else tuple(arguments)
+    usage.of(owner.name).is_reshaped = True
     if not sizes or any(isinstance(size, (Shape, DtypeName)) for size in sizes):
         return None
     if len(sizes) == 2 and sizes[0] == Literal(-1) and isinstance(sizes[1], Dim) and owner.sizes is None:

@@ -51,7 +51,7 @@ class _Values:
             return self._pointed_by(node.args[0])
         if isinstance(node, ast.Name):
             return self._loaded.get(node.id, set())
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr != "to":
+        if isinstance(node, ast.Call) and not _is_conversion(node):
             return set()  # what a function makes of it may have another type
         return set().union(*(self.loaded_in(child) for child in _operands(node)))
 
@@ -68,6 +68,11 @@ def _operands(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Compare):
         return []
     return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+
+
+def _is_conversion(node: ast.Call) -> bool:
+    """Whether it is `x.to(dtype)` of a value, and not of its bits."""
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "to" and not node.keywords
 
 
 def _called(node: ast.Call) -> str:

@@ -98,7 +98,10 @@ class _Guesser:
             self._defaults = {name: node for name, node in self._defaults.items() if name not in needed}
             self._read({})
         # With the ranks known, it is known which of its branches run.
-        self._read(ranks_of(self._tensors, self._usage, self._notes, rank).of)
+        ranks = ranks_of(self._tensors, self._usage, self._notes, rank)
+        self._read(ranks.of)
+        for name in set(ranks.of) - ranks.guessed:
+            self._usage.rank(name, ranks.of[name], is_checked=True)
 
     def _read(self, ranks: Mapping[str, int]) -> None:
         given = {argument.arg for argument in self._arguments} - set(self._defaults)
@@ -202,7 +205,7 @@ class _Guesser:
 
     def _equal(self, dim: Dim, extent: object) -> None:
         if isinstance(extent, (Dim, Given)) and extent != dim:
-            self._usage.equal.append((dim, extent))
+            self._usage.bounded.append((dim, extent))
 
     # -- tensors -----------------------------------------------------------------------------------------------------
 
@@ -216,6 +219,8 @@ class _Guesser:
         if name in self._defaults:
             return False
         annotation = "" if argument.annotation is None else ast.unparse(argument.annotation)
+        if re.match(r"(?:typing\.)?(?:list|tuple|sequence|iterable)\b", annotation, re.IGNORECASE):
+            return False
         if "Tensor" in annotation:
             is_optional = "Optional" in annotation or "None" in annotation
             return not is_optional or self._usage.of(name).is_tensor or name in self._needed
@@ -224,7 +229,7 @@ class _Guesser:
         use = self._usage.of(name)
         if (use.is_object and not use.is_tensor) or conventions.is_no_tensor(name):
             return False
-        if use.is_tensor or conventions.is_offsets(name):
+        if use.is_tensor or conventions.is_tensor(name):
             return True
         if name in self._numbers or use.words:
             return False
@@ -243,17 +248,23 @@ class _Guesser:
         dtype = self._dtype(name)
         is_integer = dtype is not None and dtype not in FLOATING
         if conventions.is_offsets(name) and (is_integer or name in self._indices or dtype is None) and len(dims) == 1:
-            return self._offsets(dims[0], dtype)
+            return self._offsets(name, dtype)
         if not is_integer or dtype == "bool":
             return Tensor(*dims, dtype=dtype)
         return Tensor(*dims, dtype=dtype, high=self._bound(name))
 
-    def _offsets(self, dim: Dimension, dtype: str | None) -> Offsets:
+    def _offsets(self, name: str, dtype: str | None) -> Offsets:
         """Offsets of sequences in the first dimension of the first tensor that is no index itself."""
         main = next((other for other in self._tensors if not conventions.is_offsets(other)), None)
         total = self._dimensions.of(main)[0] if main is not None else 1024
-        parts = str(dim).removesuffix(" + 1")
-        return Offsets(parts if parts != str(dim) else f"{dim} - 1", total, dtype or "int32")
+        (dim,) = self._dimensions.of(name)
+        noted = str((self._notes.get(name, Note()).dims or (dim,))[0])
+        parts = self._usage.of(name).parts
+        if parts is None and noted.endswith(" + 1"):
+            parts = noted.removesuffix(" + 1")
+        elif parts is None:
+            parts = f"{dim} - 1" if self._dimensions.is_shared(name) else "sequences"
+        return Offsets(parts, total, dtype or "int32")
 
     def _bound(self, name: str) -> Dimension:
         """Below what indices stay: the size of the dimension that they choose from, or in which they are lengths."""
@@ -333,7 +344,7 @@ class _Guesser:
         if self._usage.of(name).is_object:
             return None, False
         if name.endswith("dtype") or "dtype" in annotation:
-            return TorchName("float32"), False
+            return TorchName("float8_e4m3fn" if "fp8" in name or "float8" in name else "float32"), False
         if name == "device" or "device" in annotation:
             return "cuda", True
         if name == "normalized_shape" and self._tensors:
@@ -342,6 +353,8 @@ class _Guesser:
 
     def _usual(self, name: str, annotation: str) -> Any:
         usual = conventions.usual_value(name)
+        if re.fullmatch(r"\w*[A-Z]\w*", annotation.rpartition(".")[2]) and annotation not in ("Any", "Callable"):
+            return None  # an object of a class
         if annotation == "bool":
             return bool(usual) if isinstance(usual, bool) else False
         if annotation == "str":

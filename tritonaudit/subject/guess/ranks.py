@@ -52,7 +52,7 @@ def _likely(name: str, ranks: Ranks, tensors: list[str], usage: Usage) -> int:
         is_counted = any(one == name and other == name for one, other, _ in usage.same_shape)
         return 1 if is_counted else 2
     attends = any(is_attention(other) and ranks.of.get(other, 0) >= 3 for other in tensors)
-    return 1 if is_weight(name) and not attends else first
+    return 1 if is_weight(name, tensors) and not attends else first
 
 
 def _rank(name: str, usage: Usage, note: Note | None) -> tuple[int, bool]:
@@ -67,7 +67,9 @@ def _rank(name: str, usage: Usage, note: Note | None) -> tuple[int, bool]:
         return asked[0], True
     least = max(use.least_rank, len(note.dims) if note is not None and note.dims is not None else 0)
     if least == 1 and all(axis < 0 for axis in use.axes):
-        return 1 if is_weight(name) else 2, False  # only the last axis is spoken of
+        return 1 if is_weight(name, usage.parameters) else 2, False  # only the last axis is spoken of
+    if least == 1 and use.is_reshaped:
+        return 2, False
     return least, bool(least) and any(axis >= 0 for axis in use.axes)
 
 

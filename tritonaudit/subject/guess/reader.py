@@ -23,7 +23,19 @@ from tritonaudit.subject.guess.usage import (
     defaults_of,
     parameters_of,
 )
-from tritonaudit.subject.guess.values import Absent, Dim, DtypeName, Given, Group, Literal, Shape, Strides, formula
+from tritonaudit.subject.guess.values import (
+    Absent,
+    Count,
+    Dim,
+    DtypeName,
+    Formula,
+    Given,
+    Group,
+    Literal,
+    Shape,
+    Strides,
+    formula,
+)
 from tritonaudit.subject.model import FLOATING, INTEGER
 from tritonaudit.subject.wrappers import AutogradFunction, Host, HostFunction, LaunchSite, Wrapper
 
@@ -154,8 +166,11 @@ class Reader:
         match target:
             case ast.Name():
                 frame.names[target.id] = value
-                if isinstance(value, Dim):
-                    self._usage.name(value, target.id, rank)
+                match value:
+                    case Dim():
+                        self._usage.name(value, target.id, rank)
+                    case Formula(operator="-", left=Dim() | Count() as whole, right=Literal(value=1)):
+                        self._usage.of(whole.of).parts = target.id
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, value, frame)
 

@@ -16,9 +16,10 @@ class ParameterUse:
     """What the code says about one parameter. Axes are counted as the code does.
 
     `ranks` are those without which it would fail, with how much weighs for each, `asked_ranks` those that it only
-    asks about. `names` are axes, the rank with which they are spoken of if any, and what the code calls them;
-    `allowed` and `most` are the sizes that an axis may have. `words` are constants that the parameter is compared
-    with. `is_object` says that it has attributes which no tensor has, `is_needed` that its default of None will not do.
+    asks about. `names` are axes, the rank with which they are spoken of if any, and what the code calls them; `parts`
+    is what one less than the length is called. `allowed` and `most` are the sizes that an axis may have. `words` are
+    constants that the parameter is compared with. `is_object` says that it has attributes which no tensor has,
+    `is_needed` that its default of None will not do.
     """
 
     is_tensor: bool = False
@@ -31,6 +32,8 @@ class ParameterUse:
     most: dict[int, int] = field(default_factory=dict)
     dtypes: list[str] = field(default_factory=list)
     words: list[object] = field(default_factory=list)
+    parts: str | None = None
+    is_reshaped: bool = False
     is_written: bool = False
     is_needed: bool = False
 
@@ -53,11 +56,13 @@ class Passed:
 class Usage:
     """All that the code says about the parameters of a wrapper.
 
-    `same_shape` are pairs of tensors, with how many of their last axes may differ.
+    `same_shape` are pairs of tensors, with how many of their last axes may differ. `bounded` are axes with what bounds
+    a kernel's accesses to them, which is their size unless the kernel has a reason.
     """
 
     parameters: dict[str, ParameterUse]
     equal: list[tuple[Extent, Extent]] = field(default_factory=list)
+    bounded: list[tuple[Dim, Extent]] = field(default_factory=list)
     same_shape: list[tuple[str, str, int]] = field(default_factory=list)
     same_dtype: list[tuple[str, str]] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)

@@ -127,7 +127,7 @@ class Formula:
     right: Extent
 
 
-Extent = Dim | Given | Literal | Formula
+Extent = Dim | Given | Count | Literal | Formula
 """What a size can be said to equal."""
 
 
@@ -143,7 +143,7 @@ def stride_of(tensor: str, axis: int | None) -> Stride | None:
 
 def formula(operator: str, left: object, right: object) -> Formula | None:
     """Arithmetic on two sizes, None where one of them is no size."""
-    sides = [side for side in (left, right) if isinstance(side, (Dim, Given, Formula)) or _is_number(side)]
+    sides = [side for side in (left, right) if isinstance(side, (Dim, Given, Count, Formula)) or _is_number(side)]
     return Formula(operator, sides[0], sides[1]) if len(sides) == 2 else None  # type: ignore[arg-type]
 
 
