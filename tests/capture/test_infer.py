@@ -42,6 +42,10 @@ STORE = "tl.store(out + tl.arange(0, BLOCK), {value})"
         ("m = tl.load(x + tl.arange(0, BLOCK))\ntl.store(out + tl.arange(0, BLOCK), 1.0, mask=m)", "bool"),
         ("p = tl.load(x).to(tl.pointer_type(tl.float16))\ntl.store(out, tl.load(p + 1))", "int64"),
         ("v = tl.load(x + tl.arange(0, BLOCK))\n" + STORE.format(value="tl.exp(v)"), "float16"),
+        ("v = tl.load(x + tl.arange(0, BLOCK))\n" + STORE.format(value="(v << 4).to(tl.int8) >> 4"), "int8"),
+        ("v = tl.load(x + tl.arange(0, BLOCK))\ntl.store(out + tl.argmax(v, 0), 1.0)", "float16"),
+        ("v = tl.load(x + tl.arange(0, BLOCK))\ntl.store(out + tl.where(v > 0, 1, 0), 1.0)", "float16"),
+        ("n = tl.load(x) + 1\ntl.store(out, 1.0, mask=tl.arange(0, BLOCK) < n)", "int32"),
         ("x += tl.program_id(0) * BLOCK\nv = tl.load(x)\ntl.store(out, v)", "float16"),
         ("tl.atomic_cas(x, 0, 1)\ntl.store(out, 1.0)", "int32"),
         (

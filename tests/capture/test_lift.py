@@ -136,6 +136,19 @@ def test_helpers_of_other_files_come_with_it(tmp_path: Path, before: str, value:
                 assert node.module in {*names, "triton", "triton.language", "torch"}
 
 
+def test_a_constant_of_a_file_without_imports_comes_with_it(tmp_path: Path) -> None:
+    found = lifted(
+        project(tmp_path, "from sizes import SCALE", "SCALE", {"sizes.py": "# bare\nSCALE = 2\nOTHER = 3\n"})
+    )
+    assert kept(found, "sizes.py") == {"SCALE"}
+
+
+def test_what_comes_from_outside_the_checkout_is_said(tmp_path: Path) -> None:
+    found = lifted(project(tmp_path, "from nowhere import SCALE", "SCALE"))
+    assert found.assumptions == ("`SCALE` is imported from outside the checkout",)
+    assert "nowhere" not in text_of(found)
+
+
 def test_triton_from_a_module_of_the_projects_is_triton(tmp_path: Path) -> None:
     before = "# bare\nfrom vendor.compat import tl, triton\n"
     text = text_of(lifted(project(tmp_path, before)))

@@ -10,16 +10,22 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("triton")
+triton = pytest.importorskip("triton")
 
-from tests.checkout import ROOT
-from tritonaudit.subject.inputs import call, make_inputs
-from tritonaudit.subject.load import LoadError, load_subjects
-from tritonaudit.subject.model import Case, Tensor
-from tritonaudit.subject.sweep import compile_cases
+from tests.checkout import ROOT  # noqa: E402
+from tritonaudit.subject.inputs import call, make_inputs  # noqa: E402
+from tritonaudit.subject.load import LoadError, load_subjects  # noqa: E402
+from tritonaudit.subject.model import Case, Tensor  # noqa: E402
+from tritonaudit.subject.sweep import compile_cases  # noqa: E402
 
 SUBJECTS = ROOT / "fixtures" / "subjects"
 HEAD = "from tritonaudit import Subject, Tensor\n"
+
+
+ASKS_FOR_A_GPU = pytest.mark.skipif(
+    tuple(map(int, triton.__version__.split(".")[:2])) < (3, 4),
+    reason="an autotuned kernel of earlier Triton versions asks for a GPU when it is defined; workers have a stand-in",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +58,7 @@ def refusal(path: Path) -> LoadError:
     ("path", "names"),
     [
         ("softmax/audit_softmax.py", ["softmax"]),
-        ("matmul/audit_matmul.py", ["matmul"]),
+        pytest.param("matmul/audit_matmul.py", ["matmul"], marks=ASKS_FOR_A_GPU),
         ("layernorm/audit_layernorm.py", ["layer_norm"]),
         ("varlen/audit_varlen.py", ["by_function", "by_offsets"]),
         ("in_place/audit_in_place.py", ["add_scaled"]),

@@ -158,11 +158,15 @@ def test_a_package_is_named_as_it_is(project: Path) -> None:
     assert "from parcel import add\n" in spec.path.read_text()
 
 
-def test_specs_can_go_into_one_folder_without_hiding_each_other(project: Path) -> None:
-    for name in ("a", "b"):
+@pytest.mark.parametrize("in_packages", [True, False])
+def test_specs_can_go_into_one_folder_without_hiding_each_other(project: Path, in_packages: bool) -> None:
+    for name in ("a", "b") if in_packages else ():
         write(project / name / "__init__.py", "")
-    specs = written(write(project / "a" / "ops.py", ADD), write(project / "b" / "ops.py", ADD), folder=project / "out")
-    assert [spec.path for spec in specs] == [project / "out" / "audit_ops.py", project / "out" / "audit_b_ops.py"]
+    modules = [write(project / name / "ops.py", ADD) for name in ("a", "b")]
+    for fate in (Fate.WRITTEN, Fate.EXISTS):
+        specs = written(*modules, folder=project / "out")
+        assert [spec.path for spec in specs] == [project / "out" / "audit_ops.py", project / "out" / "audit_b_ops.py"]
+        assert {spec.fate for spec in specs} == {fate}
 
 
 def test_nothing_is_overwritten(project: Path) -> None:

@@ -58,12 +58,8 @@ class _Failure:
         return self.of(self.arguments, *kinds, guessed=guessed)
 
 
-def _pointing(arguments: Iterable[Argument], dtype: str) -> _Changes:
-    """The pointers, pointing to the dtype."""
-    return _valued(arguments, dtype)
-
-
 def _valued(arguments: Iterable[Argument], value: Any) -> _Changes:
+    """Other constants, or pointers to another dtype."""
     return {argument.name: _changed(argument, value) for argument in arguments}
 
 
@@ -92,9 +88,9 @@ def _dot_operands(failure: _Failure) -> Iterator[_Changes]:
         wide, narrow = (other, one) if left in ("fp16", "bf16") else (one, other)
         dtype = _TORCH.get(left if left in ("fp16", "bf16") else right)
         if dtype is not None:
-            yield _pointing(_floats(failure.of(wide - narrow, Kind.POINTER)), dtype)
+            yield _valued(_floats(failure.of(wide - narrow, Kind.POINTER)), dtype)
     for one, other in failure.uses.dots.get(failure.place, ()):
-        yield _pointing(_floats(failure.of(one | other, Kind.POINTER)), "float32")
+        yield _valued(_floats(failure.of(one | other, Kind.POINTER)), "float32")
 
 
 def _variable(failure: _Failure) -> Iterator[_Changes]:
@@ -102,39 +98,39 @@ def _variable(failure: _Failure) -> Iterator[_Changes]:
     names = failure.uses.names.get(failure.match["name"], set())
     for guessed in (True, None):
         pointers = failure.of(names, Kind.POINTER, guessed=guessed)
-        yield _pointing([a for a in pointers if a.value in _HALF], "float32")
+        yield _valued([a for a in pointers if a.value in _HALF], "float32")
 
 
 def _line(failure: _Failure) -> Iterator[_Changes]:
     pointers = failure.of(failure.reach, Kind.POINTER)
-    yield _pointing([a for a in pointers if a.value in _HALF], "float32")
+    yield _valued([a for a in pointers if a.value in _HALF], "float32")
 
 
 def _all_single(failure: _Failure) -> Iterator[_Changes]:
     for guessed in (True, None):
-        yield _pointing(_floats(failure.all(Kind.POINTER, guessed=guessed)), "float32")
+        yield _valued(_floats(failure.all(Kind.POINTER, guessed=guessed)), "float32")
 
 
 def _all_half(failure: _Failure) -> Iterator[_Changes]:
-    yield _pointing(_floats(failure.all(Kind.POINTER)), "float16")
+    yield _valued(_floats(failure.all(Kind.POINTER)), "float16")
 
 
 def _all_double(failure: _Failure) -> Iterator[_Changes]:
-    yield _pointing(_floats(failure.all(Kind.POINTER)), "float64")
+    yield _valued(_floats(failure.all(Kind.POINTER)), "float64")
 
 
 def _integers(failure: _Failure) -> Iterator[_Changes]:
     """All integers of one width."""
     for before, after in (("int64", "int32"), ("int8", "int32"), ("int32", "int64")):
         for names in (failure.reach, failure.arguments):
-            yield _pointing([a for a in failure.of(names, Kind.POINTER) if a.value == before], after)
+            yield _valued([a for a in failure.of(names, Kind.POINTER) if a.value == before], after)
 
 
 def _as_integers(failure: _Failure) -> Iterator[_Changes]:
     """What is combined bit by bit, or indexes, is an integer."""
     pointers = _floats(failure.of(failure.reach, Kind.POINTER, guessed=True))
     for dtype in ("int32", "int8"):
-        yield _pointing(pointers, dtype)
+        yield _valued(pointers, dtype)
     scalars = failure.of(failure.reach, Kind.FLOAT)
     yield _of_kind(scalars, Kind.INTEGER, 1)
     constants = failure.of(failure.reach, Kind.CONSTEXPR, guessed=True)
@@ -145,7 +141,7 @@ def _small_integers(failure: _Failure) -> Iterator[_Changes]:
     """A product that is summed into integers is one of small integers."""
     for operands in failure.uses.dots.values():
         for left, right in operands:
-            yield _pointing(_floats(failure.of(left | right, Kind.POINTER)), "int8")
+            yield _valued(_floats(failure.of(left | right, Kind.POINTER)), "int8")
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------------

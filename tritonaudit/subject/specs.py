@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ class _Writer:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._projects: dict[Path, tuple[Project, KernelRoles]] = {}
-        self._written: set[Path] = set()
+        self._taken: set[Path] = set()
 
     def write(self, path: Path) -> Spec | None:
         """None for a module that launches no kernel, and for one that holds subjects itself."""
@@ -64,7 +65,8 @@ class _Writer:
         try:
             host = self._host(path)
         except (Undecodable, Unparsable) as error:
-            return Spec(path, Fate.FAILED, reason=f"cannot be read as Python: {error.message} (line {error.line})")
+            line = f" (line {error.line})" if error.line else ""
+            return Spec(path, Fate.FAILED, reason=f"cannot be read as Python: {error.message}{line}")
         except OSError as error:
             return Spec(path, Fate.FAILED, reason=f"cannot be read: {error.strerror or error}")
         try:
@@ -96,7 +98,8 @@ class _Writer:
             return Spec(path, Fate.IMPOSSIBLE, reason=f"`{name}` cannot be imported by its name")
         _, roles = self._project(path)
         guessed = [Guessed(wrapper, next(guesses(wrapper, roles))) for wrapper in wrappers]
-        target = self._target(path, name)
+        target = self._target(path)
+        self._taken.add(target)
         names = tuple(wrapper.name for wrapper in wrappers)
         text = spec_text(name, guessed, first_party=_is_first_party(path, name))
         if target.exists():
@@ -107,15 +110,15 @@ class _Writer:
                 file.write(text)
         except OSError as error:
             return Spec(path, Fate.FAILED, target, names, reason=f"cannot write {target}: {error.strerror or error}")
-        self._written.add(target)
         return Spec(path, Fate.WRITTEN, target, names)
 
-    def _target(self, path: Path, name: str) -> Path:
-        """Where the spec goes; in a folder for all, modules of one name have that of their package before it."""
-        parts = name.split(".")
+    def _target(self, path: Path) -> Path:
+        """Where the spec goes; in a folder for all, modules of one name have that of their folder before it."""
+        place = path.absolute().with_suffix("")
+        parts = [re.sub(r"\W", "_", part) for part in (place.parent if place.name == "__init__" else place).parts[1:]]
         folder = path.parent if self._folder is None else self._folder
         candidates = [folder / f"audit_{'_'.join(parts[-count:])}.py" for count in range(1, len(parts) + 1)]
-        return next((target for target in candidates if target not in self._written), candidates[-1])
+        return next(target for target in candidates if target not in self._taken)
 
 
 def _is_first_party(path: Path, name: str) -> bool:

@@ -49,10 +49,8 @@ _SIZE = re.compile(
     r"|.*(size|len|length|dim|rows|cols|heads|count|elements|numel|hidden|vocab|channels|tokens)s?(_[a-z])?"
 )
 _ATTENTION = re.compile(r"d?[qkvo]|query|key|value|d?[qkv]_?(proj|states?)?", re.IGNORECASE)
-
-
 _NO_TENSOR = re.compile(
-    r".*dtype|device|stream|group|config|cfg|mode|type|name|normalized_shape|shape|sizes?|fn|func|op|act(ivation)?"
+    r".*dtype|device|stream|(.*_)?(group|config|cfg)|mode|type|name|normalized_shape|shape|sizes?|fn|func|op|act(ivation)?"
 )
 
 
