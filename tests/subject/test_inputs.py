@@ -48,6 +48,7 @@ def test_every_dtype_can_be_made(dtype: str) -> None:
 def test_integers_stay_within_their_bounds() -> None:
     made = tensor(Tensor("n", 100, dtype="int32", low=2, high="n"), case())
     assert made.unique().tolist() == [2, 3, 4, 5]
+    assert tensor(Tensor(1000, dtype="int8", low=-128, high=-126), case()).unique().tolist() == [-128, -127]
     assert tensor(Tensor(1000, dtype="bool"), case()).unique().tolist() == [False, True]
     assert tensor(Tensor(5, "n", dtype="int32", high="n"), case({"n": 0})).shape == (5, 0)
 

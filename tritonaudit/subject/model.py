@@ -63,7 +63,7 @@ class Tensor:
     """An input: its dimensions are names whose sizes the case gives, numbers, or such as `"2 * hidden"`.
 
     Without any it is a scalar tensor. Without a `dtype` (torch's, or its name) it has the case's. An integer tensor
-    holds values from `low` to below `high`, each a dimension. Raises ValueError for what cannot be made.
+    holds values from `low` to below `high`, each a number or a dimension. Raises ValueError for what cannot be made.
     """
 
     dims: tuple[Dimension, ...]
@@ -81,8 +81,10 @@ class Tensor:
         name: str = "",
     ) -> None:
         known = None if dtype is None else _dtype_name(dtype)
-        for dim in (*dims, low, high):
+        for dim in dims:
             check_dimension(dim)
+        for bound in (low, high):
+            check_dimension(abs(bound) if isinstance(bound, int) else bound)
         for attribute, value in (("dims", dims), ("dtype", known), ("low", low), ("high", high), ("name", name)):
             object.__setattr__(self, attribute, value)
 

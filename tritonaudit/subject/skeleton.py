@@ -126,7 +126,7 @@ def _written(value: Any) -> str:
     """A value as it is written in Python."""
     match value:
         case Tensor():
-            options = {"dtype": value.dtype, "high": value.high if value.high != 2 else None}
+            options = {"dtype": value.dtype, "low": value.low or None, "high": value.high if value.high != 2 else None}
             return _call("Tensor", *value.dims, **options)
         case Size():
             return _call("Size", value.dim)

@@ -246,9 +246,15 @@ def unpack(packed):
 """
 
 
-@pytest.mark.parametrize(("shift", "dtype"), [(">> 4", "uint8"), (">> (offs % 8)", "int32")])
-def test_what_is_shifted_is_packed(shift: str, dtype: str) -> None:
-    assert [p.value for p in guess(SHIFT.format(shift=shift)).required] == [Tensor("size", dtype=dtype)]
+@pytest.mark.parametrize(
+    ("shift", "spec"),
+    [
+        (">> 4", Tensor("size", dtype="uint8", high=256)),
+        (">> (offs % 8)", Tensor("size", dtype="int32", low=-(2**31), high=2**31)),
+    ],
+)
+def test_what_is_shifted_is_packed(shift: str, spec: Tensor) -> None:
+    assert [p.value for p in guess(SHIFT.format(shift=shift)).required] == [spec]
 
 
 # -- notes ---------------------------------------------------------------------------------------------------------

@@ -9,20 +9,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tritonaudit.subject.dimension import Dimension
+from tritonaudit.subject.dimension import Dimension, names_in
 from tritonaudit.subject.guess import conventions
 from tritonaudit.subject.guess.dimensions import Dimensions
+from tritonaudit.subject.guess.evidence import KernelEvidence
 from tritonaudit.subject.guess.notes import Note, notes_on
 from tritonaudit.subject.guess.ranks import Ranks, ranks_of
 from tritonaudit.subject.guess.reader import usage_of
-from tritonaudit.subject.guess.roles import GRID, KernelRoles, Role
-from tritonaudit.subject.guess.usage import Passed, Usage, defaults_of, parameters_of
-from tritonaudit.subject.guess.values import Absent, Count, Dim, Formula, Given, Literal, Stride
+from tritonaudit.subject.guess.roles import KernelRoles
+from tritonaudit.subject.guess.usage import Usage, defaults_of, parameters_of
+from tritonaudit.subject.guess.values import Literal, Stride
 from tritonaudit.subject.model import FLOATING, Offsets, Size, Tensor
 from tritonaudit.subject.sweep import usual_size
 from tritonaudit.subject.wrappers import Wrapper
 
 _RANKS = (1, 2, 3, 4)
+_RANGES = {"int8": (-128, 128), "uint8": (0, 256), "int32": (-(2**31), 2**31)}
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,7 @@ class _Guesser:
     def _read(self, ranks: Mapping[str, int]) -> None:
         given = {argument.arg for argument in self._arguments} - set(self._defaults)
         self._usage: Usage = usage_of(self._wrapper, ranks, given)
-        self._indices: set[str] = set()
-        self._integers: dict[str, str] = {}
-        self._selects: dict[str, list[tuple[str, object]]] = {}
-        self._numbers: set[str] = set()
-        for passed in self._usage.passed:
-            self._learn_from_launch(passed)
+        self._kernels = KernelEvidence(self._usage, self._notes, self._roles)
 
     def guess(self) -> Guess:
         parameters = [self._parameter(argument) for argument in self._arguments]
@@ -125,87 +122,6 @@ class _Guesser:
                 parameters[place] = replace(parameter, is_keyword=True)
             skips |= parameter.has_default and not self._wrapper.skips_context
         return Guess(tuple(parameters), tuple(self._sizes().items()), self._dtypes)
-
-    # -- kernels -----------------------------------------------------------------------------------------------------
-
-    def _learn_from_launch(self, passed: Passed) -> None:
-        kernel = passed.site.kernel
-        roles = self._roles.of(kernel)
-        notes = notes_on(kernel.module, kernel.jit.node)
-        for parameter, value in passed.arguments.items():
-            role = roles.get(parameter)
-            if isinstance(value, Absent) and role is not None:
-                self._usage.of(value.name).is_needed |= role.is_always
-            if not isinstance(value, Given):
-                continue
-            if role is None:
-                self._numbers.add(value.name)
-                continue
-            use = self._usage.of(value.name)
-            use.is_tensor = True
-            use.is_written |= role.is_written and value.is_itself
-            if parameter in notes:
-                self._notes.setdefault(value.name, notes[parameter])
-            if role.is_index:
-                self._indices.add(value.name)
-            if role.dtype is not None and value.is_itself:
-                self._integers[value.name] = role.dtype
-            for target, factor in role.selects.items():
-                if isinstance(tensor := passed.arguments.get(target), Given):
-                    chosen = None if factor is None else passed.arguments.get(factor, Literal(1))
-                    self._selects.setdefault(value.name, []).append((tensor.name, chosen))
-            if value.sizes is None:
-                self._learn_extents(value.name, role, passed)
-
-    def _learn_extents(self, tensor: str, role: Role, passed: Passed) -> None:
-        """What bounds the accesses to a tensor says how long its axes are."""
-        if role.is_one:
-            self._usage.equal.append((Dim(tensor, 0), Literal(1)))
-            self._usage.axis(tensor, 0)
-            return
-        extents = {name: self._extent(bounds, passed) for name, bounds in role.extents.items()}
-        if set(extents) == {""}:
-            self._flat(tensor, extents[""])
-            return
-        axes = self._usage.of(tensor).axes
-        for name, extent in extents.items():
-            stride = passed.arguments.get(name)
-            if isinstance(stride, Stride) and stride.of == tensor:
-                axes.add(stride.axis)
-                self._equal(Dim(tensor, stride.axis), extent)
-            elif not name:
-                self._equal(Dim(tensor, -1), extent)
-        strides = [passed.arguments.get(name) for name in extents if name]
-        if "" in extents:
-            known = [stride.axis for stride in strides if isinstance(stride, Stride) and stride.axis >= 0]
-            axes.add(max(known, default=0) + 1 if len(known) == len(strides) else -2)
-
-    def _extent(self, bounds: set[str], passed: Passed) -> object:
-        """What all accesses along an axis are bounded by."""
-        if len(bounds) != 1:
-            return None
-        (bound,) = bounds
-        if not bound.startswith(GRID):
-            return passed.arguments.get(bound)
-        axis = int(bound.removeprefix(GRID))
-        return passed.grid[axis] if axis < len(passed.grid) else None
-
-    def _flat(self, tensor: str, extent: object) -> None:
-        use = self._usage.of(tensor)
-        if not use.axes and not use.ranks:
-            self._as_long_as(tensor, extent)
-            if isinstance(extent, (Dim, Given)) or tensor in self._indices:
-                use.axes.add(0)
-
-    def _as_long_as(self, tensor: str, extent: object) -> None:
-        if isinstance(extent, Count):
-            self._usage.same_shape.append((tensor, extent.of, 0))
-        elif isinstance(extent, (Dim, Given, Formula)):
-            self._usage.equal.append((Dim(tensor, 0), extent))
-
-    def _equal(self, dim: Dim, extent: object) -> None:
-        if isinstance(extent, (Dim, Given)) and extent != dim:
-            self._usage.bounded.append((dim, extent))
 
     # -- tensors -----------------------------------------------------------------------------------------------------
 
@@ -231,7 +147,7 @@ class _Guesser:
             return False
         if use.is_tensor or conventions.is_tensor(name):
             return True
-        if name in self._numbers or use.words:
+        if name in self._kernels.numbers or use.words:
             return False
         return conventions.usual_value(name) is None and not conventions.is_size(name)
 
@@ -247,10 +163,17 @@ class _Guesser:
         dims = self._dimensions.of(name)
         dtype = self._dtype(name)
         is_integer = dtype is not None and dtype not in FLOATING
-        if conventions.is_offsets(name) and (is_integer or name in self._indices or dtype is None) and len(dims) == 1:
+        if (
+            conventions.is_offsets(name)
+            and (is_integer or name in self._kernels.indices or dtype is None)
+            and len(dims) == 1
+        ):
             return self._offsets(name, dtype)
         if not is_integer or dtype == "bool":
             return Tensor(*dims, dtype=dtype)
+        if name in self._kernels.integers and name not in self._kernels.indices:
+            low, high = _RANGES[str(dtype)]
+            return Tensor(*dims, dtype=dtype, low=low, high=high)
         return Tensor(*dims, dtype=dtype, high=self._bound(name))
 
     def _offsets(self, name: str, dtype: str | None) -> Offsets:
@@ -268,7 +191,7 @@ class _Guesser:
 
     def _bound(self, name: str) -> Dimension:
         """Below what indices stay: the size of the dimension that they choose from, or in which they are lengths."""
-        for target, factor in self._selects.get(name, ()):
+        for target, factor in self._kernels.selects.get(name, ()):
             if target not in self._ranks.of:
                 continue
             dims = self._dimensions.of(target)
@@ -291,10 +214,10 @@ class _Guesser:
         note = self._notes.get(name, Note())
         if note.dtype is not None:
             return note.dtype
-        if name in self._integers:
-            return self._integers[name]
+        if name in self._kernels.integers:
+            return self._kernels.integers[name]
         is_named = conventions.is_offsets(name) or conventions.is_lengths(name) or conventions.is_index(name)
-        if name in self._indices or is_named:
+        if name in self._kernels.indices or is_named:
             return conventions.index_dtype(name)
         return "bool" if conventions.is_mask(name) else None
 
@@ -309,7 +232,10 @@ class _Guesser:
         return ()
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:
-        return self._dimensions.sizes if self._tensors else {}
+        """The sizes to which the code restricts dimensions that tensors have by their names."""
+        dims = {dim for tensor in self._tensors for dim in self._dimensions.of(tensor)}
+        named = {name for dim in dims for name in names_in(dim)}
+        return {name: sizes for name, sizes in self._dimensions.sizes.items() if name in named} if self._tensors else {}
 
     # -- everything else ---------------------------------------------------------------------------------------------
 
