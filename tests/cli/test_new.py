@@ -54,11 +54,21 @@ def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_new_rule_passes_ruff_and_mypy(checkout: Path) -> None:
-    new(checkout, "TAM199", "some-name")
+@pytest.mark.parametrize("code", ["TAM199", "TAM399"])
+def test_a_new_rule_passes_ruff_and_mypy(checkout: Path, code: str) -> None:
+    new(checkout, code, "some-name")
     python("-m", "ruff", "check", SOURCE, cwd=checkout)
     python("-m", "ruff", "format", "--check", SOURCE, cwd=checkout)
     python("-m", "mypy", SOURCE, cwd=checkout)
+
+
+def test_a_rule_of_the_compile_stage_reads_compiled_kernels(checkout: Path) -> None:
+    new(checkout, "TAM399", "some-name")
+    facts = "from tritonaudit.rules import find_rule; print(find_rule('TAM399').facts().__name__)"
+    assert python("-c", facts, cwd=checkout).stdout == "CompiledKernel\n"
+    for name in ("bad.py", "good.py"):
+        spec = checkout / "fixtures" / "rules" / "TAM399_some_name" / name
+        assert 'copy_subject = Subject(copy, inputs=Tensor("size"))' in spec.read_text(encoding="utf-8")
 
 
 def test_a_rule_of_the_tool_itself(checkout: Path) -> None:
@@ -76,7 +86,7 @@ def test_a_rule_of_the_tool_itself(checkout: Path) -> None:
         ("TAM199", "Some_Name", "is not a name"),
         ("TAM199", "../../etc", "is not a name"),
         ("TAM199", "3d-tile", "cannot name a module"),
-        ("TAM399", "some-name", "compile"),
+        ("TAM499", "some-name", "TAM499 belongs to the stage run, which does not exist yet"),
     ],
 )
 def test_what_is_refused(checkout: Path, code: str, name: str, why: str) -> None:

@@ -10,7 +10,7 @@ from tritonaudit.compile.facts import AccessKind
 from tritonaudit.compile.places import Places
 from tritonaudit.finding import Span
 
-TEXT = '''\
+TEXT = """\
 import triton
 
 
@@ -25,7 +25,7 @@ def kernel(x_ptr):
             @triton.jit
             def nested(y_ptr):
                 tl.store(y_ptr, tl.load(y_ptr))
-'''
+"""
 
 
 @pytest.fixture

@@ -85,9 +85,7 @@ def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred
     return refused
 
 
-def _refused_variations(
-    kernel: Any, call: InferredCall, task: InferTask, assumed: tuple[str, ...]
-) -> Iterator[Launch]:
+def _refused_variations(kernel: Any, call: InferredCall, task: InferTask, assumed: tuple[str, ...]) -> Iterator[Launch]:
     """Of calls with other dtypes, and with integers that are 1, the launches that the front end rejects."""
     for what, varied in _variations(call):
         made, _ = _launched(kernel, varied, task, f"{_CASE}, {what}")

@@ -52,7 +52,7 @@ def _draft(code: str, name: str) -> type[Rule]:
         raise ScaffoldError(str(error)) from error
     if not class_name.isidentifier() or keyword.iskeyword(class_name):
         raise ScaffoldError(f"{name!r} cannot name a module and a class")
-    if draft.stage() is not Stage.SOURCE:
+    if draft.stage() not in _CHECKS:
         raise ScaffoldError(f"{code} belongs to the stage {draft.stage().name.lower()}, which does not exist yet")
     for label in (code, name):
         if taken := find_rule(label):
@@ -65,14 +65,34 @@ def _files(rule: type[Rule]) -> dict[str, str]:
     module = rule.name.replace("-", "_")
     source = f"rules/{rule.category().name.lower()}/{module}"
     fixture = f"fixtures/rules/{rule.code}_{module}"
+    imports, check = _CHECKS[rule.stage()]
+    kernel = _SUBJECT if rule.stage() is Stage.COMPILE else _KERNEL
     return {
-        f"{source}.py": _RULE.format(rule=rule),
+        f"{source}.py": _RULE.format(rule=rule, imports=imports, check=check),
         f"{source}.md": _PAGE.format(rule=rule),
-        f"{fixture}/bad.py": _BAD.format(rule=rule),
-        f"{fixture}/good.py": _GOOD.format(rule=rule),
+        f"{fixture}/bad.py": _BAD.format(rule=rule) + kernel,
+        f"{fixture}/good.py": _GOOD.format(rule=rule) + kernel,
         f"{fixture}/bad.txt": "",
     }
 
+
+_CHECKS = {
+    Stage.SOURCE: (
+        "from tritonaudit.finding import Confidence, Severity\nfrom tritonaudit.flow.facts import KernelFlow",
+        '''\
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        """The places in one kernel where it is wrong; a rule that cannot tell stays silent."""
+        yield from ()  # yield Hit(node, "what is wrong, naming the operand", remedy="what to write instead")''',
+    ),
+    Stage.COMPILE: (
+        "from tritonaudit.compile.facts import CompiledKernel\nfrom tritonaudit.finding import Confidence, Severity",
+        '''\
+    def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
+        """What is wrong with one kernel, in words of the variants that it compiles to, `kernel.compiled`."""
+        yield from ()  # yield Hit(kernel.span, "what is wrong, in which variants", remedy="what to write instead")''',
+    ),
+}
+"""By stage, what a rule's module imports and how its `check` begins."""
 
 _RULE = '''\
 """{rule.code} {rule.name}."""
@@ -81,8 +101,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
+{imports}
 from tritonaudit.rule import Hit, Rule
 
 
@@ -93,9 +112,7 @@ class {rule.__name__}(Rule):
     summary = "{rule.summary}"
     severity, confidence, since = {rule.severity}, {rule.confidence}, "{rule.since}"
 
-    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        """The places in one kernel where it is wrong; a rule that cannot tell stays silent."""
-        yield from ()  # yield Hit(node, "what is wrong, naming the operand", remedy="what to write instead")
+{check}
 '''
 
 _PAGE = """\
@@ -133,8 +150,31 @@ def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x, mask=mask)
 """
 
-_BAD = f'''"""Kernels that {{rule.code}} must find: mark each line with `# expect: {{rule.code}}`."""
-{_KERNEL}'''
+_SUBJECT = """
+import torch
+import triton
+import triton.language as tl
 
-_GOOD = f'''"""Look-alikes that {{rule.code}} must not find: mark each with `# ok: {{rule.code}}` and why."""
-{_KERNEL}'''
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x, mask=mask)
+
+
+def copy(x):
+    out = torch.empty_like(x)
+    kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+    return out
+
+
+copy_subject = Subject(copy, inputs=Tensor("size"))
+"""
+
+_BAD = '"""Kernels that {rule.code} must find: mark each line with `# expect: {rule.code}`."""\n'
+
+_GOOD = '"""Look-alikes that {rule.code} must not find: mark each with `# ok: {rule.code}` and why."""\n'
