@@ -9,11 +9,14 @@ import pytest
 pytest.importorskip("torch", reason="torch makes the stand-in tensors")
 pytest.importorskip("triton", reason="triton specialises the launches")
 
+from triton.runtime.jit import JITFunction
+
 from tritonaudit.capture.launch import Launch, TensorArgument
 from tritonaudit.capture.task import Captured, CaptureTask, Unloadable, become_gpu, capture, capture_all
 from tritonaudit.compile.capturing import Gathered, capture_subjects
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.finding import Status
 
 SPEC = Path(__file__).parent / "audit_capture.py"
 LIMITS = Limits(seconds=120, memory=4 << 30)
@@ -134,8 +137,8 @@ def test_an_error_of_the_front_end_is_at_the_users_line(hopper: dict[str, Captur
 def test_a_case_that_the_wrapper_refuses_is_said_with_its_reason(hopper: dict[str, Captured]) -> None:
     picky = hopper["picky"]
     assert [(missed.case, missed.reason) for missed in picky.missed] == [
-        ("size=1000 float32", "ValueError: only 1024 elements"),
-        ("size=1 float32", "ValueError: only 1024 elements"),
+        ("size=1000 float32", "calling it gives ValueError: only 1024 elements"),
+        ("size=1 float32", "calling it gives ValueError: only 1024 elements"),
     ]
     assert (Path(picky.missed[0].path), picky.missed[0].line) == (SPEC, line_of("raise ValueError"))
     assert {launch.case for launch in picky.launches} == {
@@ -177,6 +180,21 @@ def fill(x):
 
 good = Subject(fill, inputs=[Tensor("size")], dtypes=["float32"])
 """
+GLUON = """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def copy_kernel(x_ptr, out_ptr, BLOCK: gl.constexpr):
+    offsets = gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [4], [0]))
+    gl.store(out_ptr + offsets, gl.load(x_ptr + offsets))
+
+def copy(x):
+    copy_kernel[(1,)](x, torch.empty_like(x), BLOCK=128)
+    fill(x)
+
+copied = Subject(copy, inputs=[Tensor("size")], dtypes=["float32"])
+"""
 
 
 def test_a_file_that_cannot_be_imported_is_a_problem_at_its_line(tmp_path: Path) -> None:
@@ -207,6 +225,31 @@ def test_a_subject_that_launches_nothing_is_said(tmp_path: Path) -> None:
     found = gathered(tmp_path, HEAD + "idle = Subject(lambda x: x + 1, inputs=[Tensor('size')], dtypes=['float32'])\n")
     (outcome,) = found.outcomes
     assert outcome.reason == "the subject 'idle' launches no kernel"
+
+
+def test_cases_that_fail_alike_are_said_once(tmp_path: Path) -> None:
+    refusing = """
+def refuse(x):
+    if x.dtype is torch.float32:
+        raise TypeError("no singles")
+    return fill(x)
+
+picky = Subject(refuse, inputs=[Tensor('size')], dtypes=["float32", "float16"])
+"""
+    (outcome,) = gathered(tmp_path, HEAD + refusing).outcomes
+    assert outcome.status is Status.NOT_RUN
+    assert outcome.reason.startswith("the subject 'picky' for sm_90, with size=1024 float32 and 4 other cases: ")
+    assert "calling it gives TypeError: no singles (" in outcome.reason
+    assert outcome.reason.endswith("audit_wrong.py:18)")
+
+
+@pytest.mark.skipif(not hasattr(JITFunction, "is_gluon"), reason="this Triton has no Gluon")
+def test_a_gluon_kernel_is_not_run_while_its_neighbours_are(tmp_path: Path) -> None:
+    found = gathered(tmp_path, HEAD + GLUON)
+    assert {launch.kernel.name for launch in found.launches} == {"fill_kernel"}
+    (outcome,) = found.outcomes
+    assert outcome.status is Status.NOT_RUN
+    assert "`copy_kernel` is written in Gluon, which is not compiled (" in outcome.reason
 
 
 def test_one_subject_can_be_captured_alone() -> None:

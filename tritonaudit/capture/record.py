@@ -23,7 +23,8 @@ class Recorder:
     """What a call of a wrapper is recorded into.
 
     `configs` bounds how many of an autotuner's configs are tried (None: all of them); `front_end` says whether the
-    program of each launch is wanted, or its specialisation alone.
+    program of each launch is wanted, or its specialisation alone. `gluon` are the launched kernels, by name, that are
+    written in Gluon, whose front end makes no TTIR.
     """
 
     target: str
@@ -31,6 +32,7 @@ class Recorder:
     configs: int | None = None
     front_end: bool = True
     launches: list[Launch] = field(default_factory=list)
+    gluon: dict[str, KernelRef] = field(default_factory=dict)
     config: str = ""
     _known: set[Launch] = field(default_factory=set)
 
@@ -120,6 +122,9 @@ _jit_run = JITFunction.run
 def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
     if _active is None:
         return None
+    if is_gluon(self):
+        _active.gluon[self.__name__] = kernel_ref(self)
+        return None
     standins = [_stand_in(value) for value in args]
     result = _jit_run(
         self, *standins, grid=grid, warmup=True, **{name: _stand_in(value) for name, value in kwargs.items()}
@@ -175,6 +180,11 @@ def _record(
         error=outcome if isinstance(outcome, SourceError) else None,
     )
     recorder.add(launch)
+
+
+def is_gluon(function: Any) -> bool:
+    """Whether a jit function is written in Gluon; Triton knows it since 3.4."""
+    return bool(getattr(function, "is_gluon", bool)())
 
 
 def kernel_ref(function: Any) -> KernelRef:

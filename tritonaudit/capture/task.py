@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.subject.model import Case, Subject
+
+if TYPE_CHECKING:
+    from tritonaudit.capture.record import Recorder
+    from tritonaudit.capture.standin import Host
 
 _CONFIGS_PER_VARIATION = 3  # of an autotuner's configs, where a case only varies the sizes of another
 _MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill in a second
@@ -17,7 +22,7 @@ _MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill i
 
 @dataclass(frozen=True)
 class Missed:
-    """A case whose launches could not be captured: why, and at which line of the user's."""
+    """Launches of a case that could not be captured: why, and at which line of the user's."""
 
     case: str
     reason: str
@@ -116,10 +121,11 @@ def capture(task: CaptureTask) -> Captured:
     missed: list[Missed] = []
     cases = compile_cases(subject)
     for case in cases:
-        found, failure = _call(subject, case, _configs_for(case, cases))
-        launches.extend(found)
+        recorder, failure = _call(subject, case, _configs_for(case, cases))
+        launches.extend(recorder.launches)
+        missed.extend(_in_gluon(recorder))
         if failure is not None:
-            missed.append(failure)
+            missed.append(_missed(case, failure))
     sweeps = [
         sweep
         for dimension, growing in (storm_cases(subject) if launches else ())
@@ -137,17 +143,17 @@ def _configs_for(case: Case, cases: Sequence[Case]) -> int | None:
 def _sweep(subject: Subject, dimension: str, cases: Sequence[Case]) -> SweepLaunches | None:
     rows: list[tuple[Launch, ...]] = []
     for case in cases:
-        launches, failure = _call(subject, case, 1, front_end=False)
+        recorder, failure = _call(subject, case, 1, front_end=False)
         if failure is not None:
             return None
-        rows.append(tuple(launches))
+        rows.append(tuple(recorder.launches))
     return SweepLaunches(dimension, tuple(case[dimension] for case in cases), tuple(rows))
 
 
 def _call(
     subject: Subject, case: Case, configs: int | None, front_end: bool = True
-) -> tuple[list[Launch], Missed | None]:
-    """The launches of one call: on tensors without data, or with data where host code reads it.
+) -> tuple[Recorder, Exception | None]:
+    """What one call launches: on tensors without data, or with data where host code reads it.
 
     Of a call that fails on both they are those that came before.
     """
@@ -156,22 +162,18 @@ def _call(
 
     recorder = Recorder(_target, case.label, configs, front_end)
     failure = _attempt(subject, case, recorder, Host.META)
-    if failure is None:
-        return recorder.launches, None
-    if _elements(subject, case) > _MOST_ELEMENTS:
-        return recorder.launches, _missed(case, failure)
+    if failure is None or _elements(subject, case) > _MOST_ELEMENTS:
+        return recorder, failure
     again = Recorder(_target, case.label, configs, front_end)
     failure = _attempt(subject, case, again, Host.CPU)
-    return again.launches or recorder.launches, None if failure is None else _missed(case, failure)
+    return again if again.launches else recorder, failure
 
 
-def _attempt(subject: Subject, case: Case, recorder: object, host: object) -> Exception | None:
-    from tritonaudit.capture.record import Recorder, recording
-    from tritonaudit.capture.standin import Host, tensors_on
+def _attempt(subject: Subject, case: Case, recorder: Recorder, host: Host) -> Exception | None:
+    from tritonaudit.capture.record import recording
+    from tritonaudit.capture.standin import tensors_on
     from tritonaudit.subject.inputs import run_subject
 
-    assert isinstance(recorder, Recorder)
-    assert isinstance(host, Host)
     try:
         with tensors_on(host), recording(recorder):
             run_subject(subject, case)
@@ -195,16 +197,26 @@ def _elements(subject: Subject, case: Case) -> int:
     return sum(value.numel() for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor))
 
 
+def _in_gluon(recorder: Recorder) -> list[Missed]:
+    return [
+        Missed(recorder.case, f"`{name}` is written in Gluon, which is not compiled", kernel.path, kernel.line)
+        for name, kernel in recorder.gluon.items()
+    ]
+
+
 def _missed(case: Case, error: Exception) -> Missed:
     """The failure, at the innermost line that is neither ours nor a library's."""
-    ours = str(Path(__file__).parents[1])
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "site-packages" not in frame.filename and not frame.filename.startswith((ours, "<"))
-    ]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_foreign(frame.filename)]
     words = " ".join(str(error).split()) or "no message"
-    reason = f"{type(error).__name__}: {words}"
+    reason = f"calling it gives {type(error).__name__}: {words}"
     if not frames:
         return Missed(case.label, reason)
     return Missed(case.label, reason, frames[-1].filename, frames[-1].lineno)
+
+
+def _is_foreign(path: str) -> bool:
+    import torch
+    import triton
+
+    libraries = (Path(__file__).parents[1], Path(str(torch.__file__)).parent, Path(str(triton.__file__)).parent)
+    return "site-packages" in path or path.startswith(("<", *map(str, libraries)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -188,17 +188,25 @@ def _problem(result: Unloadable | _Lost) -> Problem:
 def _shortfall(captured: Captured) -> Iterator[Outcome]:
     """What a subject did not show: cases that could not be called, or no launch at all."""
     shown = shown_path(captured.task.path)
+    alike: dict[Missed, list[str]] = {}
     for missed in captured.missed:
-        yield Outcome(_CHECK, shown, Status.NOT_RUN, _case(captured, missed.case), _reason(captured, missed))
+        alike.setdefault(replace(missed, case=""), []).append(missed.case)
+    for missed, cases in alike.items():
+        reason = f"the subject {captured.task.subject!r} {_which(captured, cases)}: {_reason(missed)}"
+        yield Outcome(_CHECK, shown, Status.NOT_RUN, f"{captured.task.subject}, {cases[0]}, {captured.target}", reason)
     if not captured.launches and not captured.missed:
         reason = f"the subject {captured.task.subject!r} launches no kernel"
         yield Outcome(_CHECK, shown, Status.NOT_RUN, captured.target, reason)
 
 
-def _case(captured: Captured, case: str) -> str:
-    return f"{captured.task.subject}, {case}, {captured.target}"
+def _which(captured: Captured, cases: Sequence[str]) -> str:
+    """`with n=1000 float32 and 2 other cases`."""
+    if len(cases) == captured.cases > 1:
+        return f"for {captured.target}, in all {len(cases)} cases"
+    others = len(cases) - 1
+    more = f" and {others} other case{'s' if others > 1 else ''}" if others else ""
+    return f"for {captured.target}, with {cases[0]}{more}"
 
 
-def _reason(captured: Captured, missed: Missed) -> str:
-    where = f" ({shown_path(Path(missed.path))}:{missed.line})" if missed.path else ""
-    return f"the subject {captured.task.subject!r} with {missed.case} cannot be called: {missed.reason}{where}"
+def _reason(missed: Missed) -> str:
+    return f"{missed.reason} ({shown_path(Path(missed.path))}:{missed.line})" if missed.path else missed.reason
