@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -187,6 +188,7 @@ def is_gluon(function: Any) -> bool:
     return bool(getattr(function, "is_gluon", bool)())
 
 
+@cache
 def kernel_ref(function: Any) -> KernelRef:
     """Where a jit function's `def` stands."""
     lines, first = inspect.getsourcelines(function.fn)

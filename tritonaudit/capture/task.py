@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.subject.model import Case, Subject
 
 if TYPE_CHECKING:
     from tritonaudit.capture.record import Recorder
     from tritonaudit.capture.standin import Host
 
+_SECONDS = 90.0  # for the cases of a subject: each has at most half of what is left
+_LEAST_SECONDS = 2.0
 _CONFIGS_PER_VARIATION = 3  # of an autotuner's configs, where a case only varies the sizes of another
 _MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill in a second
 
@@ -117,11 +121,12 @@ def capture(task: CaptureTask) -> Captured:
     from tritonaudit.subject.sweep import compile_cases, storm_cases
 
     subject = _loaded(task.path)[task.subject]
+    clock = _Clock(time.monotonic() + _SECONDS)
     launches: list[Launch] = []
     missed: list[Missed] = []
     cases = compile_cases(subject)
     for case in cases:
-        recorder, failure = _call(subject, case, _configs_for(case, cases))
+        recorder, failure = _call(subject, case, _configs_for(case, cases), clock)
         launches.extend(recorder.launches)
         missed.extend(_in_gluon(recorder))
         if failure is not None:
@@ -129,9 +134,20 @@ def capture(task: CaptureTask) -> Captured:
     sweeps = [
         sweep
         for dimension, growing in (storm_cases(subject) if launches else ())
-        if (sweep := _sweep(subject, dimension, growing)) is not None
+        if (sweep := _sweep(subject, dimension, growing, clock)) is not None
     ]
     return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases))
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """The time that a subject has; no case takes so much of it that the next has none."""
+
+    ends: float
+
+    def share(self) -> float:
+        """Seconds for the next case."""
+        return max(_LEAST_SECONDS, (self.ends - time.monotonic()) / 2)
 
 
 def _configs_for(case: Case, cases: Sequence[Case]) -> int | None:
@@ -140,10 +156,10 @@ def _configs_for(case: Case, cases: Sequence[Case]) -> int | None:
     return None if case == first else _CONFIGS_PER_VARIATION
 
 
-def _sweep(subject: Subject, dimension: str, cases: Sequence[Case]) -> SweepLaunches | None:
+def _sweep(subject: Subject, dimension: str, cases: Sequence[Case], clock: _Clock) -> SweepLaunches | None:
     rows: list[tuple[Launch, ...]] = []
     for case in cases:
-        recorder, failure = _call(subject, case, 1, front_end=False)
+        recorder, failure = _call(subject, case, 1, clock, front_end=False)
         if failure is not None:
             return None
         rows.append(tuple(recorder.launches))
@@ -151,21 +167,25 @@ def _sweep(subject: Subject, dimension: str, cases: Sequence[Case]) -> SweepLaun
 
 
 def _call(
-    subject: Subject, case: Case, configs: int | None, front_end: bool = True
-) -> tuple[Recorder, Exception | None]:
+    subject: Subject, case: Case, configs: int | None, clock: _Clock, front_end: bool = True
+) -> tuple[Recorder, BaseException | None]:
     """What one call launches: on tensors without data, or with data where host code reads it.
 
-    Of a call that fails on both they are those that came before.
+    Of a call that fails on both, or takes too long, they are those that came before.
     """
     from tritonaudit.capture.record import Recorder
     from tritonaudit.capture.standin import Host
 
     recorder = Recorder(_target, case.label, configs, front_end)
-    failure = _attempt(subject, case, recorder, Host.META)
-    if failure is None or _elements(subject, case) > _MOST_ELEMENTS:
-        return recorder, failure
     again = Recorder(_target, case.label, configs, front_end)
-    failure = _attempt(subject, case, again, Host.CPU)
+    try:
+        with time_limit(clock.share()):
+            failure = _attempt(subject, case, recorder, Host.META)
+            if failure is None or _elements(subject, case) > _MOST_ELEMENTS:
+                return recorder, failure
+            failure = _attempt(subject, case, again, Host.CPU)
+    except OutOfTime as error:
+        return again if again.launches else recorder, error
     return again if again.launches else recorder, failure
 
 
@@ -204,8 +224,10 @@ def _in_gluon(recorder: Recorder) -> list[Missed]:
     ]
 
 
-def _missed(case: Case, error: Exception) -> Missed:
+def _missed(case: Case, error: BaseException) -> Missed:
     """The failure, at the innermost line that is neither ours nor a library's."""
+    if isinstance(error, OutOfTime):
+        return Missed(case.label, f"calling it {error}")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_foreign(frame.filename)]
     words = " ".join(str(error).split()) or "no message"
     reason = f"calling it gives {type(error).__name__}: {words}"
