@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tritonaudit.capture import typical
 from tritonaudit.capture.body.follow import uses_of
 from tritonaudit.capture.body.uses import Evidence, Use, Uses
 from tritonaudit.capture.guess import constant_by_use, element_dtype
-from tritonaudit.capture.host.run import Host, Passed, Run, passed_by
+from tritonaudit.capture.host.run import Host, Passed, Run, passed_by, passed_without_optional
 from tritonaudit.capture.host.values import UNKNOWN, Descriptor, Dtype, HostFunction, Shape, Tensor
 from tritonaudit.capture.inferred import Argument, FunctionName, InferredCall, Kind
 from tritonaudit.capture.typical import Sizes
@@ -92,6 +92,28 @@ class Inference:
         options = by_launch[0][0].options if by_launch else {}
         known = sorted((name, value) for name, value in options.items() if name in _OPTIONS and type(value) is int)
         return InferredCall(arguments, self._positional(launch), tuple(known))
+
+    def calls_without_optional(self, call: InferredCall) -> Iterator[tuple[str, InferredCall]]:
+        """The call as it is made when the caller of a wrapper leaves out a tensor that it may, and which that is."""
+        sizes = Sizes()
+        for launch, (passed, _) in zip(self.launches, self._by_launch, strict=True):
+            for name, without in passed_without_optional(launch, self._names, self._project, self.dtype, sizes):
+                arguments = tuple(self._left_out(argument, passed, without) for argument in call.arguments)
+                if None not in arguments and arguments != call.arguments:
+                    yield name, replace(call, arguments=tuple(filter(None, arguments)))
+
+    def _left_out(self, argument: Argument, passed: Passed, without: Passed) -> Argument | None:
+        """The argument of such a call; None where the text does not tell what depends on the tensor."""
+        name = argument.name
+        before, after = (one.arguments.get(name, UNKNOWN) for one in (passed, without))
+        if repr(before) == repr(after):
+            is_open = argument.kind is Kind.CONSTEXPR and argument.guessed and name in without.arguments
+            return None if is_open and after is UNKNOWN else argument
+        if after is None and argument.kind in (Kind.POINTER, Kind.NONE):
+            return replace(argument, kind=Kind.NONE, value=None, reason=_LAUNCH)
+        if argument.kind is Kind.CONSTEXPR and isinstance(after, bool):
+            return replace(argument, value=after, reason=_LAUNCH)
+        return None
 
     def _positional(self, launch: int) -> int:
         """How many arguments the launch passes by position; without one, those before the first constexpr."""

@@ -77,7 +77,8 @@ def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred
         found = Inferred(task, tuple(replace(launch, assumed=assumed) for launch in made))
         if error is None:
             found = _smaller(loaded.kernel, call, task, found)
-            refusals = _refused_variations(loaded.kernel, call, task, assumed)
+            variations = (*_variations(call), *_without_optional(inference, call))
+            refusals = _refused(loaded.kernel, variations, task, assumed)
             return replace(found, launches=(*found.launches, *refusals))
         refused = refused or (found if made else replace(found, reason=error.message))
         call = alternatives(inference, call, error)
@@ -85,11 +86,18 @@ def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred
     return refused
 
 
-def _refused_variations(kernel: Any, call: InferredCall, task: InferTask, assumed: tuple[str, ...]) -> Iterator[Launch]:
-    """Of calls with other dtypes, and with integers that are 1, the launches that the front end rejects."""
-    for what, varied in _variations(call):
+def _refused(
+    kernel: Any, variations: Iterable[tuple[str, InferredCall]], task: InferTask, assumed: tuple[str, ...]
+) -> Iterator[Launch]:
+    """Of varied calls the launches that the front end rejects."""
+    for what, varied in variations:
         made, _ = _launched(kernel, varied, task, f"{_CASE}, {what}")
         yield from (replace(launch, assumed=assumed) for launch in made if launch.error is not None)
+
+
+def _without_optional(inference: Inference, call: InferredCall) -> Iterator[tuple[str, InferredCall]]:
+    for name, varied in inference.calls_without_optional(call):
+        yield f"without the wrapper's `{name}`", varied
 
 
 def _variations(call: InferredCall) -> Iterator[tuple[str, InferredCall]]:

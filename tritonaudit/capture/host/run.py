@@ -6,7 +6,7 @@ Tensors are known by their dtype at most; sizes have typical values, the same wh
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,30 @@ def passed_by(launch: Launch, parameters: list[str], project: Project, dtype: st
     host = Host(project, launch.module, dtype, sizes)
     run = host.run_to(launch.wrapper, launch.call) if launch.wrapper is not None else Run(host, launch.module, {})
     return _passed(run, launch.call, parameters)
+
+
+def passed_without_optional(
+    launch: Launch, parameters: list[str], project: Project, dtype: str, sizes: Sizes
+) -> Iterator[tuple[str, Passed]]:
+    """For each tensor that the wrapper's caller may leave out, what the launch then passes, where it is still made."""
+    if launch.wrapper is None:
+        return
+    for name in _optional_tensors(launch.wrapper):
+        host = Host(project, launch.module, dtype, sizes)
+        run = host.run_to(launch.wrapper, launch.call, {name: None})
+        if run.reached and not run.contradicted:
+            yield name, _passed(run, launch.call, parameters)
+
+
+def _optional_tensors(function: HostDef) -> Iterator[str]:
+    """The parameters that are tensors where they are given, and None by default."""
+    used = _tensor_names(function)
+    positional = [*function.args.posonlyargs, *function.args.args]
+    defaults = zip(reversed(positional), reversed(function.args.defaults), strict=False)
+    for arg, default in (*defaults, *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)):
+        is_none = isinstance(default, ast.Constant) and default.value is None
+        if is_none and (arg.arg in used or (arg.annotation is not None and "Tensor" in ast.unparse(arg.annotation))):
+            yield arg.arg
 
 
 def _passed(run: Run, call: ast.Call, parameters: list[str]) -> Passed:
@@ -81,10 +105,10 @@ class Host:
         self.globals: dict[tuple[str, str], Any] = {}
         self._given: dict[int, Mapping[str, Any]] = {}
 
-    def run_to(self, function: HostDef, node: ast.AST) -> Run:
-        """The state of a function when it comes to the node, with parameters as their names and defaults tell."""
+    def run_to(self, function: HostDef, node: ast.AST, given: Mapping[str, Any] | None = None) -> Run:
+        """The state of a function when it comes to the node, with parameters as given or as names and defaults tell."""
         run = Run(self, self.module, {}, function, target=node)
-        run.bind_parameters(function, {})
+        run.bind_parameters(function, given or {})
         run.block(function.body)
         return run
 
@@ -221,7 +245,10 @@ def _called_method(node: ast.Call) -> str:
 
 @dataclass
 class Run:
-    """One function being run, up to `target` where that is given."""
+    """One function being run, up to `target` where that is given.
+
+    `contradicted` says that a condition on the way there is known not to hold.
+    """
 
     host: Host
     module: Module
@@ -229,6 +256,7 @@ class Run:
     function: HostDef | None = None
     target: ast.AST | None = None
     reached: bool = False
+    contradicted: bool = False
     returned: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -294,6 +322,9 @@ class Run:
             self.names[node.name] = HostFunction(node, self.module, self.names)
         elif isinstance(node, ast.Expr):
             self._effect(node.value)
+        elif isinstance(node, ast.Assert):
+            test = self.value(node.test)
+            return not is_known(test) or bool(test)
         return not isinstance(node, (ast.Raise, ast.Continue, ast.Break))
 
     def _towards(self, node: ast.stmt) -> None:
@@ -304,6 +335,8 @@ class Run:
             self.bind_parameters(node, {})
         elif isinstance(node, ast.For):
             self._bind(node.target, _first_of(self.value(node.iter)))
+        elif isinstance(node, ast.If) and is_known(test := self.value(node.test)):
+            self.contradicted |= bool(test) is any(_contains(other, self.target) for other in node.orelse)
         for name in ("body", "orelse", "finalbody"):
             inner: list[ast.stmt] = getattr(node, name, None) or []
             if any(_contains(statement, self.target) for statement in inner):
