@@ -16,6 +16,7 @@ from tritonaudit.capture.launch import Program
 from tritonaudit.compile import cache as module
 from tritonaudit.compile.cache import Cache, default_folder
 from tritonaudit.compile.facts import AccessKind, Cause, CompileError, LineAccess, Narrow, Resources, Variant
+from tritonaudit.compile.installed import triton_version
 from tritonaudit.finding import Span
 
 PROGRAM = Program("sm_80", "module {}", (("num_warps", 4), ("extern_libs", (("libdevice", "/x.bc"),))))
@@ -176,4 +177,4 @@ def test_looking_up_imports_no_triton(tmp_path: Path) -> None:
 
 def test_the_version_of_triton_is_told_without_importing_it() -> None:
     triton = pytest.importorskip("triton")
-    assert module.triton_version() == triton.__version__
+    assert triton_version() == triton.__version__

@@ -4,37 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tritonaudit.hardware.targets import GpuTarget, gpu_target
+
 
 @dataclass(frozen=True)
 class Device:
     """A product of the target's architecture: memory in bytes, `capability` as torch tells it."""
 
+    target: GpuTarget
     name: str
-    backend: str
-    arch: int | str
-    warp_size: int
     capability: tuple[int, int]
     multiprocessors: int
     memory: int
-    shared_per_block: int
-    shared_per_multiprocessor: int
 
 
 _GIB = 1 << 30
-_KIB = 1 << 10
 
-# Multiprocessors: A100 108 and L40 142 (NVIDIA's architecture whitepapers), H100 SXM 132 (as PyTorch reports it),
-# B200 148, MI210 104 and MI300X 304 compute units (ROCm, "GPU architecture hardware specifications").
-_DEVICES = {
-    "sm_80": Device("NVIDIA A100-SXM4-80GB", "cuda", 80, 32, (8, 0), 108, 80 * _GIB, 163 * _KIB, 164 * _KIB),
-    "sm_89": Device("NVIDIA L40", "cuda", 89, 32, (8, 9), 142, 48 * _GIB, 99 * _KIB, 100 * _KIB),
-    "sm_90": Device("NVIDIA H100 80GB HBM3", "cuda", 90, 32, (9, 0), 132, 80 * _GIB, 227 * _KIB, 228 * _KIB),
-    "sm_100": Device("NVIDIA B200", "cuda", 100, 32, (10, 0), 148, 180 * _GIB, 227 * _KIB, 228 * _KIB),
-    "gfx90a": Device("AMD Instinct MI210", "hip", "gfx90a", 64, (9, 0), 104, 64 * _GIB, 64 * _KIB, 64 * _KIB),
-    "gfx942": Device("AMD Instinct MI300X", "hip", "gfx942", 64, (9, 4), 304, 192 * _GIB, 64 * _KIB, 64 * _KIB),
+# Multiprocessors: T4 40, A100 108, A10 72, L40 142, RTX 5090 170 (NVIDIA's architecture whitepapers and data sheets),
+# H100 SXM 132 (as PyTorch reports it), B200 and B300 148; MI210 104, MI300X 304, MI355X 256 compute units (ROCm, "GPU
+# architecture hardware specifications").
+_PRODUCTS = {
+    "sm_75": ("Tesla T4", (7, 5), 40, 16),
+    "sm_80": ("NVIDIA A100-SXM4-80GB", (8, 0), 108, 80),
+    "sm_86": ("NVIDIA A10", (8, 6), 72, 24),
+    "sm_89": ("NVIDIA L40", (8, 9), 142, 48),
+    "sm_90": ("NVIDIA H100 80GB HBM3", (9, 0), 132, 80),
+    "sm_100": ("NVIDIA B200", (10, 0), 148, 180),
+    "sm_103": ("NVIDIA B300", (10, 3), 148, 270),
+    "sm_120": ("NVIDIA GeForce RTX 5090", (12, 0), 170, 32),
+    "gfx90a": ("AMD Instinct MI210", (9, 0), 104, 64),
+    "gfx942": ("AMD Instinct MI300X", (9, 4), 304, 192),
+    "gfx950": ("AMD Instinct MI355X", (9, 5), 256, 288),
 }
 
 
 def device_for(target: str) -> Device:
-    """The device that stands in for a target. Raises KeyError for a target that has none."""
-    return _DEVICES[target]
+    """The device that stands in for a target. Raises ValueError for an unknown one."""
+    name, capability, multiprocessors, memory = _PRODUCTS[(known := gpu_target(target)).name]
+    return Device(known, name, capability, multiprocessors, memory * _GIB)

@@ -25,7 +25,8 @@ class StandInDriver:
         return True
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
+        target = self._device.target
+        return GPUTarget(target.backend, target.arch, target.warp_size)
 
     def get_current_device(self) -> int:
         return 0
@@ -67,11 +68,11 @@ class _Utils:
 
     def get_device_properties(self, device: int) -> dict[str, Any]:
         return {
-            "max_shared_mem": self._device.shared_per_block,
+            "max_shared_mem": self._device.target.shared_per_block,
             "max_num_regs": 65536,
             "multiprocessor_count": self._device.multiprocessors,
-            "warpSize": self._device.warp_size,
-            "arch": str(self._device.arch),
+            "warpSize": self._device.target.warp_size,
+            "arch": str(self._device.target.arch),
             "sm_clock_rate": 1_000_000,
             "mem_clock_rate": 1_000_000,
             "mem_bus_width": 4096,

@@ -166,14 +166,14 @@ def _stand_in_cuda(device: Device) -> None:
         minor=device.capability[1],
         total_memory=device.memory,
         multi_processor_count=device.multiprocessors,
-        warp_size=device.warp_size,
+        warp_size=device.target.warp_size,
         shared_memory_per_block=48 * 1024,
-        shared_memory_per_block_optin=device.shared_per_block,
-        shared_memory_per_multiprocessor=device.shared_per_multiprocessor,
+        shared_memory_per_block_optin=device.target.shared_per_block,
+        shared_memory_per_multiprocessor=device.target.shared_per_multiprocessor,
         regs_per_multiprocessor=65536,
         max_threads_per_multi_processor=2048,
         L2_cache_size=50 << 20,
-        gcnArchName=str(device.arch),
+        gcnArchName=str(device.target.arch),
     )
     stream = SimpleNamespace(
         cuda_stream=0,
@@ -208,8 +208,8 @@ def _stand_in_cuda(device: Device) -> None:
     for name in ("device", "device_of", "stream"):
         setattr(torch.cuda, name, _NoContext)
     torch.cuda.Stream = torch.cuda.Event = lambda *_, **__: stream
-    torch.version.cuda = "12.8" if device.backend == "cuda" else None
-    torch.version.hip = "6.4" if device.backend == "hip" else None
+    torch.version.cuda = "12.8" if device.target.backend == "cuda" else None
+    torch.version.hip = "6.4" if device.target.backend == "hip" else None
 
 
 _SMI = {"cuda": "nvidia-smi", "hip": "rocm-smi"}
@@ -220,11 +220,11 @@ def _stand_in_command(device: Device) -> None:
 
     It is written to a folder of the user's own, which every worker shares: workers end without a chance to tidy up.
     """
-    folder = Path(tempfile.gettempdir()) / f"tritonaudit-{os.getuid()}" / str(device.arch)
+    folder = Path(tempfile.gettempdir()) / f"tritonaudit-{os.getuid()}" / str(device.target.arch)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.parent.stat().st_uid != os.getuid():
         return
-    command = folder / _SMI[device.backend]
+    command = folder / _SMI[device.target.backend]
     unfinished = command.with_suffix(f".{os.getpid()}")
     unfinished.write_text(f"#!/bin/sh\necho '{device.name}'\n", encoding="utf-8")
     unfinished.chmod(0o700)

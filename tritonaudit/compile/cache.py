@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import json
 import os
-import re
 import sys
 import tempfile
 from dataclasses import dataclass, fields, is_dataclass
@@ -19,6 +17,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from tritonaudit.capture.launch import Program
 from tritonaudit.compile.facts import Variant
+from tritonaudit.compile.installed import triton_path, triton_version
 
 _OURS = (
     *(
@@ -101,22 +100,9 @@ def _matters(variable: str) -> bool:
     return variable.startswith(_TRITONS) and variable not in _HARMLESS
 
 
-@cache
-def triton_version() -> str:
-    """The version of the installed Triton, found without importing it; "" where there is none."""
-    path = _triton_path()
-    found = re.search(r"^__version__ = ['\"]([^'\"]+)", path.read_text("utf-8"), re.MULTILINE) if path else None
-    return found[1] if found else ""
-
-
 def _triton() -> str:
     """Which Triton compiles: its version, and where it is, since two of one version may be built differently."""
-    return f"{triton_version()} {_triton_path()}"
-
-
-def _triton_path() -> Path | None:
-    spec = importlib.util.find_spec("triton")
-    return None if spec is None or spec.origin is None else Path(spec.origin)
+    return f"{triton_version()} {triton_path()}"
 
 
 @cache
