@@ -36,7 +36,7 @@ class DoesNotCompile(Rule):
         return Hit(
             span,
             f"`{kernel.name}` does not compile {phrases.where(variants, kernel)}{elsewhere}: {_said(error.message)}"
-            f"{_meaning(explanation)}{others}{phrases.assumed(variants)}",
+            f"{explanation.aside if explanation else ''}{others}{phrases.assumed(variants)}",
             remedy=explanation.remedy if explanation else None,
             severity=_severity(kernel, variants, explanation),
             confidence=_confidence(variants, explanation),
@@ -54,10 +54,6 @@ def _is_passed_over(kernel: CompiledKernel, variant: Variant, error: CompileErro
 def _said(message: str) -> str:
     words = " ".join(message.split())
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
-
-
-def _meaning(explanation: Explanation | None) -> str:
-    return f" ({explanation.meaning})" if explanation and explanation.meaning else ""
 
 
 def _compiled_elsewhere(kernel: CompiledKernel, failed: Sequence[Variant]) -> str:

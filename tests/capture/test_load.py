@@ -50,10 +50,15 @@ FILES = {
         else:
             FACTOR = tl.constexpr(2)
 
+        if nowhere.is_recent("triton"):
+            from triton.language.extra.libdevice import tanh
+        else:
+            from triton.language.libdevice_of_old import tanh
+
 
         @triton.jit
         def twice(x):
-            return x * FACTOR
+            return tanh(x.to(tl.float32)) * FACTOR
         """,
     "tuned.py": """\
         from nowhere import cached, tracked
@@ -199,6 +204,7 @@ def test_a_kernel_is_compiled_without_its_project_at_its_own_lines(
     assert launch.is_inferred
     assert "`x_ptr` points to float16" in assumed(inferred, "plain.py")
     assert "`IS_RARE` is taken to be False" in assumed(inferred, "plain.py")
+    assert "`nowhere.is_recent('triton')` is taken to be True" in assumed(inferred, "plain.py")
 
 
 def test_every_config_is_a_launch_whoever_tunes(inferred: Mapping[str, Inferred]) -> None:

@@ -1,27 +1,64 @@
-"""Triton's front end: one specialisation of a kernel to TTIR, or to its complaint at the user's line."""
+"""Triton's front end: one specialisation of a kernel to TTIR, or to its complaint at the user's line, with warnings."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import traceback
 import types
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import triton
 from triton._C.libtriton import ir
 from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompileTimeAssertionFailure
 
 from tritonaudit.capture.launch import Program, SourceError
 
+_TRITON = os.path.dirname(str(triton.__file__)) + os.sep
 
-def build(source: Any, target: Any, name: str, options: dict[str, Any]) -> Program | SourceError:
+
+@dataclass(frozen=True)
+class Built:
+    """A program or why there is none, and what the front end warns of on the way."""
+
+    outcome: Program | SourceError
+    warnings: tuple[SourceError, ...] = ()
+
+
+def build(source: Any, target: Any, name: str, options: dict[str, Any]) -> Built:
     """The program of an `ASTSource` for a `GPUTarget` called `name`, after Triton's own TTIR passes."""
     backend = make_backend(target)
     parsed = backend.parse_options(dict(options))
-    try:
-        return Program(name, _ttir(source, target, backend, parsed), tuple(sorted(options.items())))
-    except Exception as error:
-        return _complaint(error, source)
+    with _warnings() as warned:
+        try:
+            outcome: Program | SourceError = Program(
+                name, _ttir(source, target, backend, parsed), tuple(sorted(options.items()))
+            )
+        except Exception as error:
+            outcome = _complaint(error, source)
+    return Built(outcome, tuple(warned))
+
+
+@contextmanager
+def _warnings() -> Iterator[dict[SourceError, None]]:
+    """What is warned of while a code generator is at a line of the user's."""
+    found: dict[SourceError, None] = {}
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        place = _in_frames(frame for frame, _ in traceback.walk_stack(None))
+        if place is not None:
+            found[SourceError(" ".join(str(message).split()), *place)] = None
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield found
 
 
 def _ttir(source: Any, target: Any, backend: Any, options: Any) -> str:
@@ -69,16 +106,26 @@ def _innermost(error: BaseException) -> tuple[str, int, int] | None:
 
 
 def _in_traceback(trace: types.TracebackType | None) -> tuple[str, int, int] | None:
-    found = None
-    while trace is not None:
-        generator: Any = trace.tb_frame.f_locals.get("self")
-        node: Any = trace.tb_frame.f_locals.get("node")
-        visits = trace.tb_frame.f_code.co_name.startswith("visit") and hasattr(generator, "begin_line")
-        if visits and hasattr(node, "lineno"):
-            first = getattr(generator, "begin_col", 1)  # before 3.9, columns count within the dedented kernel
-            found = (generator.file_name, generator.begin_line + node.lineno, first + node.col_offset)
-        trace = trace.tb_next
-    return found
+    frames = [frame for frame, _ in traceback.walk_tb(trace)]
+    return next((place for frame in reversed(frames) if (place := _visited(frame)) is not None), None)
+
+
+def _in_frames(frames: Iterable[types.FrameType]) -> tuple[str, int, int] | None:
+    """File, line and column of the innermost code generator that is in no file of Triton's own."""
+    places = (place for frame in frames if (place := _visited(frame)) is not None)
+    return next((place for place in places if not place[0].startswith(_TRITON)), None)
+
+
+def _visited(frame: types.FrameType) -> tuple[str, int, int] | None:
+    """What a frame's code generator is at, where it is one's."""
+    if not frame.f_code.co_name.startswith("visit"):
+        return None
+    generator: Any = frame.f_locals.get("self")
+    node: Any = frame.f_locals.get("node")
+    if not hasattr(generator, "begin_line") or not hasattr(node, "lineno"):
+        return None
+    first = getattr(generator, "begin_col", 1)  # before 3.9, columns count within the dedented kernel
+    return (generator.file_name, generator.begin_line + node.lineno, first + node.col_offset)
 
 
 def _message(error: BaseException) -> str:

@@ -31,7 +31,7 @@ class TensorArgument:
 
 @dataclass(frozen=True)
 class SourceError:
-    """What Triton's front end says against a kernel: the user's file, its line and column (from 1)."""
+    """What Triton's front end says against a kernel, or warns of: the user's file, its line and column (from 1)."""
 
     message: str
     path: str
@@ -72,6 +72,7 @@ class Launch:
     specialisation: tuple[tuple[str, str], ...]
     program: Program | None = None
     error: SourceError | None = None
+    warnings: tuple[SourceError, ...] = ()
     assumed: tuple[str, ...] = ()
 
     @property

@@ -49,6 +49,7 @@ def load(lifted: Lifted) -> Loaded:
     return Loaded(kernel, (*lifted.assumptions, *importer.assumptions))
 
 
+_IMPORTS = (ast.Import, ast.ImportFrom, ast.Try)
 _KERNELS = (JITFunction, Autotuner, Heuristics)
 
 
@@ -121,19 +122,20 @@ class _Runner:
     def _assume(self, sentence: str) -> None:
         self._assumptions[sentence] = None
 
-    def _tolerant(self, node: ast.stmt) -> None:
-        """Run a statement; what it should have defined is missed by whoever needs it."""
+    def _tolerant(self, node: ast.stmt) -> bool:
+        """Run a statement, and say whether it runs; what it should have defined is missed by whoever needs it."""
         try:
             self._statement(node)
         except Exception as error:
             self._assume(f"{_defined(node)} is left out, since running it gives {_words(error)}")
+            return False
+        return True
 
     def _statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.FunctionDef):
             self._define(node)
         elif isinstance(node, ast.If):
-            for inner in self._arm(node):
-                self._tolerant(inner)
+            self._if(node)
         elif isinstance(node, ast.Try):
             self._try(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -157,16 +159,28 @@ class _Runner:
         code = compile(ast.Expression(node), self._file.path, "eval", flags=self._flags, dont_inherit=True)
         return eval(code, self._names)
 
-    def _arm(self, node: ast.If) -> list[ast.stmt]:
-        """The statements to run; of a condition that cannot be told, the arm for the ordinary device."""
+    def _if(self, node: ast.If) -> None:
         try:
-            return node.body if self._value(node.test) else node.orelse
+            arm = node.body if self._value(node.test) else node.orelse
         except Exception:
-            taken, other = (node.body, node.orelse) if _is_usual(node.test) else (node.orelse, node.body)
-            if _is_idle(taken):
-                taken, other = other, taken
-            self._assume(f"`{ast.unparse(node.test)}` is taken to be {taken is node.body}")
-            return taken
+            self._untold(node)
+        else:
+            for inner in arm:
+                self._tolerant(inner)
+
+    def _untold(self, node: ast.If) -> None:
+        """Of a condition that cannot be told, run the arm for the ordinary device, or the one whose imports work."""
+        arms = [node.body, node.orelse] if _is_usual(node.test) else [node.orelse, node.body]
+        if _is_idle(arms[0]):
+            arms.reverse()
+        before = dict(self._assumptions)
+        for arm in arms:
+            self._assumptions.clear()
+            self._assumptions.update(before)
+            self._assume(f"`{ast.unparse(node.test)}` is taken to be {arm is node.body}")
+            lost = [inner for inner in arm if not self._tolerant(inner)]
+            if _is_idle(arms[1]) or not any(isinstance(inner, _IMPORTS) for inner in lost):
+                break
 
     def _try(self, node: ast.Try) -> None:
         try:

@@ -15,7 +15,7 @@ import triton.compiler
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from tritonaudit.capture.front_end import build
+from tritonaudit.capture.front_end import Built, build
 from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, TensorArgument
 
 
@@ -87,12 +87,12 @@ class Specialised:
         self.source = source
         self._target = target
         self._options = options
-        self._built: Program | SourceError | None = None
+        self._built: Built | None = None
         # Host code that sizes its grid by the kernel's needs finds plausible ones.
         self.n_regs, self.n_spills, self.function, self.packed_metadata = 32, 0, None, ()
         self.metadata = SimpleNamespace(shared=0, name=source.name, target=target, **options)
 
-    def program(self, name: str) -> Program | SourceError:
+    def built(self, name: str) -> Built:
         if self._built is None:
             self._built = build(self.source, self._target, name, self._options)
         return self._built
@@ -166,7 +166,8 @@ def _grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int] | None:
 def _record(
     recorder: Recorder, function: Any, made: Specialised, bound: dict[str, Any], grid: tuple[int, int, int] | None
 ) -> None:
-    outcome = made.program(recorder.target) if recorder.front_end else None
+    built = made.built(recorder.target) if recorder.front_end else None
+    outcome = built.outcome if built else None
     storages: dict[int, int] = {}
     launch = Launch(
         kernel=kernel_ref(function),
@@ -179,6 +180,7 @@ def _record(
         specialisation=_specialisation(function, made.source),
         program=outcome if isinstance(outcome, Program) else None,
         error=outcome if isinstance(outcome, SourceError) else None,
+        warnings=built.warnings if built else (),
     )
     recorder.add(launch)
 

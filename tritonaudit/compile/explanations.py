@@ -21,6 +21,11 @@ class Explanation:
     prunes: bool = False
     is_of_text: bool = False
 
+    @property
+    def aside(self) -> str:
+        """The meaning as an aside in a sentence; empty where the complaint needs none."""
+        return f" ({self.meaning})" if self.meaning else ""
+
 
 def explain(message: str) -> Explanation | None:
     """The explanation of a complaint, None where it is not a known one."""
@@ -138,3 +143,49 @@ _KNOWN = (
         prunes=True,
     ),
 )
+
+_WARNINGS = (
+    _known(
+        r"Logical operators 'and' and 'or' are deprecated",
+        "on blocks they are to become errors, and bind weaker than a comparison where `&` binds stronger",
+        "write `&` or `|`, with parentheses around each comparison",
+        is_of_text=True,
+    ),
+    _known(
+        r"tl\.where with a non-boolean condition",
+        "",
+        "make the condition a comparison: `condition != 0`",
+    ),
+    _known(
+        r"If conditional called with multidimensional Tensor",
+        "a block of values has no single truth",
+        "use `tl.where` or a mask, or reduce it first: `tl.max(…)`",
+    ),
+    _known(
+        r"exceeds the maximum bitwidth",
+        "what such a shift gives is undefined",
+        "cast to a wider type before the shift",
+    ),
+    _known(
+        r"builtin (max|min) on non-scalar tensor",
+        "",
+        "use `tl.maximum` or `tl.minimum`",
+    ),
+    _known(
+        r"view is deprecated",
+        "it may reorder what it reshapes",
+        "use `tl.reshape`",
+        is_of_text=True,
+    ),
+    _known(
+        r"upcasted to fp16|fp8e4b15 is deprecated",
+        "the target's hardware lacks the type",
+        "use the fp8 type that the target has",
+        is_hardware=True,
+    ),
+)
+
+
+def explain_warning(message: str) -> Explanation | None:
+    """The explanation of a warning, None where it is not a known one."""
+    return next((known for pattern, known in _WARNINGS if pattern.search(message)), None)

@@ -86,7 +86,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class CompileError:
-    """What stopped the compiler, in one sentence; at the user's expression where it is known."""
+    """What stopped the compiler, or what it warns of, in one sentence; at the user's expression where it is known."""
 
     message: str
     path: str = ""
@@ -108,6 +108,7 @@ class Variant:
     signature: tuple[tuple[str, str], ...]
     resources: Resources | None = None
     error: CompileError | None = None
+    warnings: tuple[CompileError, ...] = ()
     accesses: tuple[LineAccess, ...] = ()
     narrow: tuple[Narrow, ...] = ()
     dots: tuple[tuple[str, int], ...] = ()

@@ -60,6 +60,7 @@ def _variant(launches: Sequence[Launch], compiled: Mapping[Program, Variant], pl
         "cases": tuple(dict.fromkeys(launch.case for launch in launches)),
         "signature": first.signature,
         "assumed": first.assumed,
+        "warnings": tuple(_source_error(said, places) for said in first.warnings),
     }
     if first.error is not None:
         return Variant(**known, error=_source_error(first.error, places))  # type: ignore[arg-type]
