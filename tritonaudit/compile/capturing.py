@@ -85,9 +85,16 @@ def infer_kernels(
     files: Sequence[Path], captured: Collection[KernelPlace], targets: Sequence[str], jobs: int
 ) -> Gathered:
     """The launches, as inferred, of the kernels in the files that were not captured, on every target."""
-    tasks = [task for path in files for task in _inference(path, captured)]
+    tasks: list[InferTask] = []
+    problems: list[Problem] = []
+    for path in files:
+        found = _inference(path, captured)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            tasks.extend(found)
     if not tasks:
-        return Gathered()
+        return Gathered(problems=tuple(problems))
 
     def infer(target: str, workers: int) -> Iterator[tuple[str, InferTask, Inferred | Killed]]:
         for task, outcome in run_tasks(
@@ -100,6 +107,7 @@ def infer_kernels(
         launches=tuple(
             launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches
         ),
+        problems=tuple(problems),
         outcomes=tuple(outcome for result in results for outcome in _uninferred(*result)),
     )
 
@@ -108,19 +116,25 @@ KernelPlace = tuple[str, int]
 """A kernel's file, absolute, and the line of its `def`."""
 
 
-def _inference(path: Path, captured: Collection[KernelPlace]) -> Iterator[InferTask]:
-    """What cannot be read or parsed has no kernels here; the source stage says so."""
+def _inference(path: Path, captured: Collection[KernelPlace]) -> list[InferTask] | Problem:
+    """The kernels of a file that were not captured, or why it cannot be read."""
     try:
         data = path.read_bytes()
         if not may_hold_kernels(data):
-            return
+            return []
         module = outline(str(path), decode(data))
-    except (OSError, Undecodable, Unparsable):
-        return
+    except OSError as error:
+        return Problem(shown_path(path), f"cannot be read: {error.strerror or error}")
+    except Undecodable as error:
+        return Problem(shown_path(path), f"cannot be decoded: {error.message}", error.line)
+    except Unparsable as error:
+        return Problem(shown_path(path), f"cannot be parsed: {error.message}", error.line)
     root = project_root(path)
-    for function in module.jit:
-        if (str(path), function.node.lineno) not in captured:
-            yield InferTask(root, path, function.qualname)
+    return [
+        InferTask(root, path, function.qualname)
+        for function in module.jit
+        if (str(path), function.node.lineno) not in captured
+    ]
 
 
 def _uninferred(target: str, task: InferTask, outcome: Inferred | Killed) -> Iterator[Outcome]:

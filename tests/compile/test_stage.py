@@ -1,0 +1,102 @@
+"""The compile stage from paths to an audit, in real worker processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="torch makes the stand-in tensors")
+pytest.importorskip("triton", reason="triton compiles the kernels")
+
+from tritonaudit.compile import compiling
+from tritonaudit.compile.audit import CompileAudit, CompileRequest
+from tritonaudit.compile.stage import compile_paths
+from tritonaudit.config import Config
+from tritonaudit.execute.pool import Limits
+from tritonaudit.finding import Confidence, Outcome, Status
+
+SPEC = """\
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def sum_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), dtype=x_ptr.dtype.element_ty)
+    for start in range(0, n, BLOCK):
+        mask = start + lanes < n
+        total += tl.load(x_ptr + start + lanes, mask=mask, other=0)
+    tl.store(out_ptr, tl.sum(total, axis=0))
+
+
+def total(x):
+    out = torch.empty(1, dtype=x.dtype, device=x.device)
+    sum_kernel[(1,)](x, out, x.numel(), BLOCK=1024)
+    return out
+
+
+subject = Subject(total, inputs=[Tensor("n")], sizes={{"n": [4096]}}, dtypes=["{dtype}"])
+"""
+
+
+def compiled(root: Path, **files: str) -> CompileAudit:
+    for name, text in files.items():
+        (root / f"{name}.py").write_text(text, encoding="utf-8")
+    return compile_paths([root], Config(root=root), CompileRequest(("sm_90",), jobs=1))
+
+
+def reasons(outcomes: tuple[Outcome, ...], status: Status) -> list[str]:
+    return [outcome.reason for outcome in outcomes if outcome.status is status]
+
+
+def test_the_types_of_launches_confirm_what_the_source_suspects(tmp_path: Path) -> None:
+    audit = compiled(tmp_path, audit_sum=SPEC.format(dtype="float16")).audit
+    findings = [finding for finding in audit.findings if finding.code == "TAN101"]
+    assert [(finding.span.line, finding.confidence) for finding in findings] == [
+        (14, Confidence.HIGH),
+        (15, Confidence.HIGH),
+    ]
+    witnesses = {finding.witness.description for finding in findings if finding.witness}
+    assert witnesses == {"seen in a launch with x_ptr: *fp16, out_ptr: *fp16, n: i32"}
+
+
+def test_the_types_of_launches_refute_what_the_source_suspects(tmp_path: Path) -> None:
+    audit = compiled(tmp_path, audit_sum=SPEC.format(dtype="float32")).audit
+    assert not [finding for finding in audit.findings if finding.code == "TAN101"]
+    (passed,) = [outcome for outcome in audit.outcomes if outcome.check == "TAN101"]
+    assert passed.status is Status.PASS
+    assert passed.subject.endswith("audit_sum.py:14")
+
+
+def test_files_that_cannot_be_had_cost_only_themselves(tmp_path: Path) -> None:
+    found = compiled(
+        tmp_path,
+        broken="@triton.jit\ndef broken(:\n",
+        audit_raising="raise RuntimeError('not today')\nfrom tritonaudit import Subject\n",
+        audit_sum=SPEC.format(dtype="float32"),
+    )
+    assert [kernel.name for kernel in found.kernels] == ["sum_kernel"]
+    problems = {Path(problem.path).name: problem for problem in found.audit.problems}
+    assert set(problems) == {"broken.py", "audit_raising.py"}
+    assert problems["broken.py"].line == 2
+    assert problems["audit_raising.py"].line == 1
+    assert "not today" in problems["audit_raising.py"].message
+
+
+def test_a_program_that_takes_too_long_to_compile_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_LIMITS", Limits(seconds=0.01, memory=8 << 30))
+    found = compiled(tmp_path, audit_sum=SPEC.format(dtype="float32").replace("sum_kernel", "slow_kernel"))
+    assert found.kernels == ()
+    assert "compiling `slow_kernel` took longer than 0.01 s" in reasons(found.audit.outcomes, Status.NOT_RUN)
+
+
+def test_kernels_without_a_subject_are_compiled_as_inferred(tmp_path: Path) -> None:
+    text = SPEC.format(dtype="float32").partition("subject =")[0].replace("from tritonaudit", "# from tritonaudit")
+    (kernel,) = compiled(tmp_path, ops=text).kernels
+    assert kernel.name == "sum_kernel"
+    assert all(variant.assumed and variant.resources is not None for variant in kernel.variants)
