@@ -1,0 +1,95 @@
+"""Which elements of a memory an access means, as a strided view where it can be one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+
+
+@dataclass(frozen=True, eq=False)
+class Strided:
+    """A view: `sizes` are (programs or 1, *lanes), strides and offset in elements."""
+
+    offset: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def of(self, memory: torch.Tensor) -> torch.Tensor:
+        """The elements, as a view of the memory."""
+        return memory.as_strided(self.sizes, self.strides, self.offset)
+
+    def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
+        self.of(memory).copy_(values)
+
+    def fill(self, memory: torch.Tensor, value: int) -> None:
+        self.of(memory).fill_(value)
+
+    def moved(self, by: int, factor: int) -> Strided:
+        """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""
+        return Strided(self.offset * factor + by, self.sizes, tuple(stride * factor for stride in self.strides))
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The first element and the one behind the last."""
+        reach = [stride * (size - 1) for stride, size in zip(self.strides, self.sizes, strict=True)]
+        low = self.offset + sum(r for r in reach if r < 0)
+        return low, self.offset + sum(r for r in reach if r > 0) + 1
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether it is certain that no element is meant twice."""
+        span = 1
+        for stride, size in sorted((abs(s), n) for s, n in zip(self.strides, self.sizes, strict=True) if n > 1):
+            if stride < span:
+                return False
+            span += stride * (size - 1)
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """Elements by their numbers, of shape (programs or 1, *lanes); only those where `kept` holds are meant."""
+
+    index: torch.Tensor
+    kept: torch.Tensor | None = None
+
+    def of(self, memory: torch.Tensor) -> torch.Tensor:
+        """The elements, anything where they are not meant."""
+        if memory.numel() == 0:
+            return torch.zeros(self.index.shape, dtype=memory.dtype)
+        return torch.take(memory, self.index) if self.kept is None else torch.take(memory, self._safe)
+
+    @property
+    def _safe(self) -> torch.Tensor:
+        assert self.kept is not None
+        return torch.where(self.kept, self.index, 0)
+
+    def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
+        if self.kept is None:
+            memory[self.index] = values
+        else:
+            memory[self.index[self.kept]] = values.expand(self.kept.shape)[self.kept]
+
+    def fill(self, memory: torch.Tensor, value: int) -> None:
+        memory[self.index if self.kept is None else self.index[self.kept]] = value
+
+    def moved(self, by: int, factor: int) -> Indexed:
+        """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""
+        return self if factor == 1 and by == 0 else Indexed(self.index * factor + by, self.kept)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        meant = self.index if self.kept is None else self.index[self.kept]
+        if not meant.numel():
+            return 0, 0
+        low, high = torch.aminmax(meant)
+        return int(low), int(high) + 1
+
+    @property
+    def is_injective(self) -> bool:
+        return False
+
+
+Selection: TypeAlias = "Strided | Indexed"
