@@ -184,6 +184,28 @@ def test_sums_in_half_precision_are_noted(loop: str) -> None:
     assert flow(before + "acc = tl.zeros((BLOCK,), dtype=tl.float16)\n    acc += 1").accumulations == []
 
 
+@pytest.mark.parametrize(
+    ("operand", "reduction", "dtype"),
+    [
+        ("float16", "tl.max(v, 0)", "fp32"),
+        ("bfloat16", "tl.min(v, 0)", "fp32"),
+        ("float64", "tl.max(v, 0)", "fp64"),
+        ("int8", "tl.max(v, 0)", "i32"),
+        ("float16", "tl.sum(v, 0)", "fp16"),
+        ("float16", "tl.sum(v, 0, dtype=tl.float32)", "fp32"),
+        ("int8", "tl.sum(v, 0)", "i32"),
+        ("uint8", "tl.sum(v, 0)", "u32"),
+        ("int64", "tl.sum(v, 0)", "i64"),
+        ("int1", "tl.cumsum(v, 0)", "i32"),
+        ("float16", "tl.argmax(v, 0)", "i32"),
+        ("float16", "tl.softmax(v)", "fp32"),
+    ],
+)
+def test_a_reduction_has_the_dtype_that_the_standard_library_gives_it(operand: str, reduction: str, dtype: str) -> None:
+    found = flow(f"{LANES}v = tl.load(x_ptr + cols).to(tl.{operand})\ntl.store(y_ptr + cols, tl.sum({reduction}))")
+    assert found.reductions[-1].operand.dtype == dtype
+
+
 # -- branches ------------------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from tritonaudit.flow.padding import murky_axes, placed, poisoned
 from tritonaudit.flow.value import (
     FLOATS,
     HALF,
+    UNSIGNED,
     Padding,
     Shape,
     Value,
@@ -23,6 +24,9 @@ from tritonaudit.flow.value import (
 
 if TYPE_CHECKING:
     from tritonaudit.flow.machine import Machine
+
+
+_SMALL_INTEGERS = frozenset(("i1", "i8", "i16", "u1", "u8", "u16"))
 
 
 def _axis(arguments: Arguments, operand: Value) -> tuple[int | None, bool]:
@@ -72,8 +76,7 @@ def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, 
         else:
             shape = (*operand.shape[:position], *operand.shape[position + 1 :])
             axes = {old: old + 1 for old in range(-rank, axis)}
-    integer = name in ("argmax", "argmin")
-    dtype = "i32" if integer else dtype_of(arguments.keywords.get("dtype")) or operand.dtype
+    dtype = dtype_of(arguments.keywords.get("dtype")) or _result_dtype(name, arguments, operand.dtype)
     simple = name in ("max", "min", "sum")
     result = Value(
         shape=shape,
@@ -102,12 +105,32 @@ def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, 
     return result
 
 
+def _result_dtype(name: str, arguments: Arguments, dtype: str | None) -> str | None:
+    """What Triton's standard library reduces in: it widens small integers, and for maxima and minima small floats."""
+    if name in ("argmax", "argmin"):
+        return "i32"
+    if name in ("max", "min"):
+        return None if arguments.get(2, "return_indices") else _widened(dtype)
+    if name in ("sum", "cumsum", "cumprod") and dtype in _SMALL_INTEGERS:
+        return "u32" if dtype in UNSIGNED else "i32"
+    return dtype
+
+
+def _widened(dtype: str | None) -> str | None:
+    """The dtype of a maximum: at least 32 bits, so not known where that of the operand is not."""
+    if dtype in HALF:
+        return "fp32"
+    if dtype in _SMALL_INTEGERS:
+        return "i32"
+    return None if dtype is None or dtype.startswith("*") else dtype
+
+
 def _scan(name: str) -> Operation:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         operand = arguments.value(0, "input")
         if machine.recording and name == "cumsum" and "dtype" not in arguments.keywords:
             machine.flow.narrow_sums.append((arguments.node, operand, name))
-        dtype = dtype_of(arguments.keywords.get("dtype")) or operand.dtype
+        dtype = dtype_of(arguments.keywords.get("dtype")) or _result_dtype(name, arguments, operand.dtype)
         murky = murky_axes(operand)
         return Value(shape=operand.shape, dtype=dtype, raw=operand.raw, source=operand.source, murky=murky)
 
@@ -173,7 +196,7 @@ def _softmax(machine: Machine, arguments: Arguments) -> Value:
     if machine.recording and operand.rank == 1:
         _note_reduction(machine, arguments, "softmax", operand, -1)
     murky = murky_axes(operand)
-    return Value(shape=operand.shape, dtype=operand.dtype, lower=0.0, upper=1.0, murky=murky)
+    return Value(shape=operand.shape, dtype=_widened(operand.dtype), lower=0.0, upper=1.0, murky=murky)
 
 
 OPERATIONS: dict[str, Operation] = {
