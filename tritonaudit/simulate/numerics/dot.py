@@ -5,9 +5,9 @@ How a GPU orders and truncates the sums is not modelled: `bounds.dot_error` says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -22,9 +22,9 @@ _PRODUCT_OF_BYTES = 1 << 14
 _TF32_DROPPED = (1 << 13) - 1
 _TF32_HALF = 1 << 12
 
-_HALVES = ("f16", "bf16")
-
-Multiply: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+_FORMATS = ("e2m1", "e4m3", "e5m2", "bf16", "fp16")
+_MAGNITUDES_OF_E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+_VALUES_OF_E2M1 = (*_MAGNITUDES_OF_E2M1, *(-magnitude for magnitude in _MAGNITUDES_OF_E2M1))
 
 
 def dot(a: Tensor, b: Tensor, c: Tensor, types: Sequence[Type], input_precision: str = "ieee") -> Tensor:
@@ -105,3 +105,61 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
         rows = a.reshape(-1, a.shape[-1])
         return (rows @ b[0]).reshape(*a.shape[:-1], b.shape[-1])
     return a @ b
+
+
+@dataclass(frozen=True)
+class ScaledOperand:
+    """An operand of a scaled product: (programs, M, K), or (programs, K, N) on the right, with scales of groups of K.
+
+    `format` is `e2m1` (two elements in an i8, the first in the lower bits, packed along K or else along the other
+    axis), `e4m3`, `e5m2`, `bf16` or `fp16`; `scale` is (programs, M or N, groups) of e8m0 in i8, or of float8_e4m3fn.
+    """
+
+    elements: Tensor
+    format: str
+    scale: Tensor | None = None
+    is_packed_along_k: bool = True
+
+
+def dot_scaled(left: ScaledOperand, right: ScaledOperand, total: Tensor, result: Type, is_fast: bool = False) -> Tensor:
+    """`left @ right + total` of operands that are multiplied by their scales first, in bfloat16 or float16.
+
+    That is how Triton computes it for GPUs without instructions of their own; with them nothing rounds before the
+    sum. A scale of 255 makes NaN, unless the product `is_fast`. Raises Unsupported for other formats.
+    """
+    dtype = torch.float16 if "fp16" in (left.format, right.format) else torch.bfloat16
+    a = _scaled_operand(left, -1, dtype, is_fast)
+    b = _scaled_operand(right, -2, dtype, is_fast)
+    return (_product(a, b) + total).to(dtype_of(result))
+
+
+def _scaled_operand(operand: ScaledOperand, axis: int, dtype: torch.dtype, is_fast: bool) -> Tensor:
+    """The operand in `dtype`, scaled, as float32; `axis` is that of K."""
+    other = -3 - axis
+    elements = _unpacked(operand, axis if operand.is_packed_along_k else other)
+    if operand.scale is None:
+        return elements
+    scale = _scale(operand.scale, is_fast)
+    scale = scale.repeat_interleave(elements.shape[axis] // scale.shape[-1], -1)
+    if axis == -2:
+        scale = scale.transpose(-1, -2)
+    return (elements * scale).to(dtype).to(torch.float32)
+
+
+def _unpacked(operand: ScaledOperand, axis: int) -> Tensor:
+    if operand.format not in _FORMATS:
+        raise Unsupported("tt.dot_scaled", operand.format)
+    if operand.format != "e2m1":
+        return operand.elements.to(torch.float32)
+    codes = torch.stack((operand.elements & 15, (operand.elements >> 4) & 15), -1).to(torch.int64)
+    values = torch.tensor(_VALUES_OF_E2M1)[codes]
+    return values.flatten(-2) if axis == -1 else values.movedim(-1, -2).flatten(-3, -2)
+
+
+def _scale(scale: Tensor, is_fast: bool) -> Tensor:
+    """The scales in float32; e8m0 is an exponent with a bias of 127."""
+    if scale.dtype != torch.int8:
+        return scale.to(torch.float32)
+    codes = scale.to(torch.int64) & 0xFF
+    powers = torch.exp2((codes - 127).double()).to(torch.float32)
+    return powers if is_fast else torch.where(codes == 255, torch.nan, powers)

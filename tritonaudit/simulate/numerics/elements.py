@@ -25,10 +25,6 @@ _DTYPES = {
     "f8E5M2FNUZ": torch.float8_e5m2fnuz,
 }
 
-_WIDTHS = {"i1": 1, "index": 64, "ptr": 64} | {
-    name: 8 * dtype.itemsize for name, dtype in _DTYPES.items() if name not in ("i1", "index", "ptr")
-}
-
 
 def dtype_of(type: Type) -> torch.dtype:
     """The torch type of the elements: integers are signless and held as signed, addresses as int64.
@@ -43,13 +39,12 @@ def dtype_of(type: Type) -> torch.dtype:
 
 def width_of(type: Type) -> int:
     """The bits of one element."""
-    dtype_of(type)
-    return _WIDTHS[type.element]
+    return 1 if type.element == "i1" else 8 * item_size(type)
 
 
 def item_size(type: Type) -> int:
     """The bytes of one element in memory."""
-    return dtype_of(type).itemsize
+    return int(dtype_of(type).itemsize)
 
 
 def constant(type: Type, value: Constant) -> torch.Tensor:

@@ -46,6 +46,10 @@ def _same(x: Tensor) -> Tensor:
     return x
 
 
+def _choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    return torch.where(condition, a, b)
+
+
 def _integer(function: Function, of_bits: Function | None = None) -> _Binder:
     """An operation of integers; `of_bits` is that of i1."""
 
@@ -98,7 +102,7 @@ def _select(operation: Operation, types: Sequence[Type], result: Type) -> Functi
     """One condition may choose between whole blocks."""
     missing = types[1].rank - types[0].rank
     if missing == 0:
-        return torch.where
+        return _choose
     return lambda condition, a, b: torch.where(condition.reshape(-1, *(1,) * missing), a, b)
 
 

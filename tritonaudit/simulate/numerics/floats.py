@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -72,12 +74,12 @@ def reciprocal_root(x: Tensor) -> Tensor:
 
 
 def _has_zero(x: Tensor) -> bool:
-    return int(torch.count_nonzero(x)) != x.numel()
+    return int(torch.count_nonzero(x)) < int(x.numel())
 
 
 def _has_nan(x: Tensor) -> bool:
     """May be wrong for infinities of both signs, which costs time alone."""
-    return bool(x.sum(dtype=torch.float32 if x.dtype.itemsize < 4 else None).isnan())
+    return math.isnan(float(x.sum(dtype=torch.float32 if x.dtype.itemsize < 4 else None)))
 
 
 def _number(a: Tensor, b: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
         return narrow(total, torch.float16)
     if a.dtype == torch.float32 and not _may_round_twice(total):
         return total.to(torch.float32)
-    return narrow(_sum_to_odd(product, addend, total), a.dtype)
+    return narrow(sum_to_odd(product, addend, total), a.dtype)
 
 
 def sqrt_of_doubles(x: Tensor) -> Tensor:
@@ -57,9 +57,13 @@ def _may_round_twice(total: Tensor) -> bool:
     return bool(((magnitude < _SMALLEST_NORMAL_SINGLE) & (magnitude > 0)).any())
 
 
-def _sum_to_odd(x: Tensor, y: Tensor, total: Tensor) -> Tensor:
+def sum_to_odd(x: Tensor, y: Tensor, total: Tensor) -> Tensor:
     """`x + y`, whose rounded sum is `total`, rounded to odd, so that rounding to half the bits is the only rounding."""
-    _, error = _two_sum(x, y)
+    return made_odd(total, two_sum(x, y)[1])
+
+
+def made_odd(total: Tensor, error: Tensor) -> Tensor:
+    """float64 rounded to nearest, rounded to odd instead: `error` has the sign of what the rounding took away."""
     bits = total.view(torch.int64)
     outward = (error > 0) == (total > 0)
     moved = bits + torch.where(outward, 1, -1)
@@ -67,7 +71,7 @@ def _sum_to_odd(x: Tensor, y: Tensor, total: Tensor) -> Tensor:
     return torch.where(inexact, moved, bits).view(torch.float64)
 
 
-def _two_sum(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def two_sum(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """The rounded sum and its error, exactly (Knuth)."""
     total = x + y
     of_y = total - x
@@ -92,9 +96,9 @@ def _fma_of_doubles(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """Boldo and Melquiond's emulation (IEEE Transactions on Computers 57, 2008); exact numbers where that may fail."""
     a, b, c = torch.broadcast_tensors(a, b, c)
     product, product_error = _two_product(a, b)
-    high, low = _two_sum(c, product_error)
-    total, total_error = _two_sum(product, high)
-    result = total + _sum_to_odd(total_error, low, total_error + low)
+    high, low = two_sum(c, product_error)
+    total, total_error = two_sum(product, high)
+    result = total + sum_to_odd(total_error, low, total_error + low)
     unsafe = ~(_is_safe(a) & _is_safe(b) & _is_safe(c))
     if unsafe.any():
         exact = [_exact(*each) for each in zip(a[unsafe].tolist(), b[unsafe].tolist(), c[unsafe].tolist(), strict=True)]

@@ -30,10 +30,6 @@ def cube_root(x: Tensor) -> Tensor:
     return torch.where(refined.isfinite() & (magnitude > 0), refined, root).copysign(x)
 
 
-def power(base: Tensor, exponent: Tensor) -> Tensor:
-    return torch.pow(base, exponent)
-
-
 def round_half_away(x: Tensor) -> Tensor:
     """Half-way cases away from zero."""
     whole = torch.trunc(x)
@@ -59,7 +55,7 @@ MATHEMATICS: Mapping[str, Function] = {
     "sqrt": floats.square_root,
     "rsqrt": floats.reciprocal_root,
     "cbrt": by_double(cube_root),
-    "powf": by_double(power),
+    "powf": by_double(torch.pow),
     "sin": torch.sin,
     "cos": torch.cos,
     "tan": torch.tan,
