@@ -22,7 +22,7 @@ from tests.compile import kernels
 from tests.compile.programs import VERSION, Pointer, program, source_of, supported
 from tritonaudit.compile import ptxas
 from tritonaudit.compile.facts import CompileError
-from tritonaudit.compile.pipeline import Compilation, compile_program
+from tritonaudit.compile.pipeline import AssemblerKilled, Compilation, compile_program
 from tritonaudit.hardware.targets import gpu_target
 
 HALF, FULL = Pointer("fp16"), Pointer("fp32")
@@ -178,6 +178,17 @@ def test_no_temporary_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_assembler_that_is_killed_rejects_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assembler = tmp_path / "ptxas"
+    assembler.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Cuda compilation tools, release 12.4, V12.4.99"\n')
+    with assembler.open("a") as script:
+        script.write('[ "$1" = --version ] || kill -KILL $$\n')
+    assembler.chmod(0o755)
+    monkeypatch.setenv("TRITON_PTXAS_PATH", str(assembler))
+    with pytest.raises(AssemblerKilled, match="ptxas was killed by signal 9"):
+        compiled("softmax", "sm_80")
 
 
 def test_an_error_of_ptxas_is_at_the_expression_that_it_is_about() -> None:

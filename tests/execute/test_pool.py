@@ -108,10 +108,10 @@ DEATHS: list[tuple[Task, End, str]] = [
     (("segfault",), End.CRASH, "killed by signal 11 (SIGSEGV)"),
     (
         ("kill_itself",),
-        End.CRASH,
+        End.LOST,
         BY_SIGKILL,
     ),
-    (("kill_supervisor",), End.CRASH, BY_SIGKILL),
+    (("kill_supervisor",), End.LOST, BY_SIGKILL),
     (("leave", 3), End.EXIT, "exited with code 3"),
     (("leave", 0), End.EXIT, "exited with code 0"),
     (("leave_politely", 3), End.EXIT, "exited with code 3"),
@@ -126,7 +126,7 @@ DEATHS: list[tuple[Task, End, str]] = [
     (("fail", "no such\n  shape"), End.RAISED, "raised ValueError: no such shape (FILE:LINE)"),
     (("interrupt",), End.RAISED, "raised KeyboardInterrupt (FILE:LINE)"),
     (("recurse",), End.RAISED, "raised RecursionError: maximum recursion depth exceeded (FILE:LINE)"),
-    (("close_everything",), End.CRASH, "killed by signal 13 (SIGPIPE)"),
+    (("close_everything",), End.LOST, "killed by signal 13 (SIGPIPE)"),
     (("exhaust",), End.MEMORY, "raised MemoryError (FILE:LINE)"),
     (
         ("fail_wordlessly",),
@@ -328,7 +328,7 @@ def test_stdin_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
         ("abort", End.CRASH, "its worker could not start: killed by signal 6 (SIGABRT)"),
         ("exhaust", End.MEMORY, "its worker could not start: raised MemoryError ("),
         ("hang", End.TIMEOUT, "its worker could not start: took longer than 0.7 s"),
-        ("close_everything", End.CRASH, "its worker could not start: killed by signal 13 (SIGPIPE)"),
+        ("close_everything", End.LOST, "its worker could not start: killed by signal 13 (SIGPIPE)"),
     ],
 )
 def test_where_no_worker_can_be_prepared_every_item_says_so(tmp_path: Path, way: str, end: End, message: str) -> None:

@@ -27,7 +27,7 @@ class Compiled:
 def compile_programs(programs: Iterable[Program], jobs: int, *, explains: bool = True) -> Compiled:
     """What each program compiles to, and why its accesses are narrow unless that is not asked for.
 
-    A compiler that aborts has rejected its program; no other end says anything.
+    A compiler that crashes has rejected its program; no other end says anything.
     """
     cache = Cache(default_folder() / ("explained" if explains else "plain"))
     task = partial(analyse_program, cache=cache, explains=explains)

@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ ASSEMBLY = {"cuda": "ptx", "hip": "amdgcn"}
 """The stage of a backend whose text tells accesses and instructions."""
 
 _MOST_SAID = 1 << 20  # bytes of standard error: a module that is dumped with an error is larger than all errors
+_FROM_ELSEWHERE = (signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU, signal.SIGINT, signal.SIGHUP)
 _LAST = {"cuda": "cubin", "hip": "amdgcn"}  # hsaco would need a linker, and tells nothing more
 
 
@@ -47,11 +49,16 @@ class Compilation:
     log: str | None = None
 
 
+class AssemblerKilled(Exception):
+    """Something else ended the assembler, as the kernel does when the machine runs out of memory."""
+
+
 def compile_program(program: Program, through: str | None = None) -> Compilation | CompileError:
     """Compile up to the stage `through`, by default to the last one that needs no linker.
 
     The stages and their options are those of `triton.compile`, so is the result. A program that asks for more shared
     memory than a block can have is not assembled: it cannot be launched, and ptxas may take half a minute over it.
+    Raises AssemblerKilled, which says nothing of the program.
     """
     target = gpu_target(program.target)
     last = through or _LAST[target.backend]
@@ -69,6 +76,8 @@ def compile_program(program: Program, through: str | None = None) -> Compilation
         with _stderr() as said, _ptxas_log(stage) as logged, contextlib.redirect_stdout(io.StringIO()):
             try:
                 module = stage(module, metadata)
+            except AssemblerKilled:
+                raise
             except Exception as error:
                 failure: Exception | None = error
             else:
@@ -183,6 +192,10 @@ def _ptxas_log(stage: Any) -> Iterator[_Said]:
     def run(command: Any, *arguments: Any, **keywords: Any) -> Any:
         try:
             return subprocess.run(command, *arguments, **keywords)
+        except subprocess.CalledProcessError as error:
+            if -error.returncode in _FROM_ELSEWHERE:
+                raise AssemblerKilled(f"ptxas was killed by signal {-error.returncode}") from error
+            raise
         finally:
             log = getattr(keywords.get("stderr"), "name", None)
             if isinstance(log, str):

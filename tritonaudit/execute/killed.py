@@ -7,11 +7,16 @@ from enum import Enum
 
 
 class End(Enum):
-    """What ended a task, in a report's words."""
+    """What ended a task, in a report's words.
+
+    CRASH is a signal that the task's own code raises, such as SIGSEGV; LOST is one that comes from elsewhere, such as
+    SIGKILL where the machine runs out of memory, or a worker that closed its pipe: these say nothing of the task.
+    """
 
     TIMEOUT = "timed out"
     MEMORY = "out of memory"
     CRASH = "crashed"
+    LOST = "lost"
     EXIT = "exited"
     RAISED = "raised"
 

@@ -30,6 +30,7 @@ _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
 _MAX_PATIENCE = 3600.0
 _LOG_LINES = 20
 _LOG_BYTES = 4096
+_OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
 
 # The child looks for modules where we do, and nowhere before: its working directory is the user's.
 _START = "import sys; sys.path[:] = sys.argv[6:]; from tritonaudit.execute.supervisor import main; main()"
@@ -168,7 +169,7 @@ class _Pool(Generic[Item, Result]):
         """What ended a worker that has closed its pipe."""
         code = worker.end(_GRACE_SECONDS)
         if code is None:
-            return End.CRASH, "closed the pipe that its result goes through"
+            return End.LOST, "closed the pipe that its result goes through"
         if code == OUT_OF_MEMORY:
             return End.MEMORY, f"held more than {self._limits.memory / 2**30:.3g} GiB of memory"
         return _described_end(int(code))
@@ -205,7 +206,8 @@ def _described_end(code: int) -> tuple[End, str]:
     except ValueError:
         name = ""
     reason = ", as the kernel does when the machine runs out of memory" if -code == signal.SIGKILL else ""
-    return End.CRASH, f"killed by signal {-code}{name}{reason}"
+    end = End.CRASH if -code in _OWN_FAULTS else End.LOST
+    return end, f"killed by signal {-code}{name}{reason}"
 
 
 def _open_log() -> int:
