@@ -280,6 +280,25 @@ def hinted_loops(x_ptr, out_ptr, n, N: tl.constexpr):
 
 
 @triton.jit
+def unmoved_loop(x_ptr, n, N: tl.constexpr):
+    for i in tl.range(0, n, disable_licm=True):
+        tl.store(x_ptr + i * N + tl.arange(0, N), i * 1.0)
+
+
+@triton.jit
+def return_before_loop(x_ptr, n):
+    if n > 3:
+        for i in range(n):
+            tl.store(x_ptr + i, 1.0)
+        return
+    i = 0
+    while i < n:
+        if tl.load(x_ptr + i) > 0:
+            tl.store(x_ptr + i, 2.0)
+        i += 1
+
+
+@triton.jit
 def early_return(x_ptr, out_ptr, n, N: tl.constexpr):
     start = tl.program_id(0) * N
     if start >= n:
@@ -343,7 +362,7 @@ def block_pointers(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
 
 @triton.jit
 def descriptors(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
-    source = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [M, N])
+    source = tl.make_tensor_descriptor(x_ptr, [m, n], [n, 1], [M, N], padding_option="nan")
     target = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
     x = source.load([tl.program_id(0) * M, 0])
     target.store([0, tl.program_id(0) * N], x + 1)
@@ -356,6 +375,16 @@ def descriptor_rows(x_ptr, out_ptr, rows_ptr, m, n, N: tl.constexpr):
     target = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [1, N])
     rows = tl.load(rows_ptr + tl.arange(0, 8))
     target.scatter(source.gather(rows, 16), rows, 32)
+
+
+@triton.jit
+def unsigned_descriptors(x_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
+    target = tl.make_tensor_descriptor(out_ptr, [m, n], [n, 1], [M, N])
+    x = tl.load(x_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    target.atomic_add([0, 0], x)
+    target.atomic_min([0, 0], x)
+    target.atomic_max([0, 0], x)
+    target.atomic_xor([0, 0], x)
 
 
 @triton.jit
@@ -374,11 +403,36 @@ def mapping(x_ptr, y_ptr, N: tl.constexpr):
 
 
 @triton.jit
+def _doubled_or_more(a):
+    if a > 1.0:
+        b = a * 2
+        if b > 7.0:
+            return a
+    for i in range(3):
+        a += i
+    return a * 3
+
+
+@triton.jit
+def mapping_with_branches(x_ptr, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    tl.store(x_ptr + lanes, tl.map_elementwise(_doubled_or_more, tl.load(x_ptr + lanes)))
+
+
+@triton.jit
+def single_elements(x_ptr, t_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 1))
+    tl.store(x_ptr, x.item())
+    tl.store(t_ptr, tl.extra.cuda.globaltimer())
+
+
+@triton.jit
 def atomic_accesses(x_ptr, N: tl.constexpr):
     lanes = tl.arange(0, N)
     x = tl.atomic_load(x_ptr + lanes, sem="acquire", scope="gpu")
     tl.atomic_store(x_ptr + lanes, x + 1, mask=lanes < 4, sem="release")
     tl.atomic_poll(x_ptr, 1)
+    tl.atomic_poll(x_ptr, 2, timeout_ns=1000)
 
 
 @dataclass(frozen=True)
@@ -433,6 +487,8 @@ LAUNCHES = (
     Launch(messages, _pointers(x_ptr=F32) | {"n": 100, "N": 64}, options={"debug": True}),
     Launch(loops, _pointers(x_ptr=F32, out_ptr=F32) | {"n": 100, "N": 64}),
     Launch(hinted_loops, _pointers(x_ptr=F32, out_ptr=F32) | {"n": 100, "N": 64}, since=(3, 4)),
+    Launch(unmoved_loop, _pointers(x_ptr=F32) | {"n": 100, "N": 64}, since=(3, 6)),
+    Launch(return_before_loop, _pointers(x_ptr=F32) | {"n": 100}),
     Launch(early_return, _pointers(x_ptr=F32, out_ptr=F32) | {"n": 100, "N": 64}),
     Launch(calls, _pointers(x_ptr=F32, out_ptr=F32) | {"n": 100, "N": 64}),
     Launch(randomness, _pointers(out_ptr=F32) | {"seed": 7, "N": 64}),
@@ -445,6 +501,13 @@ LAUNCHES = (
         since=(3, 6),
         target="sm_100",
     ),
+    Launch(
+        unsigned_descriptors,
+        _pointers(x_ptr="u32", out_ptr="u32") | {"m": 10, "n": 100, "M": 8, "N": 16},
+        since=(3, 6),
+    ),
+    Launch(mapping_with_branches, _pointers(x_ptr=F32) | {"N": 64}, since=(3, 6)),
+    Launch(single_elements, _pointers(x_ptr=F32, t_ptr="i64"), since=(3, 6)),
     Launch(mapping, _pointers(x_ptr=F32, y_ptr=F32) | {"N": 64}, since=(3, 6)),
     Launch(atomic_accesses, _pointers(x_ptr="i32") | {"N": 64}, since=(3, 9)),
 )

@@ -13,6 +13,7 @@ from tritonaudit.simulate.text.types import read_type, read_types
 
 __all__ = ["UnsupportedText", "parse_module"]
 
+_OTHER_ALIAS = re.compile(r"^#\w+ = .*$", re.MULTILINE)  # hints to the compiler, of which the alias says enough
 _MADE_UP = re.compile(r"%arg\d+")
 
 
@@ -22,7 +23,7 @@ def parse_module(text: str) -> Module:
     UnsupportedText says what is not understood and in which line of the text.
     """
     locations = Locations(text)
-    tokens = Tokens(locations.rest)
+    tokens = Tokens(_OTHER_ALIAS.sub("", locations.rest))
     tokens.expect("module")
     if tokens.current[:1] == "@":
         tokens.take()

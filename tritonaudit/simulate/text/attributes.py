@@ -70,7 +70,7 @@ def read_constant(tokens: Tokens) -> tuple[Constant, Type]:
 
 def symbol(token: str) -> str:
     """A symbol's name without its `@`."""
-    return unquoted(token[1:]) if token[1] == '"' else token[1:]
+    return unquoted(token[1:]) if token[1:2] == '"' else token[1:]
 
 
 def _array(tokens: Tokens) -> tuple[int | float | bool, ...]:

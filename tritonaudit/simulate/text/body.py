@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from tritonaudit.simulate.ir import Block, Location, Operation, Region, Type
@@ -9,7 +10,9 @@ from tritonaudit.simulate.text.attributes import read_attribute, read_attributes
 from tritonaudit.simulate.text.draft import Draft, result_types, segments
 from tritonaudit.simulate.text.locations import Locations
 from tritonaudit.simulate.text.tokens import Tokens, unquoted
-from tritonaudit.simulate.text.types import read_type, read_types
+from tritonaudit.simulate.text.types import is_unsigned, read_type, read_types
+
+_LABEL = re.compile(r"\^bb\d+")
 
 Form = Callable[["Body", Draft], None]
 
@@ -105,7 +108,7 @@ class Body:
         draft.expected = sum(count for _, count in results)
         form(self, draft)
         if len(draft.types) != draft.expected:
-            self.tokens.fail(f"{draft.name} has {draft.expected} results but {len(draft.types)} types")
+            self.tokens.fail(f"{draft.name}: {len(draft.types)} types for {draft.expected} results")
         location = self.location()
         return Operation(
             draft.name,
@@ -123,7 +126,7 @@ class Body:
         found = []
         while self.tokens.current[:1] == "%":
             name = self.tokens.take()
-            found.append((name, int(self.tokens.take()) if self.tokens.accept(":") else 1))
+            found.append((name, self.tokens.integer() if self.tokens.accept(":") else 1))
             if not self.tokens.accept(","):
                 self.tokens.expect("=")
         return found
@@ -148,11 +151,17 @@ class Body:
 
 
 def _printed(body: Body, draft: Draft) -> None:
-    """Operands, words and attributes in any order, then the types."""
+    """What most operations have: operands, words and attributes in any order, then the types."""
+    _operands(body, draft)
+    _types(body, draft)
+
+
+def _operands(body: Body, draft: Draft) -> None:
+    """Up to the types, if any; `tt.print` has its operands behind a colon of their own."""
     tokens = body.tokens
     groups: list[int] = []
     is_grouped = False
-    while tokens.current != "loc":
+    while tokens.current not in ("loc", "->") and not (tokens.current == ":" and tokens.following[:1] != "%"):
         if tokens.accept("["):
             group = body.values("]")
             draft.operands += group
@@ -161,10 +170,6 @@ def _printed(body: Body, draft: Draft) -> None:
         elif tokens.current[:1] == "%":
             draft.operands.append(body.value())
             groups.append(1)
-        elif tokens.accept(":"):
-            if tokens.current[:1] != "%":
-                _types(body, draft)
-                break
         else:
             _item(body, draft)
     draft.segments = tuple(groups) if is_grouped else segments(draft.name, len(draft.operands))
@@ -173,7 +178,7 @@ def _printed(body: Body, draft: Draft) -> None:
 def _item(body: Body, draft: Draft) -> None:
     tokens = body.tokens
     first = tokens.current[:1]
-    if first in (",", "(", ")"):
+    if first in (",", "(", ")", ":"):
         tokens.take()
     elif first == "{":
         body.attributes(draft)
@@ -206,26 +211,25 @@ def _word(body: Body, draft: Draft) -> None:
 
 
 def _successor(body: Body, draft: Draft) -> None:
-    block = int(body.tokens.take()[len("^bb") :])
+    label = body.tokens.take()
+    if not _LABEL.fullmatch(label):
+        body.tokens.fail(f"`{label}` is not the name of a block")
     passed: list[int] = []
     if body.tokens.accept("("):
         passed = body.values(":")
         while not body.tokens.accept(")"):
             read_type(body.tokens)
             body.tokens.accept(",")
-    draft.successors.append((block, tuple(passed)))
+    draft.successors.append((int(label[len("^bb") :]), tuple(passed)))
 
 
 def _types(body: Body, draft: Draft) -> None:
-    printed = read_types(body.tokens)
+    printed = read_types(body.tokens) if body.tokens.accept(":") else []
     if body.tokens.accept("->") or body.tokens.accept("to"):
         printed = read_types(body.tokens)
         draft.types = printed if len(printed) == draft.expected else printed * draft.expected
     elif draft.expected:
-        found = result_types(draft.name, printed, draft.expected)
-        if found is None:
-            body.tokens.fail(f"{draft.name}: the types of the results are not understood")
-        draft.types = found
+        draft.types = result_types(draft.name, printed, draft.expected)
 
 
 def _quoted(body: Body, draft: Draft) -> None:
@@ -272,6 +276,23 @@ def _dot_scaled(body: Body, draft: Draft) -> None:
     others = [operand for place, operand in enumerate(draft.operands) if place not in scales]
     draft.operands = [*others, *(draft.operands[place] for place in scales)]
     draft.segments = (1, 1, 1, int(1 in scales), int(any(place > 1 for place in scales)))
+
+
+def _descriptor_store(body: Body, draft: Draft) -> None:
+    """`%descriptor[%index, ...], %value`, of which the value is the second operand.
+
+    The smallest and largest of unsigned numbers (`umin`, `umax`) are told by the descriptor's type alone.
+    """
+    _operands(body, draft)
+    if len(draft.operands) < 2:
+        body.tokens.fail(f"{draft.name}: a descriptor and a value are missing")
+    descriptor, *indices, value = draft.operands
+    draft.operands = [descriptor, value, *indices]
+    draft.segments = (1, 1, len(indices))
+    body.tokens.expect(":")
+    if is_unsigned(body.tokens) and draft.attributes.get("kind") in ("min", "max"):
+        draft.attributes["kind"] = f"u{draft.attributes['kind']}"
+    read_types(body.tokens)
 
 
 def _for(body: Body, draft: Draft) -> None:
@@ -337,6 +358,8 @@ def _initialised(body: Body, draft: Draft) -> list[str]:
 
 
 def _defined(body: Body, names: list[str], types: Sequence[Type]) -> tuple[int, ...]:
+    if len(names) != len(types):
+        body.tokens.fail(f"{len(names)} values have {len(types)} types")
     return tuple(value for name, type in zip(names, types, strict=True) for value in body.define(name, type))
 
 
@@ -345,5 +368,8 @@ _FORMS: dict[str, Form] = {
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,
+    "tt.descriptor_reduce": _descriptor_store,
+    "tt.descriptor_store": _descriptor_store,
     "tt.dot_scaled": _dot_scaled,
+    "tt.experimental_descriptor_store": _descriptor_store,
 }

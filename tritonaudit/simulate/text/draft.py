@@ -29,6 +29,7 @@ _STRINGS = {"tt.assert": "message", "tt.elementwise_inline_asm": "asm_string", "
 # The most groups of one operand that an operation has, the last of which may be missing.
 _GROUPS = {
     "tt.atomic_load": 2,  # pointer, mask
+    "tt.atomic_poll": 3,  # pointer, value, timeout
     "tt.atomic_rmw": 3,  # pointer, value, mask
     "tt.atomic_store": 3,  # pointer, value, mask
     "tt.histogram": 2,  # values, mask
@@ -66,7 +67,7 @@ class Draft:
         elif word == "scale" and self.name == "tt.dot_scaled":
             self.scales.append(len(self.operands))
         else:
-            return False
+            return word == "timeout" and self.name == "tt.atomic_poll"
         return True
 
     def string(self, text: str) -> bool:
@@ -92,11 +93,9 @@ def _truth(type: Type) -> Type:
     return Type("i1", type.shape)
 
 
-def _loaded(type: Type) -> Type:
+def _loaded(pointee: Type, pointers: tuple[int, ...]) -> Type:
     """What is at a pointer, at each of a block of them, or at a block pointer."""
-    pointee = type.pointee
-    assert pointee is not None
-    return Type(pointee.element, type.shape + pointee.shape, pointee.pointee)
+    return Type(pointee.element, pointers + pointee.shape, pointee.pointee)
 
 
 def _descriptor(type: Type) -> Type:
@@ -117,18 +116,17 @@ _FROM_FIRST = {
     "math.isnormal": _truth,
     "math.fpowi": _same,
     "tt.addptr": _same,
-    "tt.load": _loaded,
     "tt.unsplat": _element,
 }
 _FROM_LAST = {"arith.select": _same, "tt.make_tensor_descriptor": _descriptor}
 
 
-def result_types(name: str, printed: Sequence[Type], count: int) -> Sequence[Type] | None:
-    """The types of results that are not told apart from those of the operands; None where that is not understood."""
+def result_types(name: str, printed: Sequence[Type], count: int) -> Sequence[Type]:
+    """The types of results, of which only the operands' may be printed."""
+    if name == "tt.load":
+        return [_loaded(type.pointee, type.shape) for type in printed[:1] if type.pointee]
     if name in _FROM_FIRST:
-        return (_FROM_FIRST[name](printed[0]),)
+        return [_FROM_FIRST[name](type) for type in printed[:1]]
     if name in _FROM_LAST:
-        return (_FROM_LAST[name](printed[-1]),)
-    if len(printed) == count:
-        return printed
-    return tuple(printed) * count if len(printed) == 1 else None
+        return [_FROM_LAST[name](type) for type in printed[-1:]]
+    return printed if len(printed) == count else [*printed] * count

@@ -45,6 +45,7 @@ class Locations:
         if alias not in self._known:
             if alias not in self._definitions:
                 tokens.fail(f"the location `{alias}` is not defined")
+            self._known[alias] = None  # while it is resolved, should it lead to itself
             try:
                 self._known[alias] = self.read(Tokens(self._definitions[alias]))
             except UnsupportedText as error:
@@ -87,9 +88,9 @@ class Locations:
 
 
 def _file(path: str, tokens: Tokens) -> Location:
-    line = int(tokens.take())
+    line = tokens.integer()
     tokens.expect(":")
-    column = int(tokens.take())
+    column = tokens.integer()
     if tokens.accept("to"):
         if tokens.current != ":":
             tokens.take()

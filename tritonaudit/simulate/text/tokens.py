@@ -73,6 +73,12 @@ class Tokens:
         if not self.accept(token):
             self.fail(f"expected `{token}` instead of `{self.current}`")
 
+    def integer(self) -> int:
+        """The number at the cursor, which it goes past."""
+        if not self.current.isdecimal():
+            self.fail(f"expected a number instead of `{self.current}`")
+        return int(self.take())
+
     def fail(self, message: str) -> NoReturn:
         """Raises `UnsupportedText` for the current token."""
         raise UnsupportedText(message, self._line())

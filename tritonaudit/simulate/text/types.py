@@ -8,7 +8,8 @@ from functools import lru_cache
 from tritonaudit.simulate.ir import Type
 from tritonaudit.simulate.text.tokens import Tokens
 
-_SCALAR = re.compile(r"i\d+|index|bf16|f\d+(?:E\d+M\d+\w*)?")
+_SCALAR = re.compile(r"[su]?i\d+|index|bf16|f\d+(?:E\d+M\d+\w*)?")
+_UNSIGNED = re.compile(r"xui\d")
 _DIMENSIONS = re.compile(r"(?:\d+x)*")
 
 
@@ -34,6 +35,14 @@ def type_after(keyword: str, tokens: Tokens) -> Type:
     return found
 
 
+def is_unsigned(tokens: Tokens) -> bool:
+    """Whether the tensor descriptor whose type is at the cursor has unsigned elements (`ui8`).
+
+    Integers have no sign elsewhere, and so they have none in `Type`.
+    """
+    return _UNSIGNED.search(tokens.following) is not None
+
+
 def read_types(tokens: Tokens) -> list[Type]:
     """Types with `,` or `*` between them, in parentheses or not, which may be empty."""
     enclosed = tokens.accept("(")
@@ -51,11 +60,11 @@ def read_types(tokens: Tokens) -> list[Type]:
 def _type(text: str) -> Type | None:
     keyword, bracket, rest = text.partition("<")
     if not bracket:
-        return Type(text) if _SCALAR.fullmatch(text) else None
+        return Type(text.lstrip("su")) if _SCALAR.fullmatch(text) else None
     content = _before_comma(rest[:-1])
     if keyword == "tensor":
         return _shaped(content)
-    pointee = _shaped(content) if content[0].isdigit() else _type(content)
+    pointee = _shaped(content) if content[:1].isdigit() else _type(content)
     element = {"!tt.ptr": "ptr", "!tt.tensordesc": "desc"}.get(keyword)
     return Type(element, (), pointee) if element and pointee else None
 
