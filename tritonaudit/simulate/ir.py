@@ -69,7 +69,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. Operands and results are values, by their number in the function.
+    """One operation. Operands and results are values, by their number in the function, in MLIR's order.
 
     `attributes` has what the text says beside the operands, by MLIR's names where the printed form leaves them out:
     numbers, booleans, strings (an enumerator's name, a symbol without its `@`), tuples of these, a `Constant` under
@@ -97,7 +97,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Region:
-    """Blocks, of which the first is entered. All regions but functions' have one."""
+    """Blocks, of which the first is entered. All regions but those of functions and of `tt.map_elementwise` have one."""
 
     blocks: tuple[Block, ...]
 
