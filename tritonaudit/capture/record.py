@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -11,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+import triton
 import triton.compiler
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
@@ -23,17 +26,21 @@ from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, 
 class Recorder:
     """What a call of a wrapper is recorded into.
 
-    `configs` bounds how many of an autotuner's configs are tried (None: all of them); `front_end` says whether the
-    program of each launch is wanted, or its specialisation alone. `gluon` are the launched kernels, by name, that are
-    written in Gluon, whose front end makes no TTIR.
+    `subject` and `case` name the call. `configs` bounds how many of an autotuner's configs are tried (None: all of them); `front_end` says whether the
+    program of each launch is wanted, or its specialisation alone. `refused` are the launches that Triton refuses before
+    it compiles them. `gluon` are the launched kernels, by name, that are written in Gluon, whose front end makes no
+    TTIR.
     """
 
     target: str
     case: str = ""
     configs: int | None = None
     front_end: bool = True
+    subject: str = ""
     launches: list[Launch] = field(default_factory=list)
+    refused: list[Launch] = field(default_factory=list)
     gluon: dict[str, KernelRef] = field(default_factory=dict)
+    execute: Callable[[Launch, Mapping[str, Any]], None] | None = None
     config: str = ""
     _known: set[Launch] = field(default_factory=set)
 
@@ -118,6 +125,8 @@ def _compile(source: Any, target: Any = None, options: Any = None, **_: Any) -> 
 
 
 _jit_run = JITFunction.run
+_TRITON = os.path.join(os.path.dirname(os.path.abspath(triton.__file__)), "")
+_REFUSALS = (TypeError, ValueError, KeyError, AssertionError)
 
 
 def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
@@ -127,13 +136,44 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         _active.gluon[self.__name__] = kernel_ref(self)
         return None
     standins = [_stand_in(value) for value in args]
-    result = _jit_run(
-        self, *standins, grid=grid, warmup=True, **{name: _stand_in(value) for name, value in kwargs.items()}
-    )
+    options = {name: _stand_in(value) for name, value in kwargs.items()}
+    try:
+        result = _jit_run(self, *standins, grid=grid, warmup=True, **options)
+    except _REFUSALS as error:
+        if not _is_triton(error):
+            raise
+        _refuse(_active, self, " ".join(str(error).split()))
+        return None
     if isinstance(result, Specialised):
         bound = _bound(self, args, kwargs)
         _record(_active, self, result, bound, _grid(grid, bound))
     return result
+
+
+def _is_triton(error: BaseException) -> bool:
+    """Whether Triton itself raises it, and no hook or argument of the user's."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_code.co_filename.startswith((_TRITON, "<"))
+
+
+def _refuse(recorder: Recorder, function: Any, message: str) -> None:
+    """Note a launch that fails on every GPU of the target, with what Triton says."""
+    kernel = kernel_ref(function)
+    error = SourceError(message, kernel.path, kernel.line, 1)
+    refused = Launch(
+        kernel=kernel,
+        target=recorder.target,
+        case=recorder.case,
+        config=recorder.config,
+        grid=None,
+        signature=(),
+        arguments=(),
+        specialisation=(),
+        error=error,
+        subject=recorder.subject,
+    )
+    if refused not in recorder.refused:
+        recorder.refused.append(refused)
 
 
 def _stand_in(value: Any) -> Any:
@@ -181,8 +221,11 @@ def _record(
         program=outcome if isinstance(outcome, Program) else None,
         error=outcome if isinstance(outcome, SourceError) else None,
         warnings=built.warnings if built else (),
+        subject=recorder.subject,
     )
     recorder.add(launch)
+    if recorder.execute is not None:
+        recorder.execute(launch, bound)
 
 
 def is_gluon(function: Any) -> bool:
@@ -242,22 +285,44 @@ def _divisible(function: Any, source: Any) -> list[str]:
 
 
 def _run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Every config that is left after pruning, each with its own hook, in place of the fastest."""
+    """Every config that is left after pruning, each with its own hook, in place of the fastest.
+
+    What the user's code raises for one of them, a hook or a heuristic, is raised when the others have had their turn.
+    """
     if _active is None:
         return None
+    if conflicts := [name for name in kwargs if any(name in config.kwargs for config in self.configs)]:
+        names = ", ".join(f"`{name}`" for name in conflicts)
+        _refuse(_active, _innermost(self), f"the launch passes {names}, which the configs of its autotuner set")
+        return None
     self.nargs = dict(zip(self.arg_names, args, strict=False))
-    result = None
+    result = failure = None
     try:
         for config in _spread(list(self.prune_configs(kwargs)), _active.configs):
-            options = config.all_kwargs()
-            if config.pre_hook is not None:
-                config.pre_hook({**self.nargs, **kwargs, **options})
-            _active.config = _config_label(config)
-            result = self.fn.run(*args, **kwargs, **options)
+            self.best_config = config
+            _active.config = _config_label(config, self.configs)
+            try:
+                result = _run_config(self, config, args, kwargs)
+            except Exception as error:
+                failure = failure or error
     finally:
         _active.config = ""
         self.nargs = None
+    if failure is not None:
+        raise failure
     return result
+
+
+def _run_config(self: Any, config: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    options = config.all_kwargs()
+    if config.pre_hook is not None:
+        config.pre_hook({**self.nargs, **kwargs, **options})
+    return self.fn.run(*args, **kwargs, **options)
+
+
+def _innermost(function: Any) -> Any:
+    """The jit function inside autotuners and heuristics."""
+    return function if isinstance(function, JITFunction) else _innermost(function.fn)
 
 
 def _spread(configs: list[Any], most: int | None) -> list[Any]:
@@ -268,7 +333,10 @@ def _spread(configs: list[Any], most: int | None) -> list[Any]:
     return [configs[round(step * position)] for position in range(most)]
 
 
-def _config_label(config: Any) -> str:
-    """`BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3`."""
-    options = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
-    return " ".join(f"{name}={value}" for name, value in options.items())
+def _config_label(config: Any, among: Sequence[Any]) -> str:
+    """`BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3`, and what else tells it from the others."""
+    options = config.all_kwargs()
+    named = [*config.kwargs, "num_warps", "num_stages"]
+    others = dict.fromkeys(name for other in among for name in other.all_kwargs() if name not in named)
+    telling = [name for name in others if len({repr(other.all_kwargs().get(name)) for other in among}) > 1]
+    return " ".join(f"{name}={options[name]}" for name in (*named, *telling) if name in options)

@@ -1,0 +1,95 @@
+"""Runs one file with kernels and their test in a worker process, every launch on the CPU engine."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+TARGET = "sm_80"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A fault at a line of the file."""
+
+    kind: str
+    path: str
+    line: int
+    kernel: str
+    tensor: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a file came to: `error` says why it did not run through."""
+
+    path: Path
+    seconds: float
+    launches: int
+    flags: tuple[Flag, ...]
+    error: str = ""
+
+
+def become_cpu() -> None:
+    """Prepare this process: a stand-in GPU whose tensors are on the CPU."""
+    import torch
+
+    from tritonaudit.capture.task import become_gpu
+
+    become_gpu(TARGET)
+    torch.set_num_threads(1)
+
+
+def run_file(path: Path) -> Ran:
+    """Execute a file, as `python FILE` would."""
+    import torch
+
+    from tritonaudit.capture.record import Recorder, recording
+    from tritonaudit.capture.standin import Host, tensors_on
+    from tritonaudit.simulate.fresh import FreshMemory
+    from tritonaudit.simulate.live import Execution
+
+    torch.manual_seed(0)
+    started = time.perf_counter()
+    fresh = FreshMemory()
+    execution = Execution(fresh)
+    recorder = Recorder(TARGET, configs=1, execute=execution.launch)
+    error = ""
+    with contextlib.redirect_stdout(io.StringIO()), tensors_on(Host.CPU), fresh, recording(recorder):
+        try:
+            _import(path)
+        except Exception as failure:
+            place = traceback.extract_tb(failure.__traceback__)[-1]
+            words = " ".join(str(failure).split())[:200]
+            error = f"{type(failure).__name__}: {words} ({Path(place.filename).name}:{place.lineno})"
+    flags = tuple(
+        Flag(
+            fault.kind.value,
+            fault.location.path if fault.location else "",
+            fault.location.line if fault.location else 0,
+            executed.launch.kernel.name,
+            fault.tensor,
+            f"program {fault.program} lane {fault.lane} element {fault.element} other {fault.other}"
+            f" origin {fault.origin.line if fault.origin else None} count {fault.count}",
+        )
+        for executed in execution.launches
+        for fault in executed.faults
+    )
+    distinct = tuple({(f.kind, f.path, f.line, f.tensor): f for f in flags}.values())
+    return Ran(path, time.perf_counter() - started, len(execution.launches), distinct, error)
+
+
+def _import(path: Path) -> None:
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
