@@ -99,6 +99,31 @@ def tuned(x):
     return out
 
 
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK": 64}),
+        triton.Config({"BLOCK": 64}, maxnreg=64),
+        triton.Config({"BLOCK": 64}, num_ctas=2),
+        triton.Config({"BLOCK": 128}, pre_hook=lambda args: 1 / 0),
+        triton.Config({"BLOCK": 256}),
+    ],
+    key=["n"],
+)
+@triton.jit
+def odd_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, 0.0, mask=offsets < n)
+
+
+def odd(x):
+    odd_kernel[(1,)](x, x.numel())
+
+
+def passes_twice(x):
+    odd_kernel[(1,)](x, x.numel(), BLOCK=64)
+    scale_kernel[(odd_kernel.best_config.kwargs["BLOCK"],)](x, x, x.numel(), 2.0, BLOCK=64)
+
+
 @triton.jit
 def rows_kernel(x_ptr, out_ptr, stride, SIZE: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -147,6 +172,8 @@ varlen = Subject(per_sequence, inputs=lengths, dtypes=ONE)
 gradients = Subject(Scaled.apply, inputs=X, gradients=True, dtypes=ONE)
 custom = Subject(through_operator, inputs=X, dtypes=ONE)
 autotuned = Subject(tuned, inputs=X, dtypes=ONE)
+odd_configs = Subject(odd, inputs=X, dtypes=ONE)
+conflicting = Subject(passes_twice, inputs=X, dtypes=ONE)
 storm = Subject(rows, inputs=[Tensor("rows", "size")], dtypes=ONE)
 broken = Subject(wrong, inputs=X, dtypes=ONE)
 picky = Subject(refuses, inputs=X, dtypes=ONE)

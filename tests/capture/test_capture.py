@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="torch makes the stand-in tensors")
 pytest.importorskip("triton", reason="triton specialises the launches")
 
+import triton
 from triton.runtime.jit import JITFunction
 
 from tritonaudit.capture.launch import Launch, TensorArgument
@@ -19,6 +20,7 @@ from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Status
 
 SPEC = Path(__file__).parent / "audit_capture.py"
+VERSION = tuple(map(int, triton.__version__.split(".")[:2]))
 LIMITS = Limits(seconds=120, memory=4 << 30)
 
 
@@ -115,6 +117,42 @@ def test_every_config_left_after_pruning_is_a_launch(hopper: dict[str, Captured]
         "BLOCK=1024 num_warps=8 num_stages=3",
     ]
     assert by_case["size=1 float32"] == ["BLOCK=64 num_warps=1 num_stages=3"]  # pruned: odd sizes get the smallest
+
+
+def test_configs_are_told_apart_by_whatever_differs(hopper: dict[str, Captured]) -> None:
+    case = "size=1024 float32"
+    assert [launch.config for launch in hopper["odd_configs"].launches if launch.case == case] == [
+        "BLOCK=64 num_warps=4 num_stages=3 num_ctas=1",
+        "BLOCK=64 num_warps=4 num_stages=3 num_ctas=1 maxnreg=64",
+        "BLOCK=64 num_warps=4 num_stages=3 num_ctas=2",
+        "BLOCK=256 num_warps=4 num_stages=3 num_ctas=1",
+    ]
+
+
+def test_a_config_whose_hook_raises_costs_only_itself(hopper: dict[str, Captured]) -> None:
+    missed = {one.case: one.reason for one in hopper["odd_configs"].missed}
+    assert missed["size=1024 float32"] == "calling it gives ZeroDivisionError: division by zero"
+
+
+@pytest.mark.skipif(VERSION < (3, 6), reason="this Triton compiles clusters for any target")
+def test_a_config_that_triton_refuses_is_a_launch_that_fails() -> None:
+    refused = [launch for launch in captured("sm_80")["odd_configs"].launches if "num_ctas=2" in launch.config]
+    assert {launch.program for launch in refused} == {None}
+    assert all(launch.error and launch.error.message.startswith("num_ctas > 1 requires") for launch in refused)
+
+
+def test_a_launch_that_passes_what_the_configs_set_fails_while_the_wrapper_goes_on(
+    hopper: dict[str, Captured],
+) -> None:
+    launches = [launch for launch in hopper["conflicting"].launches if launch.case == "size=1024 float32"]
+    refused = next(launch for launch in launches if launch.kernel.name == "odd_kernel")
+    assert refused.error is not None
+    assert refused.error.message == "the launch passes `BLOCK`, which the configs of its autotuner set"
+    assert refused.error.line == line_of("def odd_kernel")
+
+
+def test_a_launch_has_the_name_of_its_subject(hopper: dict[str, Captured]) -> None:
+    assert {launch.subject for launch in hopper["plain"].launches} == {"plain"}
 
 
 def test_grids_and_heuristics_are_evaluated(hopper: dict[str, Captured]) -> None:

@@ -45,6 +45,15 @@ def test_launches_of_one_program_are_one_variant_with_all_their_cases() -> None:
     assert kernel.compiled == kernel.variants
 
 
+def test_cases_are_named_after_their_subjects_where_several_launch_a_kernel() -> None:
+    p, q = program("a"), program("b")
+    launches = [launch("n=64", p, subject="one"), launch("n=64", p, subject="two"), launch("n=1", q, subject="two")]
+    (kernel,) = gather(launches, {p: compiled(p), q: compiled(q)}, ())
+    assert [variant.cases for variant in kernel.variants] == [("one: n=64", "two: n=64"), ("two: n=1",)]
+    (alone,) = gather(launches[1:], {p: compiled(p), q: compiled(q)}, ())
+    assert [variant.cases for variant in alone.variants] == [("n=64",), ("n=1",)]
+
+
 def test_targets_and_configs_are_variants_of_their_own() -> None:
     here, there = program("a"), program("a", "gfx942")
     launches = [

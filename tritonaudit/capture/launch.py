@@ -57,8 +57,9 @@ class Launch:
 
     `signature` gives each parameter's type as Triton writes it (`*fp32`, `i32`, `constexpr`), `arguments` what was
     passed (a `TensorArgument`, a number, a string, None, or the text of anything else), `specialisation` what Triton
-    specialised beyond the types: `divisible` by 16, `one` (equal to 1). `config` tells the autotuner's choice,
-    empty where there is none. Exactly one of `program` and `error` is given, or neither where only the
+    specialised beyond the types: `divisible` by 16, `one` (equal to 1); of a launch that Triton refuses all three are
+    empty. `config` tells the autotuner's choice, empty where there is none; `subject` and `case` tell the call, which
+    was no subject's where it was inferred. Exactly one of `program` and `error` is given, or neither where only the
     specialisation was asked for.
     """
 
@@ -74,6 +75,7 @@ class Launch:
     error: SourceError | None = None
     warnings: tuple[SourceError, ...] = ()
     assumed: tuple[str, ...] = ()
+    subject: str = ""
 
     @property
     def is_inferred(self) -> bool:

@@ -26,10 +26,10 @@ from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, 
 class Recorder:
     """What a call of a wrapper is recorded into.
 
-    `subject` and `case` name the call. `configs` bounds how many of an autotuner's configs are tried (None: all of them); `front_end` says whether the
-    program of each launch is wanted, or its specialisation alone. `refused` are the launches that Triton refuses before
-    it compiles them. `gluon` are the launched kernels, by name, that are written in Gluon, whose front end makes no
-    TTIR.
+    `subject` and `case` name the call. `configs` bounds how many of an autotuner's configs are tried (None: all of
+    them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
+    the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
+    written in Gluon, whose front end makes no TTIR.
     """
 
     target: str
@@ -291,6 +291,7 @@ def _run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
     """
     if _active is None:
         return None
+    self.best_config = self.configs[0]
     if conflicts := [name for name in kwargs if any(name in config.kwargs for config in self.configs)]:
         names = ", ".join(f"`{name}`" for name in conflicts)
         _refuse(_active, _innermost(self), f"the launch passes {names}, which the configs of its autotuner set")

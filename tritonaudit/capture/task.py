@@ -127,7 +127,7 @@ def capture(task: CaptureTask) -> Captured:
     cases = compile_cases(subject)
     for case in cases:
         recorder, failure = _call(subject, case, _configs_for(case, cases), clock)
-        launches.extend(recorder.launches)
+        launches.extend((*recorder.launches, *recorder.refused))
         missed.extend(_in_gluon(recorder))
         if failure is not None:
             missed.append(_missed(case, failure))
@@ -176,8 +176,9 @@ def _call(
     from tritonaudit.capture.record import Recorder
     from tritonaudit.capture.standin import Host
 
-    recorder = Recorder(_target, case.label, configs, front_end)
-    again = Recorder(_target, case.label, configs, front_end)
+    recorder, again = (
+        Recorder(_target, case.label, configs, front_end, subject=subject.name) for _ in (Host.META, Host.CPU)
+    )
     try:
         with time_limit(clock.share()):
             failure = _attempt(subject, case, recorder, Host.META)

@@ -144,7 +144,7 @@ def _largest_block(launches: Iterable[Launch]) -> int:
 def _launched(
     kernel: Any, call: InferredCall, task: InferTask, case: str = _CASE
 ) -> tuple[list[Launch], SourceError | None]:
-    """The launches of one call, and what is said against it."""
+    """The launches of one call, with those that Triton refuses where it takes others, and what is said against it."""
     from tritonaudit.capture.arguments import build_arguments
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.task import target
@@ -157,8 +157,10 @@ def _launched(
     except Exception as error:
         return [], SourceError(f"{type(error).__name__}: {error}", str(task.path), 0, 1)
     if not recorder.launches:
-        return [], SourceError("nothing is launched", str(task.path), 0, 1)
-    return recorder.launches, next((launch.error for launch in recorder.launches if launch.error is not None), None)
+        refused = next((launch.error for launch in recorder.refused), None)
+        return [], refused or SourceError("nothing is launched", str(task.path), 0, 1)
+    made = [*recorder.launches, *recorder.refused]
+    return made, next((launch.error for launch in recorder.launches if launch.error is not None), None)
 
 
 @lru_cache(maxsize=4)

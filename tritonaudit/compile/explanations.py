@@ -124,6 +124,18 @@ _KNOWN = (
         is_hardware=True,
     ),
     _known(
+        r"num_ctas > 1 (requires|not supported)",
+        "the target's hardware has no clusters of blocks",
+        "leave such configs out there, by `prune_configs_by`: the autotuner does not pass over them",
+        is_hardware=True,
+    ),
+    _known(
+        r"^the launch passes .* which the configs of its autotuner set",
+        "Triton takes a value from one of them only",
+        "leave it out of the launch, or out of the configs",
+        is_of_text=True,
+    ),
+    _known(
         r"requires \.target sm_\d+ or higher|requires NVIDIA SM\d+",
         "the target's hardware lacks this instruction",
         "choose another way on such hardware, or leave the target out",

@@ -31,7 +31,9 @@ def gather(
             path=kernel.path,
             name=kernel.name,
             span=places.name(kernel.path, kernel.line),
-            variants=tuple(_variant(same, compiled, places) for same in variants.values()),
+            variants=tuple(
+                _variant(same, _cases(same, variants.values()), compiled, places) for same in variants.values()
+            ),
             sweeps=grown.get(kernel, ()),
         )
         for kernel, variants in sorted(by_kernel.items(), key=lambda item: (item[0].path, item[0].line))
@@ -52,12 +54,25 @@ def _key(launch: Launch) -> _Key:
     return _Key(launch.target, launch.config, launch.signature, launch.program or launch.error)
 
 
-def _variant(launches: Sequence[Launch], compiled: Mapping[Program, Variant], places: Places) -> Variant:
+def _cases(launches: Iterable[Launch], of_kernel: Iterable[Iterable[Launch]]) -> tuple[str, ...]:
+    """The cases of these launches, after their subjects where several launch the kernel."""
+    subjects = {launch.subject for same in of_kernel for launch in same if launch.subject}
+    return tuple(
+        dict.fromkeys(
+            f"{launch.subject}: {launch.case}" if launch.subject and len(subjects) > 1 else launch.case
+            for launch in launches
+        )
+    )
+
+
+def _variant(
+    launches: Sequence[Launch], cases: tuple[str, ...], compiled: Mapping[Program, Variant], places: Places
+) -> Variant:
     first = launches[0]
     known = {
         "target": first.target,
         "config": first.config,
-        "cases": tuple(dict.fromkeys(launch.case for launch in launches)),
+        "cases": cases,
         "signature": first.signature,
         "assumed": first.assumed,
         "warnings": tuple(_source_error(said, places) for said in first.warnings),

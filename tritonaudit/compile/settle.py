@@ -33,7 +33,7 @@ def settle_all(launches: Iterable[Launch], config: Config) -> Settled:
     """The source findings that the captured launches settle, in all of their files; what was inferred settles none."""
     signatures: dict[str, dict[str, dict[tuple[tuple[str, str], ...], None]]] = {}
     for launch in launches:
-        if not launch.is_inferred:
+        if launch.signature and not launch.is_inferred:
             kernels = signatures.setdefault(launch.kernel.path, {})
             kernels.setdefault(launch.kernel.name, {})[launch.signature] = None
     found = [
