@@ -38,7 +38,11 @@ def sqrt_of_doubles(x: Tensor) -> Tensor:
     odd = exponent & 1
     scaled = mantissa * _power_of_two(odd)
     root = torch.sqrt(scaled)
-    root = root + _fma_of_doubles(-root, root, scaled) / (2 * root)
+    rest = _fma_of_doubles(-root, root, scaled)
+    up = torch.nextafter(root, torch.full_like(root, torch.inf)) - root
+    down = torch.nextafter(root, torch.zeros_like(root)) - root
+    # The square of what lies half-way to a neighbour exceeds root's by a bit more than the root times the step.
+    root = root + torch.where(rest > root * up, up, torch.where(rest <= root * down, down, 0))
     refined = root * _power_of_two((exponent - odd) >> 1)
     return torch.where((x > 0) & x.isfinite(), refined, torch.sqrt(x))
 
