@@ -46,7 +46,7 @@ def coverage(
 ) -> Coverage:
     """Capture the subjects, infer the rest, compile, and say what every launched kernel came to."""
     launched = dict(_launched(site, files))
-    captured = capture_subjects(specs, targets, jobs)
+    captured = capture_subjects(specs, targets, jobs, is_brief=True)
     places = {(launch.kernel.path, launch.kernel.line) for launch in captured.launches}
     inferred = infer_kernels(files, places, targets, jobs)
     launches = [*captured.launches, *inferred.launches]

@@ -36,10 +36,14 @@ class Missed:
 
 @dataclass(frozen=True)
 class CaptureTask:
-    """One subject of a file or folder, by its name, on the worker's target."""
+    """One subject of a file or folder, by its name, on the worker's target.
+
+    `is_brief` asks for what one call launches: the first case, a few configs, no sweeps.
+    """
 
     path: Path
     subject: str
+    is_brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,12 @@ def target() -> str:
     return _target
 
 
-def capture_all(path: Path) -> tuple[Captured, ...] | Unloadable:
+def capture_all(path: Path, *, is_brief: bool = False) -> tuple[Captured, ...] | Unloadable:
     """The launches of every subject of a file or folder."""
     names = subject_names(path)
-    return names if isinstance(names, Unloadable) else tuple(capture(CaptureTask(path, name)) for name in names)
+    if isinstance(names, Unloadable):
+        return names
+    return tuple(capture(CaptureTask(path, name, is_brief)) for name in names)
 
 
 def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
@@ -124,16 +130,17 @@ def capture(task: CaptureTask) -> Captured:
     clock = _Clock(time.monotonic() + _SECONDS)
     launches: list[Launch] = []
     missed: list[Missed] = []
-    cases = compile_cases(subject)
+    cases = compile_cases(subject)[: 1 if task.is_brief else None]
     for case in cases:
-        recorder, failure = _call(subject, case, _configs_for(case, cases), clock)
+        configs = _CONFIGS_PER_VARIATION if task.is_brief else _configs_for(case, cases)
+        recorder, failure = _call(subject, case, configs, clock)
         launches.extend((*recorder.launches, *recorder.refused))
         missed.extend(_in_gluon(recorder))
         if failure is not None:
             missed.append(_missed(case, failure))
     sweeps = [
         sweep
-        for dimension, growing in (storm_cases(subject) if launches else ())
+        for dimension, growing in (storm_cases(subject) if launches and not task.is_brief else ())
         if (sweep := _sweep(subject, dimension, growing, clock)) is not None
     ]
     return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases))

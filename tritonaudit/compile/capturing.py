@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -67,11 +68,11 @@ class _Lost:
 _Result = Captured | Unloadable | _Lost
 
 
-def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int) -> Gathered:
-    """The launches of every subject of the files and folders, on every target."""
+def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int, *, is_brief: bool = False) -> Gathered:
+    """The launches of every subject of the files and folders, on every target; of one call each where it is brief."""
     if not files:
         return Gathered()
-    results = _on_each(targets, jobs, lambda target, workers: _on(target, files, workers))
+    results = _on_each(targets, jobs, lambda target, workers: _on(target, files, workers, is_brief))
     captured = [result for result in results if isinstance(result, Captured)]
     return Gathered(
         launches=tuple(launch for one in captured for launch in one.launches),
@@ -157,11 +158,16 @@ def _on_each(targets: Sequence[str], jobs: int, work: Callable[[str, int], Itera
         return [result for one in found for result in one]
 
 
-def _on(target: str, files: Sequence[Path], workers: int) -> Iterator[_Result]:
+def _on(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:
     """A file's subjects in one task; where that dies, each in its own, so that only the one that kills it is lost."""
     again: list[Path] = []
     for path, outcome in run_tasks(
-        capture_all, files, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
+        partial(capture_all, is_brief=is_brief),
+        files,
+        workers=workers,
+        limits=_LIMITS,
+        prepare=become_gpu,
+        arguments=(target,),
     ):
         if isinstance(outcome, Killed):
             again.append(path)
@@ -170,10 +176,10 @@ def _on(target: str, files: Sequence[Path], workers: int) -> Iterator[_Result]:
         else:
             yield from outcome
     if again:
-        yield from _one_by_one(target, again, workers)
+        yield from _one_by_one(target, again, workers, is_brief)
 
 
-def _one_by_one(target: str, files: Sequence[Path], workers: int) -> Iterator[_Result]:
+def _one_by_one(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:
     tasks: list[CaptureTask] = []
     for path, names in run_tasks(
         subject_names, files, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
@@ -183,7 +189,7 @@ def _one_by_one(target: str, files: Sequence[Path], workers: int) -> Iterator[_R
         elif isinstance(names, Unloadable):
             yield names
         else:
-            tasks.extend(CaptureTask(path, name) for name in names)
+            tasks.extend(CaptureTask(path, name, is_brief) for name in names)
     for task, outcome in run_tasks(
         capture, tasks, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
     ):

@@ -135,12 +135,15 @@ def _rounds(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.T
 
 
 def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, ...]:
-    """Execute blocks in their order, each for the programs that come to it; all branches lead onwards."""
+    """Execute each block for the programs that come to it, when no more can come: no branch leads back."""
     waiting: dict[int, list[_Group]] = {0: [_Group(torch.arange(len(frame.programs)), ())]}
     returned: list[_Group] = []
     types: list[Type] = []
-    for number, block in enumerate(function.region.blocks):
+    seen: set[int] = set()
+    for number in _order(function):
+        block = function.region.blocks[number]
         arrived = waiting.pop(number, [])
+        seen.add(number)
         if not arrived:
             continue
         places = torch.cat([group.places for group in arrived])
@@ -155,11 +158,32 @@ def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, .
             types = [frame.type(value) for value in last.operands]
             returned.append(_Group(places, tuple(inner.operands(last))))
         for target, passed, index in _branches(machine, last, inner):
-            if target <= number:
+            if target in seen:
                 raise Unsupported(last.name, "a branch that leads back")
             group = _Group(places, tuple(inner[value] for value in passed)).take(index)
             waiting.setdefault(target, []).append(group)
     return _united(returned, types, len(frame.programs)) if types else ()
+
+
+def _order(function: Function) -> list[int]:
+    """The blocks, each behind all from which branches lead to it."""
+    found: list[int] = []
+    seen = {0}
+    waiting = [(0, iter(_targets(function, 0)))]
+    while waiting:
+        number, targets = waiting[-1]
+        following = next((target for target in targets if target not in seen), None)
+        if following is None:
+            found.append(number)
+            waiting.pop()
+        else:
+            seen.add(following)
+            waiting.append((following, iter(_targets(function, following))))
+    return found[::-1]
+
+
+def _targets(function: Function, number: int) -> list[int]:
+    return [target for target, _ in function.region.blocks[number].operations[-1].successors]
 
 
 def _arrived(groups: Sequence[_Group], types: Sequence[Type]) -> tuple[Value, ...]:

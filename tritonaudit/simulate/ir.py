@@ -97,7 +97,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Region:
-    """Blocks, of which the first is entered. All regions but those of functions and of `tt.map_elementwise` have one."""
+    """Blocks, of which the first is entered; only regions of functions and of `tt.map_elementwise` have several."""
 
     blocks: tuple[Block, ...]
 
@@ -119,7 +119,7 @@ class Function:
     is_public: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
     """A kernel and the functions that it calls."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.simulate.engine import Outcome, Run, execute
@@ -51,7 +52,7 @@ class Execution:
         x, y, z = launch.grid
         order = None if self.order is None else self.order(x * y * z)
         run = Run(self.is_checked, order, self.fresh.undefined, self.tick)
-        with torch.utils._python_dispatch._disable_current_modes():
+        with _disable_current_modes(), torch._C.DisableTorchFunction():
             outcome = execute(module, launch.grid, arguments_of(launch, bound), run)
         self.launches.append(Executed(launch, outcome))
 

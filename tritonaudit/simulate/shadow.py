@@ -91,7 +91,7 @@ class Shadow:
         cells.put(self._writers, numbers)
         cells.fill(self._atomics, is_atomic)
         if clocks.is_kept:
-            cells.put(self._clocks, clocks.of(programs).reshape(numbers.shape).expand(numbers.shape))
+            cells.put(self._clocks, _lanes(clocks.of(programs), cells))
         self._written.grow(low, high)
         if not is_atomic and not cells.is_injective:
             last = cells.of(self._writers)
@@ -147,9 +147,14 @@ class Shadow:
 
 def _numbers(programs: Programs, cells: Selection) -> torch.Tensor:
     """Which program each lane belongs to."""
+    return _lanes(programs.numbers.to(torch.int32), cells)
+
+
+def _lanes(per_program: torch.Tensor, cells: Selection) -> torch.Tensor:
+    """What each program has, in all of its lanes; of lanes that are all programs', what the last has."""
     shape = cells.sizes if isinstance(cells, Strided) else tuple(cells.index.shape)
-    column = programs.numbers.to(torch.int32).reshape(-1, *([1] * (len(shape) - 1)))
-    return column.expand(shape) if shape[0] == len(programs) else column[-1:].expand(shape)
+    column = per_program.reshape(-1, *([1] * (len(shape) - 1)))
+    return column.expand(shape) if shape[0] == len(per_program) else column[-1:].expand(shape)
 
 
 def _kept(conflicts: list[Conflict], cells: Selection) -> list[Conflict]:
