@@ -13,7 +13,7 @@ from tritonaudit.compile.facts import CompileError, Variant
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
-_LIMITS = Limits(seconds=300, memory=8 << 30)  # of one program
+_LIMITS = Limits(seconds=120, memory=8 << 30)  # of one program
 
 
 @dataclass(frozen=True)
