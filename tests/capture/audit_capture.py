@@ -36,6 +36,35 @@ def hard_coded(x):
     return out.to(torch.float16)
 
 
+def benchmarks_itself(x):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.reset_peak_memory_stats()
+    start.record()
+    tuned(x)
+    end.record(torch.cuda.current_stream())
+    torch.cuda.Stream().wait_event(end)
+    end.synchronize()
+    torch.cuda.set_rng_state(torch.cuda.get_rng_state())
+    assert start.elapsed_time(end) > 0
+    assert torch.cuda.max_memory_allocated() >= torch.cuda.memory_allocated()
+    noise = torch.rand(x.shape, device="cuda", generator=torch.Generator(device="cuda").manual_seed(0))
+    scale_kernel[(1,)](x, noise, x.numel(), 2.0, BLOCK=tuned_kernel.best_config.kwargs["BLOCK"])
+
+
+def asks_for_limits(x):
+    properties = torch.cuda.get_device_properties(x.device)
+    limits = triton.runtime.driver.active.utils.get_device_properties(0)
+    threads = properties.max_threads_per_multi_processor
+    registers = properties.regs_per_multiprocessor
+    assert (limits["max_threads_per_sm"], limits["max_num_regs"]) == (threads, registers)
+    scale_kernel[(threads, registers // 1024)](x, x, int(torch.cuda.is_bf16_supported(False)), 2.0, BLOCK=64)
+
+
+def random_inputs(case: Case):
+    generator = torch.Generator(device="cuda")
+    return (torch.randn(64, device="cuda", generator=generator),)
+
+
 def per_sequence(x, lengths):
     for length in lengths.tolist():
         scale_kernel[(1,)](x, x, length, 1.0, BLOCK=64)
@@ -76,7 +105,7 @@ hooked = []
 
 @triton.autotune(
     configs=[
-        triton.Config({"BLOCK": block}, num_warps=warps, pre_hook=lambda args: args["out_ptr"].zero_())
+        triton.Config({"BLOCK": block}, num_warps=warps, num_stages=3, pre_hook=lambda args: args["out_ptr"].zero_())
         for block, warps in ((64, 1), (128, 2), (256, 4), (512, 4), (1024, 8))
     ],
     key=["n"],
@@ -101,11 +130,11 @@ def tuned(x):
 
 @triton.autotune(
     configs=[
-        triton.Config({"BLOCK": 64}),
-        triton.Config({"BLOCK": 64}, maxnreg=64),
-        triton.Config({"BLOCK": 64}, num_ctas=2),
-        triton.Config({"BLOCK": 128}, pre_hook=lambda args: 1 / 0),
-        triton.Config({"BLOCK": 256}),
+        triton.Config({"BLOCK": 64}, num_stages=3),
+        triton.Config({"BLOCK": 64}, num_stages=3, maxnreg=64),
+        triton.Config({"BLOCK": 64}, num_stages=3, num_ctas=2),
+        triton.Config({"BLOCK": 128}, num_stages=3, pre_hook=lambda args: 1 / 0),
+        triton.Config({"BLOCK": 256}, num_stages=3),
     ],
     key=["n"],
 )
@@ -168,6 +197,9 @@ X = [Tensor("size")]
 ONE = ("float32",)
 plain = Subject(scale, inputs=X)
 on_cuda = Subject(hard_coded, inputs=X, dtypes=ONE)
+benchmarking = Subject(benchmarks_itself, inputs=X, dtypes=ONE)
+limits = Subject(asks_for_limits, inputs=X, dtypes=ONE)
+seeded = Subject(scale, inputs=random_inputs, dtypes=ONE)
 varlen = Subject(per_sequence, inputs=lengths, dtypes=ONE)
 gradients = Subject(Scaled.apply, inputs=X, gradients=True, dtypes=ONE)
 custom = Subject(through_operator, inputs=X, dtypes=ONE)

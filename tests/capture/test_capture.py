@@ -90,6 +90,19 @@ def test_a_wrapper_that_hard_codes_cuda_sees_a_gpu(hopper: dict[str, Captured], 
     assert (there.grid, dict(there.arguments)["BLOCK"]) == ((304, 1, 1), 256)
 
 
+@pytest.mark.parametrize("subject", ["benchmarking", "seeded"])
+def test_what_wrappers_ask_of_torch_is_answered(hopper: dict[str, Captured], subject: str) -> None:
+    assert hopper[subject].missed == ()
+    assert "scale_kernel" in {launch.kernel.name for launch in hopper[subject].launches}
+
+
+def test_a_gpu_has_the_limits_of_its_target(hopper: dict[str, Captured], mi300: dict[str, Captured]) -> None:
+    for found, threads, registers in ((hopper, 2048, 65536), (captured("sm_75"), 1024, 65536), (mi300, 2048, 131072)):
+        launch = launch_in(found["limits"], "size=1024 float32")
+        assert launch.grid == (threads, registers // 1024, 1)
+        assert dict(launch.arguments)["n"] == (launch.target != "sm_75")
+
+
 def test_host_code_that_reads_values_gets_real_ones(hopper: dict[str, Captured]) -> None:
     assert [dict(launch.arguments)["n"] for launch in hopper["varlen"].launches] == [3, 17, 64]
 

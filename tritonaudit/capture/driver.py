@@ -67,16 +67,21 @@ class _Utils:
         self._device = device
 
     def get_device_properties(self, device: int) -> dict[str, Any]:
-        return {
-            "max_shared_mem": self._device.target.shared_per_block,
-            "max_num_regs": 65536,
+        """Without what is not known of the device; a block may have all registers of a multiprocessor."""
+        target = self._device.target
+        warps = target.warps_per_multiprocessor
+        figures = {
+            "max_shared_mem": target.shared_per_block,
+            "max_num_regs": target.registers_per_multiprocessor,
+            "max_threads_per_sm": None if warps is None else warps * target.warp_size,
             "multiprocessor_count": self._device.multiprocessors,
-            "warpSize": self._device.target.warp_size,
-            "arch": str(self._device.target.arch),
+            "warpSize": target.warp_size,
+            "arch": str(target.arch),
             "sm_clock_rate": 1_000_000,
             "mem_clock_rate": 1_000_000,
             "mem_bus_width": 4096,
         }
+        return {name: figure for name, figure in figures.items() if figure is not None}
 
     def load_binary(self, *arguments: Any) -> tuple[int, ...]:
         return (0, 0, 0, 0, 1024)

@@ -160,56 +160,67 @@ def tensors_on(host: Host) -> Iterator[None]:
 
 def _stand_in_cuda(device: Device) -> None:
     """`torch.cuda` (and `torch.version`) as they are on the device."""
-    properties = SimpleNamespace(
-        name=device.name,
-        major=device.capability[0],
-        minor=device.capability[1],
-        total_memory=device.memory,
-        multi_processor_count=device.multiprocessors,
-        warp_size=device.target.warp_size,
-        shared_memory_per_block=48 * 1024,
-        shared_memory_per_block_optin=device.target.shared_per_block,
-        shared_memory_per_multiprocessor=device.target.shared_per_multiprocessor,
-        regs_per_multiprocessor=65536,
-        max_threads_per_multi_processor=2048,
-        L2_cache_size=50 << 20,
-        gcnArchName=str(device.target.arch),
-    )
-    stream = SimpleNamespace(
-        cuda_stream=0,
-        device=_GPU,
-        synchronize=_nothing(),
-        wait_stream=_nothing(),
-        wait_event=_nothing(),
-        record_event=_nothing(),
-        query=lambda: True,
-    )
+    properties = _properties(device)
+    stream = _Stream()
     answers: dict[str, Callable[..., Any]] = {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
-        "init": _nothing(),
-        "_lazy_init": _nothing(),
         "device_count": lambda: 1,
         "current_device": lambda: 0,
-        "set_device": _nothing(),
         "get_device_capability": lambda *_: device.capability,
         "get_device_properties": lambda *_: properties,
         "get_device_name": lambda *_: device.name,
-        "is_bf16_supported": lambda *_, **__: True,
-        "synchronize": _nothing(),
-        "empty_cache": _nothing(),
         "current_stream": lambda *_: stream,
         "default_stream": lambda *_: stream,
         "mem_get_info": lambda *_: (device.memory, device.memory),
+        "memory_stats": lambda *_: {},
         "is_current_stream_capturing": lambda: False,
+        "get_rng_state": lambda *_: torch.get_rng_state(),
+        "initial_seed": torch.initial_seed,
+        **{name: _nothing() for name in _WITHOUT_RESULT},
+        **{name: lambda *_, **__: 0 for name in _MEMORY_IN_USE},
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
     for name in ("device", "device_of", "stream"):
         setattr(torch.cuda, name, _NoContext)
-    torch.cuda.Stream = torch.cuda.Event = lambda *_, **__: stream
+    torch.cuda.Stream, torch.cuda.Event = _Stream, _Event
+    torch.Generator = _Generator
     torch.version.cuda = "12.8" if device.target.backend == "cuda" else None
     torch.version.hip = "6.4" if device.target.backend == "hip" else None
+
+
+_WITHOUT_RESULT = (
+    "init", "_lazy_init", "set_device", "synchronize", "empty_cache", "ipc_collect", "set_stream", "set_rng_state",
+    "reset_peak_memory_stats", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
+    "reset_max_memory_cached", "manual_seed", "manual_seed_all", "seed", "seed_all",
+)  # fmt: skip
+_MEMORY_IN_USE = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
+
+_STATIC_SHARED = (
+    48 << 10
+)  # of a block that does not opt in to more (CUDA C++ Programming Guide, "Compute Capabilities")
+
+
+def _properties(device: Device) -> SimpleNamespace:
+    """What `torch.cuda.get_device_properties` tells, but for what is not known of the device."""
+    target = device.target
+    warps = target.warps_per_multiprocessor
+    figures = {
+        "name": device.name,
+        "major": device.capability[0],
+        "minor": device.capability[1],
+        "total_memory": device.memory,
+        "multi_processor_count": device.multiprocessors,
+        "warp_size": target.warp_size,
+        "shared_memory_per_block": _STATIC_SHARED if target.backend == "cuda" else target.shared_per_block,
+        "shared_memory_per_block_optin": target.shared_per_block,
+        "shared_memory_per_multiprocessor": target.shared_per_multiprocessor,
+        "regs_per_multiprocessor": target.registers_per_multiprocessor,
+        "max_threads_per_multi_processor": None if warps is None else warps * target.warp_size,
+        "gcnArchName": str(target.arch),
+    }
+    return SimpleNamespace(**{name: figure for name, figure in figures.items() if figure is not None})
 
 
 _SMI = {"cuda": "nvidia-smi", "hip": "rocm-smi"}
@@ -235,6 +246,60 @@ def _stand_in_command(device: Device) -> None:
 def _nothing() -> Callable[..., None]:
     """A function that takes anything and does nothing: one of its own each time, as torch's tables want them."""
     return lambda *_, **__: None
+
+
+class _Stream:
+    """A stream on which nothing is ever left to do."""
+
+    cuda_stream = 0
+    device = _GPU
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Takes what a stream takes."""
+
+    def query(self) -> bool:
+        return True
+
+    def record_event(self, event: _Event | None = None) -> _Event:
+        return event or _Event()
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+    def wait_event(self, event: _Event) -> None:
+        """There is nothing to wait for."""
+
+    def wait_stream(self, stream: _Stream) -> None:
+        """There is nothing to wait for."""
+
+
+class _Event:
+    """An event that has happened; a millisecond lies between any two."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Takes what an event takes."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end_event: _Event) -> float:
+        return 1.0
+
+    def record(self, stream: _Stream | None = None) -> None:
+        """It has happened already."""
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+    def wait(self, stream: _Stream | None = None) -> None:
+        """There is nothing to wait for."""
+
+
+class _Generator(torch._C.Generator):  # type: ignore[misc]
+    """A generator for the GPU makes its numbers on the CPU."""
+
+    def __new__(cls, device: Any = "cpu") -> _Generator:
+        return super().__new__(cls, "cpu" if _is_gpu(device) else device)  # type: ignore[no-any-return]
 
 
 class _NoContext(contextlib.ContextDecorator):
