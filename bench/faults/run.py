@@ -53,6 +53,7 @@ def run_file(path: Path) -> Ran:
 
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
+    from tritonaudit.simulate.faults import Kind
     from tritonaudit.simulate.fresh import FreshMemory
     from tritonaudit.simulate.live import Execution
 
@@ -81,6 +82,7 @@ def run_file(path: Path) -> Ran:
         )
         for executed in execution.launches
         for fault in executed.faults
+        if fault.kind not in (Kind.MASKED_STORED, Kind.SAME_WRITES)
     )
     distinct = tuple({(f.kind, f.path, f.line, f.tensor): f for f in flags}.values())
     return Ran(path, time.perf_counter() - started, len(execution.launches), distinct, error)

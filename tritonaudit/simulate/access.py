@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -117,7 +117,7 @@ class Accesses:
             sound = torch.ones(whole.shape, dtype=torch.bool)
             sound[inside] = mask_tensor(doubt.sound)
             doubt = Doubt(sound, doubt.origin)
-        return Value(whole, joined([doubt, None if other is not None else Doubt(where, location)]))
+        return Value(whole, joined([doubt, None if other is not None else Doubt(where, location, is_masked=True)]))
 
     def _load_indexed(
         self,
@@ -141,11 +141,12 @@ class Accesses:
         if good is not None:
             fill = torch.zeros((), dtype=found.dtype) if other is None else other.to(found.dtype)
             found = torch.where(good, found, fill)
-            sound = good
-            if other is not None and where is not None:
-                sound = good | ~mask_tensor(where)
+            asked = None if where is None else mask_tensor(where)
+            sound = good if asked is None else good | ~asked
             if not bool(sound.all()):
                 doubt = joined([doubt, Doubt(sound, location)])
+            if other is None and asked is not None and not bool(asked.all()):
+                doubt = joined([doubt, Doubt(asked, location, is_masked=True)])
         return Value(found, doubt)
 
     # -- stores ----------------------------------------------------------------------------------------------------
@@ -181,17 +182,38 @@ class Accesses:
         if fast is not None and (fast[1].sizes[0] == len(programs)) and fast[1].is_injective:
             buffer, cells, _ = fast
             part = value if where is None else _boxed(value, where, type)
-            self._note_write(buffer, cells, value.itemsize, programs, location)
-            cells.put(buffer.memory.typed(dtype_of(type)), part)
+            self._write(buffer, cells, part, type, programs, location)
             return
         parts, _, shape = self._indexed(pointer, where, type, programs, location, "store")
         values = value.expand(len(programs), *type.shape)
         for one in parts:
             selection = _whole(one.selection, (len(programs), *shape[1:]))
-            self._note_write(one.buffer, selection, value.itemsize, programs, location)
+            self._write(one.buffer, selection, values, type, programs, location)
             memory = one.buffer.memory.typed(dtype_of(type))
-            selection.put(memory, values)
             self._check_collisions(one.buffer, selection, memory, values, programs, location)
+
+    def _write(
+        self,
+        buffer: Buffer,
+        selection: Selection,
+        values: torch.Tensor,
+        type: Type,
+        programs: Programs,
+        location: Location | None,
+    ) -> None:
+        """Write to memory; two programs that write the same there do no harm."""
+        memory = buffer.memory.typed(dtype_of(type))
+        conflicts = self._note_write(buffer, selection, values.itemsize, programs)
+        differs = _differ(selection.of(memory), values) if conflicts else None
+        selection.put(memory, values)
+        if differs is None:
+            return
+        differs = differs | _differ(selection.of(memory), values)
+        harmful = [replace(c, bad=c.bad & differs) if c.is_write else c for c in conflicts]
+        harmless = [replace(c, bad=c.bad & ~differs) for c in conflicts if c.is_write]
+        cells = selection.moved(0, values.itemsize // buffer.memory.cell)
+        self._report(buffer, cells, harmful, programs, location, is_write=True)
+        self._report(buffer, cells, harmless, programs, location, is_write=True, is_same=True)
 
     def _check_collisions(
         self,
@@ -206,7 +228,7 @@ class Accesses:
         if not self.is_checked or selection.is_injective or values[0].numel() < 2:
             return
         after = selection.of(memory)
-        bad = (after != values) & ((after == after) | (values == values))
+        bad = _differ(after, values)
         if isinstance(selection, Indexed) and selection.kept is not None:
             bad = bad & selection.kept
         if not bool(bad.any()) or not isinstance(selection, Indexed):
@@ -226,7 +248,10 @@ class Accesses:
         found = []
         for part in parts:
             selection = _whole(part.selection, shape)
-            self._note_write(part.buffer, selection, dtype_of(type).itemsize, programs, location, is_atomic=True)
+            size = dtype_of(type).itemsize
+            conflicts = self._note_write(part.buffer, selection, size, programs, is_atomic=True)
+            cells = selection.moved(0, size // part.buffer.memory.cell)
+            self._report(part.buffer, cells, conflicts, programs, location, is_write=True)
             found.append(Part(part.buffer, selection, part.kept))
         self.clocks.tick(programs)
         return found, shape
@@ -448,19 +473,12 @@ class Accesses:
         return Doubt(~unknown, location) if bool(unknown.any()) else None
 
     def _note_write(
-        self,
-        buffer: Buffer,
-        selection: Selection,
-        size: int,
-        programs: Programs,
-        location: Location | None,
-        *,
-        is_atomic: bool = False,
-    ) -> None:
-        if self.is_checked:
-            cells = selection.moved(0, size // buffer.memory.cell)
-            conflicts = buffer.memory.shadow.write(cells, programs, self.clocks, is_atomic=is_atomic)
-            self._report(buffer, cells, conflicts, programs, location, is_write=True)
+        self, buffer: Buffer, selection: Selection, size: int, programs: Programs, *, is_atomic: bool = False
+    ) -> list[Conflict]:
+        if not self.is_checked:
+            return []
+        cells = selection.moved(0, size // buffer.memory.cell)
+        return buffer.memory.shadow.write(cells, programs, self.clocks, is_atomic=is_atomic)
 
     def _report(
         self,
@@ -471,9 +489,11 @@ class Accesses:
         location: Location | None,
         *,
         is_write: bool,
+        is_same: bool = False,
     ) -> None:
         for conflict in conflicts:
             kind = Kind.RACE_WRITE_WRITE if conflict.is_write and is_write else Kind.RACE_READ_WRITE
+            kind = Kind.SAME_WRITES if is_same else kind
             positions = _numbered(cells) * buffer.memory.cell
             self.faults.add_lanes(
                 Fault(kind, location, buffer.name),
@@ -497,7 +517,8 @@ def check_stored(
     bad = ~mask_tensor(doubt.sound)
     if where is not None:
         bad = bad & mask_tensor(where)
-    faults.add_lanes(Fault(Kind.UNDEFINED_STORED, location, origin=doubt.origin), bad, programs)
+    kind = Kind.MASKED_STORED if doubt.is_masked else Kind.UNDEFINED_STORED
+    faults.add_lanes(Fault(kind, location, origin=doubt.origin), bad, programs)
 
 
 def _mask(mask: Value) -> Mask:
@@ -571,6 +592,11 @@ def _numbered(cells: Selection) -> torch.Tensor:
     for axis, (size, stride) in enumerate(zip(cells.sizes, cells.strides, strict=True)):
         found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
     return found
+
+
+def _differ(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+    """Where two values are not the same; NaN is the same as NaN."""
+    return (one != two) & ((one == one) | (two == two))
 
 
 def _repeated(selection: Indexed) -> torch.Tensor:

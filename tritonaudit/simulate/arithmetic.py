@@ -69,11 +69,11 @@ def mask_is_single(mask: Mask) -> bool:
 def _chosen_doubt(mask: Mask, left: Doubt | None, right: Doubt | None) -> Doubt | None:
     found: Doubt | None = None
     if left is not None and not is_within(mask, left.sound):
-        found = Doubt(mask_tensor(left.sound) | ~mask_tensor(mask), left.origin)
+        found = replace(left, sound=mask_tensor(left.sound) | ~mask_tensor(mask))
     if right is not None:
         sound = mask_tensor(right.sound) | mask_tensor(mask)
         if not bool(sound.all()):
-            found = joined([found, Doubt(sound, right.origin)])
+            found = joined([found, replace(right, sound=sound)])
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -21,10 +22,12 @@ class Kind(Enum):
     NO_TENSOR = "access to no tensor of the launch"
     MISALIGNED = "misaligned access"
     UNDEFINED_STORED = "undefined value stored"
+    MASKED_STORED = "value stored of lanes that a load's mask left out"
     UNDEFINED_ADDRESS = "address from an undefined value"
     UNDEFINED_BRANCH = "branch on an undefined value"
     RACE_WRITE_WRITE = "race between two writes"
     RACE_READ_WRITE = "race between a read and a write"
+    SAME_WRITES = "programs write the same to one place"
     LANES_COLLIDE = "lanes of one store collide"
     OVERFLOW_ADDRESS = "address from an integer that overflowed"
     DIVISION_BY_ZERO = "integer division by zero"
@@ -90,7 +93,7 @@ class Faults:
             )
         )
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[Fault]:
         return iter(self.found.values())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tritonaudit.simulate.ir import Operation
 from tritonaudit.simulate.machine import Frame, Handler, Machine
 from tritonaudit.simulate.numerics.dot import dot
@@ -17,15 +19,21 @@ def _dot(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
 
 
 def _doubt(operation: Operation, frame: Frame) -> Doubt | None:
-    """A row of the left that holds an undefined element makes a row of the product undefined, a column a column."""
+    """A row of the left that holds an undefined element makes a row of the product undefined, a column a column.
+
+    What a mask left out adds nothing to the sums as long as it is 0.
+    """
     left, right, total = operation.operands
     found: list[Doubt | None] = [frame[total].undefined]
     for number, axis in ((left, -1), (right, -2)):
         doubt = frame[number].undefined
-        if doubt is not None:
-            sound = mask_tensor(doubt.sound)
-            whole = sound.expand(sound.shape[0], *frame.type(number).shape)
-            found.append(Doubt(whole.all(axis, keepdim=True), doubt.origin))
+        if doubt is None or (
+            doubt.is_masked and not bool((~mask_tensor(doubt.sound) & (frame.tensor(number) != 0)).any())
+        ):
+            continue
+        sound = mask_tensor(doubt.sound)
+        whole = sound.expand(sound.shape[0], *frame.type(number).shape)
+        found.append(replace(doubt, sound=whole.all(axis, keepdim=True)))
     return joined(found)
 
 

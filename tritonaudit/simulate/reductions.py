@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
 from tritonaudit.simulate.ir import Operation, Region
 from tritonaudit.simulate.machine import Frame, Handler, Machine
 from tritonaudit.simulate.numerics.elements import dtype_of
-from tritonaudit.simulate.values import Doubt, Value, mask_tensor
+from tritonaudit.simulate.values import Doubt, Value, joined, mask_tensor
 
 _Whole = Callable[[torch.Tensor, int], torch.Tensor]
 
@@ -24,7 +25,41 @@ def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     else:
         results = _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
     doubt = _doubt(operation, frame, lambda sound: sound.all(axis))
+    if doubt is not None and doubt.is_masked and whole is not None:
+        doubt = _weighed(doubt, frame[operation.operands[0]], blocks[0], results[0], axis, _only(region))
     return tuple(Value(result, doubt) for result in results)
+
+
+def _weighed(
+    doubt: Doubt, value: Value, block: torch.Tensor, result: torch.Tensor, axis: int, name: str
+) -> Doubt | None:
+    """What masks left out takes part as 0: that is of no weight in a sum, and in an extreme where it is not it."""
+    assert value.undefined is not None
+    left_out = (~mask_tensor(value.undefined.sound)).expand(block.shape)
+    if name in ("arith.addf", "arith.addi"):
+        return None if not bool((left_out & (block != 0)).any()) else replace(doubt, is_masked=False)
+    neutral = _NEUTRAL.get(name)
+    if neutral is None:
+        return replace(doubt, is_masked=False)
+    fill = torch.tensor(neutral(block.dtype), dtype=block.dtype)
+    without = _WHOLE[name](torch.where(left_out, fill, block), axis)
+    sound = (without == result) | left_out.all(axis)
+    return None if bool(sound.all()) else replace(doubt, sound=sound, is_masked=False)
+
+
+def _least(dtype: torch.dtype) -> float:
+    return float("-inf") if dtype.is_floating_point else int(torch.iinfo(dtype).min)
+
+
+def _most(dtype: torch.dtype) -> float:
+    return float("inf") if dtype.is_floating_point else int(torch.iinfo(dtype).max)
+
+
+_NEUTRAL: dict[str, Callable[[torch.dtype], float]] = {
+    **dict.fromkeys(("arith.maxnumf", "arith.maximumf", "arith.maxsi"), _least),
+    **dict.fromkeys(("arith.minnumf", "arith.minimumf", "arith.minsi"), _most),
+}
+"""What an extreme does not notice."""
 
 
 def _scan(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -61,7 +96,8 @@ def _doubt(operation: Operation, frame: Frame, along: Callable[[torch.Tensor], t
     shape = frame.type(operation.operands[0]).shape
     masks = [mask_tensor(doubt.sound) for doubt in doubts]
     sound = along(torch.stack(torch.broadcast_tensors(*(mask.expand(mask.shape[0], *shape) for mask in masks))).all(0))
-    return None if bool(sound.all()) else Doubt(sound, doubts[0].origin)
+    worst = joined(doubts)
+    return None if bool(sound.all()) or worst is None else replace(worst, sound=sound)
 
 
 # -- by the operations of the region -----------------------------------------------------------------------------------

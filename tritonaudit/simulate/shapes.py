@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 
@@ -12,7 +13,7 @@ from tritonaudit.simulate.ir import Operation, Type
 from tritonaudit.simulate.machine import Frame, Handler, Machine
 from tritonaudit.simulate.numerics.elements import constant
 from tritonaudit.simulate.numerics.unsupported import Unsupported
-from tritonaudit.simulate.values import Data, Doubt, Mask, Value, mask_tensor
+from tritonaudit.simulate.values import Data, Mask, Value, joined, mask_tensor
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -119,12 +120,13 @@ def _stacked(operation: Operation, frame: Frame, together: Callable[[list[torch.
     count = max(tensor.shape[0] for tensor in tensors)
     data = together([tensor.expand(count, *shape) for tensor in tensors])
     found = [value.undefined for value in values]
-    if all(doubt is None for doubt in found):
+    worst = joined(found)
+    if worst is None:
         return Value(data)
     masks = [torch.ones([1] * (len(shape) + 1), dtype=torch.bool) if d is None else mask_tensor(d.sound) for d in found]
     count = max(mask.shape[0] for mask in masks)
     sound = together([mask.expand(count, *shape) for mask in masks])
-    return Value(data, Doubt(sound, next(doubt.origin for doubt in found if doubt is not None)))
+    return Value(data, replace(worst, sound=sound))
 
 
 def _split(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

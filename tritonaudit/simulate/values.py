@@ -21,10 +21,17 @@ Mask: TypeAlias = "torch.Tensor | Box"
 
 @dataclass(frozen=True, eq=False)
 class Doubt:
-    """Lanes whose elements mean nothing: those in which `sound` does not hold, since what happened at `origin`."""
+    """Lanes whose elements mean nothing: those in which `sound` does not hold, since what happened at `origin`.
+
+    `is_masked` says that a mask left out all of them: the language leaves open what they hold, every GPU loads 0.
+    """
 
     sound: Mask
     origin: Location | None
+    is_masked: bool = False
+
+
+_NOWHERE = torch.zeros(1, dtype=torch.bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +97,16 @@ def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
     found: Doubt | None = None
     for doubt in doubts:
         if doubt is not None:
-            found = doubt if found is None else replace(found, sound=both(found.sound, doubt.sound))
+            found = doubt if found is None else _both_doubts(found, doubt)
     return found
+
+
+def _both_doubts(one: Doubt, two: Doubt) -> Doubt:
+    """Lanes of either; what nobody wrote weighs more than what a mask left out."""
+    if one is two:
+        return one
+    worse = two if one.is_masked and not two.is_masked else one
+    return replace(worse, sound=both(one.sound, two.sound))
 
 
 def merged(parts: Iterable[tuple[torch.Tensor, Value]], type: Type, programs: int) -> Value:
@@ -130,13 +145,13 @@ def _tensor_merged(parts: list[tuple[torch.Tensor, torch.Tensor]], programs: int
 
 
 def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int) -> Doubt | None:
-    origin = next((doubt.origin for _, doubt in parts if doubt is not None), None)
-    if all(doubt is None for _, doubt in parts):
+    worst = joined([None if doubt is None else Doubt(_NOWHERE, doubt.origin, doubt.is_masked) for _, doubt in parts])
+    if worst is None:
         return None
     rank = max(mask_tensor(doubt.sound).dim() for _, doubt in parts if doubt is not None)
     whole = torch.ones([1] * rank, dtype=torch.bool)
     masks = [(index, whole if doubt is None else mask_tensor(doubt.sound)) for index, doubt in parts]
-    return Doubt(_tensor_merged(masks, programs), origin)
+    return replace(worst, sound=_tensor_merged(masks, programs))
 
 
 def _doubt_taken(doubt: Doubt | None, index: torch.Tensor) -> Doubt | None:
@@ -144,8 +159,8 @@ def _doubt_taken(doubt: Doubt | None, index: torch.Tensor) -> Doubt | None:
         return None
     sound = taken(doubt.sound, index)
     assert not isinstance(sound, Affine)
-    return Doubt(sound, doubt.origin)
+    return replace(doubt, sound=sound)
 
 
 def _doubt_shaped(doubt: Doubt | None, change: Callable[[Mask], Mask]) -> Doubt | None:
-    return None if doubt is None else Doubt(change(doubt.sound), doubt.origin)
+    return None if doubt is None else replace(doubt, sound=change(doubt.sound))

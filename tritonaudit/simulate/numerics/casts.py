@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tritonaudit.simulate.numerics.integers import as_unsigned
-from tritonaudit.simulate.numerics.rounding import narrow, to_odd, toward_zero
+from tritonaudit.simulate.numerics.rounding import few_bits, narrow, toward_zero
 
 _EXACT_IN_DOUBLE = 1 << 53
 _BELOW_DOUBLE = (1 << 12) - 1
@@ -104,7 +104,7 @@ def between_floats_toward_zero(x: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _to_float8(x: Tensor, dtype: torch.dtype) -> Tensor:
     largest = _LARGEST[dtype]
-    wide = x.to(torch.float32) if x.dtype != torch.float64 else to_odd(x)
+    wide = x.to(torch.float32) if x.dtype != torch.float64 else few_bits(x)
     return wide.clamp(-largest, largest).to(dtype)
 
 

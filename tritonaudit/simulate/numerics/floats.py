@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -15,26 +13,25 @@ LOG2_E = 1.4426950408889634
 def maximum(a: Tensor, b: Tensor) -> Tensor:
     """NaN if either is; +0 is above -0."""
     larger = torch.maximum(a, b)
-    # The sum of two zeros is -0 only where both are.
-    return torch.where((larger == 0) & (a == b), a + b, larger) if _has_zero(larger) else larger
+    return larger if _is_plain(larger) else _with_larger_zeros(larger, a, b)
 
 
 def minimum(a: Tensor, b: Tensor) -> Tensor:
     """NaN if either is; -0 is below +0."""
     smaller = torch.minimum(a, b)
-    return torch.where((smaller == 0) & (a == b), -(-a - b), smaller) if _has_zero(smaller) else smaller
+    return smaller if _is_plain(smaller) else -_with_larger_zeros(-smaller, -a, -b)
 
 
 def maximum_number(a: Tensor, b: Tensor) -> Tensor:
     """The other one where one is NaN; +0 is above -0. Faster than torch.fmax where nothing is NaN."""
-    larger = maximum(a, b)
-    return torch.where(larger.isnan(), _number(a, b), larger) if _has_nan(larger) else larger
+    larger = torch.maximum(a, b)
+    return larger if _is_plain(larger) else _with_numbers(_with_larger_zeros(larger, a, b), a, b)
 
 
 def minimum_number(a: Tensor, b: Tensor) -> Tensor:
     """The other one where one is NaN; -0 is below +0."""
-    smaller = minimum(a, b)
-    return torch.where(smaller.isnan(), _number(a, b), smaller) if _has_nan(smaller) else smaller
+    smaller = torch.minimum(a, b)
+    return smaller if _is_plain(smaller) else _with_numbers(-_with_larger_zeros(-smaller, -a, -b), a, b)
 
 
 def clamp(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
@@ -63,24 +60,30 @@ def exponential(x: Tensor) -> Tensor:
 
 
 def square_root(x: Tensor) -> Tensor:
-    """Correctly rounded, which torch.sqrt of float32 and float64 is not."""
-    if x.dtype == torch.float64:
-        return sqrt_of_doubles(x)
-    return torch.sqrt(x.double()).to(torch.float32) if x.dtype == torch.float32 else torch.sqrt(x)
+    """Correctly rounded, which torch.sqrt of float32 and float64 is not.
+
+    Float32 by three rightly rounded steps in float64, faster than its root, that together err by less than 2^-51,
+    which is how near the root of a number of 24 bits comes to one of 25.
+    """
+    if x.dtype == torch.float32:
+        return torch.reciprocal(torch.rsqrt(x.double())).to(torch.float32)
+    return sqrt_of_doubles(x) if x.dtype == torch.float64 else torch.sqrt(x)
 
 
 def reciprocal_root(x: Tensor) -> Tensor:
     return torch.rsqrt(x.double()).to(torch.float32) if x.dtype == torch.float32 else torch.rsqrt(x)
 
 
-def _has_zero(x: Tensor) -> bool:
-    return int(torch.count_nonzero(x)) < int(x.numel())
+def _is_plain(x: Tensor) -> bool:
+    """Whether no element is 0 or NaN."""
+    return x.numel() == 0 or float(x.abs().amin()) > 0
 
 
-def _has_nan(x: Tensor) -> bool:
-    """May be wrong for infinities of both signs, which costs time alone."""
-    return math.isnan(float(x.sum(dtype=torch.float32 if x.dtype.itemsize < 4 else None)))
+def _with_larger_zeros(larger: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Of two zeros the sum is -0 only where both are."""
+    return torch.where((larger == 0) & (a == b), a + b, larger)
 
 
-def _number(a: Tensor, b: Tensor) -> Tensor:
-    return torch.where(a.isnan(), b, a)
+def _with_numbers(chosen: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """The other operand where what was chosen is NaN."""
+    return torch.where(chosen.isnan(), torch.where(a.isnan(), b, a), chosen)

@@ -10,8 +10,12 @@ from torch import Tensor
 
 from tritonaudit.simulate.numerics.rounding import narrow
 
-_BELOW_SINGLE = (1 << 29) - 1
-_TIE_OF_SINGLES = 1 << 28
+_BITS_OF_SINGLE = 35
+"""Sign, exponent and fraction of a float64 as far as float32 has them."""
+
+_TIE = -(1 << 63)
+"""What is left of a float64 midway between two float32 without these."""
+
 _SMALLEST_NORMAL_SINGLE = 2.0**-126
 
 _SPLITTER = 2.0**27 + 1
@@ -23,13 +27,11 @@ def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c` exactly, then rounded to nearest in their common type: float16, bfloat16, float32 or float64."""
     if a.dtype == torch.float64:
         return _fma_of_doubles(a, b, c)
-    product, addend = a.double() * b.double(), c.double()
-    total = product + addend
-    if a.dtype == torch.float16:
-        return narrow(total, torch.float16)
-    if a.dtype == torch.float32 and not _may_round_twice(total):
-        return total.to(torch.float32)
-    return narrow(sum_to_odd(product, addend, total), a.dtype)
+    left, right, addend = a.double(), b.double(), c.double()
+    total = torch.addcmul(addend, left, right)
+    if a.dtype == torch.float16 or (a.dtype == torch.float32 and not _may_round_twice(total)):
+        return narrow(total, a.dtype)
+    return narrow(sum_to_odd(left * right, addend, total), a.dtype)
 
 
 def sqrt_of_doubles(x: Tensor) -> Tensor:
@@ -53,11 +55,15 @@ def _power_of_two(exponent: Tensor) -> Tensor:
 
 
 def _may_round_twice(total: Tensor) -> bool:
-    """Whether a sum in float64 lies midway between two float32, or where these are subnormal."""
-    bits = total.view(torch.int64)
-    if bool(((bits & _BELOW_SINGLE) == _TIE_OF_SINGLES).any()):
+    """Whether one of these sums in float64 lies midway between two float32, or where these are subnormal."""
+    if total.numel() == 0:
+        return False
+    below_single = total.view(torch.int64) << _BITS_OF_SINGLE
+    if int(below_single.amin()) == _TIE:
         return True
     magnitude = total.abs()
+    if float(magnitude.amin()) >= _SMALLEST_NORMAL_SINGLE:
+        return False
     return bool(((magnitude < _SMALLEST_NORMAL_SINGLE) & (magnitude > 0)).any())
 
 

@@ -13,18 +13,18 @@ _WIDER_MASK = {torch.int8: 0xFF, torch.int16: 0xFFFF, torch.int32: 0xFFFFFFFF}
 
 def divide(a: Tensor, b: Tensor) -> Tensor:
     """The quotient rounded toward zero; the one that overflows wraps, which the processor would trap on."""
-    special = (b == 0) | (b == -1)
-    if not special.any():
+    if _is_positive(b):
         return torch.div(a, b, rounding_mode="trunc")
+    special = (b == 0) | (b == -1)
     quotient = torch.div(a, torch.where(special, 1, b), rounding_mode="trunc")
     return torch.where(b == 0, 0, torch.where(b == -1, -a, quotient))
 
 
 def remainder(a: Tensor, b: Tensor) -> Tensor:
     """What `divide` leaves, with the dividend's sign; 0 for a divisor of 0."""
-    special = (b == 0) | (b == -1)
-    if not special.any():
+    if _is_positive(b):
         return torch.fmod(a, b)
+    special = (b == 0) | (b == -1)
     return torch.where(special, 0, torch.fmod(a, torch.where(special, 1, b)))
 
 
@@ -41,10 +41,10 @@ def divide_floor(a: Tensor, b: Tensor) -> Tensor:
 
 
 def divide_unsigned(a: Tensor, b: Tensor) -> Tensor:
+    if _is_non_negative(a) and _is_positive(b):
+        return torch.div(a, b, rounding_mode="trunc")
     if a.dtype != torch.int64:
         return divide(as_unsigned(a), as_unsigned(b)).to(a.dtype)
-    if _all_non_negative(a, b):
-        return divide(a, b)
     positive = torch.where(b > 0, b, 1)
     estimate = torch.div(_shifted_right(a, 1), positive, rounding_mode="trunc") << 1
     quotient = estimate + less_or_equal_unsigned(positive, a - estimate * positive).to(a.dtype)
@@ -53,10 +53,10 @@ def divide_unsigned(a: Tensor, b: Tensor) -> Tensor:
 
 
 def remainder_unsigned(a: Tensor, b: Tensor) -> Tensor:
+    if _is_non_negative(a) and _is_positive(b):
+        return torch.fmod(a, b)
     if a.dtype != torch.int64:
         return remainder(as_unsigned(a), as_unsigned(b)).to(a.dtype)
-    if _all_non_negative(a, b):
-        return remainder(a, b)
     return torch.where(b == 0, 0, a - divide_unsigned(a, b) * b)
 
 
@@ -66,11 +66,11 @@ def divide_ceil_unsigned(a: Tensor, b: Tensor) -> Tensor:
 
 def shift_right_logical(a: Tensor, amount: Tensor) -> Tensor:
     """Zeros come in from the left; amounts of the width or more (unsigned) leave 0."""
+    if _is_non_negative(a):
+        return a >> amount
     if a.dtype != torch.int64:
         wide = as_unsigned(a) >> torch.where(amount < 0, 63, amount.to(torch.int64))
         return wide.to(a.dtype)
-    if bool((a >= 0).all()):
-        return a >> amount
     inside = (amount > 0) & (amount < 64)
     shifted = (a >> amount) & (torch.iinfo(torch.int64).max >> (torch.where(inside, amount, 1) - 1))
     return torch.where(amount == 0, a, torch.where(inside, shifted, 0))
@@ -95,10 +95,14 @@ def multiply_high(a: Tensor, b: Tensor) -> Tensor:
 
 
 def less_unsigned(a: Tensor, b: Tensor) -> Tensor:
+    if _is_non_negative(a) and _is_non_negative(b):
+        return a < b
     return ordered(a) < ordered(b)
 
 
 def less_or_equal_unsigned(a: Tensor, b: Tensor) -> Tensor:
+    if _is_non_negative(a) and _is_non_negative(b):
+        return a <= b
     return ordered(a) <= ordered(b)
 
 
@@ -155,5 +159,9 @@ def _shifted_right(a: Tensor, places: int) -> Tensor:
     return (a >> places) & ((1 << (64 - places)) - 1)
 
 
-def _all_non_negative(a: Tensor, b: Tensor) -> bool:
-    return bool((a >= 0).all()) and bool((b >= 0).all())
+def _is_non_negative(a: Tensor) -> bool:
+    return a.numel() == 0 or int(a.amin()) >= 0
+
+
+def _is_positive(a: Tensor) -> bool:
+    return a.numel() == 0 or int(a.amin()) > 0

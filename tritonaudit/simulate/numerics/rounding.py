@@ -1,4 +1,4 @@
-"""Rounding to narrower floats, once: where torch rounds twice, the first of the two is to odd."""
+"""Rounding to narrower floats, once: where torch rounds twice, the first of the two loses nothing that counts."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ from torch import Tensor
 BITS = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 """The integers that hold a float's bits."""
 
+_DROPPED = (1 << 38) - 1
+
 
 def narrow(x: Tensor, dtype: torch.dtype) -> Tensor:
     """`x` rounded to nearest, ties to even, in `dtype`; from float64 torch goes by way of float32."""
-    if x.dtype != torch.float64 or dtype not in (torch.float16, torch.bfloat16):
-        return x.to(dtype)
-    single = x.to(torch.float32)
-    inexact = single.double() != x
-    if not inexact.any():
-        return single.to(dtype)
-    return to_odd(x).to(dtype)
+    if x.dtype == torch.float64 and dtype in (torch.float16, torch.bfloat16):
+        return few_bits(x).to(dtype)
+    return x.to(dtype)
 
 
-def to_odd(x: Tensor) -> Tensor:
-    """float64 in float32: what lies between two neighbours becomes the odd one, so that rounding again is harmless."""
-    single = x.to(torch.float32)
-    bits = single.view(torch.int32)
-    wide = single.double()
-    toward_zero = bits - (wide.abs() > x.abs()).to(torch.int32)
-    odd = torch.where((wide == x) | x.isnan(), bits, toward_zero | 1)
-    return odd.view(torch.float32)
+def few_bits(x: Tensor) -> Tensor:
+    """float64 as float32 with 15 bits, the last of which is set where any below it is: narrower types round it alike."""
+    bits = x.view(torch.int64)
+    carried = (bits & _DROPPED) + _DROPPED
+    return ((bits | carried) & ~_DROPPED).view(torch.float64).to(torch.float32)
 
 
 def toward_zero(x: Tensor, dtype: torch.dtype) -> Tensor:
