@@ -19,7 +19,7 @@ def narrow(x: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def few_bits(x: Tensor) -> Tensor:
-    """float64 as float32 with 15 bits, the last of which is set where any below it is: narrower types round it alike."""
+    """float64 as float32 of 15 bits, the last of them set if any below was: narrower types round it alike."""
     bits = x.view(torch.int64)
     carried = (bits & _DROPPED) + _DROPPED
     return ((bits | carried) & ~_DROPPED).view(torch.float64).to(torch.float32)
