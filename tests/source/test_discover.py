@@ -295,3 +295,13 @@ def test_without_either_the_project_is_where_one_started(tmp_path):
     if project_root(tmp_path) != tmp_path:
         pytest.skip("the temporary folder lies in a project")
     assert project_root(tmp_path / "src") == project_root(tmp_path / "src" / "a.py") == tmp_path / "src"
+
+
+def test_without_a_project_the_root_is_what_holds_the_package(tmp_path: Path) -> None:
+    inner = tmp_path / "site" / "pkg" / "ops"
+    inner.mkdir(parents=True)
+    if project_root(tmp_path) != tmp_path:
+        pytest.skip("the folder for temporary files is in a project")
+    for folder in (inner, inner.parent):
+        (folder / "__init__.py").touch()
+    assert project_root(inner / "softmax.py") == project_root(inner) == tmp_path / "site"

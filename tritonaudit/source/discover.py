@@ -41,13 +41,18 @@ def discover(paths: Sequence[Path], config: Config) -> Discovery:
 
 
 def project_root(start: Path) -> Path:
-    """The nearest folder at or above `start` with a pyproject.toml or .git, else the folder of `start` itself."""
+    """The nearest folder at or above `start` with a pyproject.toml or .git; without one, what holds its package.
+
+    That is the folder from which the outermost package around `start` is imported, or its own folder without one.
+    """
     folder = Path(os.path.abspath(start))
     if folder.is_file():
         folder = folder.parent
     for candidate in (folder, *folder.parents):
         if (candidate / "pyproject.toml").is_file() or (candidate / ".git").exists():
             return candidate
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
     return folder
 
 
