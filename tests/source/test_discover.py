@@ -297,11 +297,9 @@ def test_without_either_the_project_is_where_one_started(tmp_path):
     assert project_root(tmp_path / "src") == project_root(tmp_path / "src" / "a.py") == tmp_path / "src"
 
 
-def test_without_a_project_the_root_is_what_holds_the_package(tmp_path: Path) -> None:
-    inner = tmp_path / "site" / "pkg" / "ops"
-    inner.mkdir(parents=True)
+def test_without_a_project_the_root_is_what_holds_the_package(tmp_path):
+    write(tmp_path, "site/pkg/__init__.py", "site/pkg/ops/__init__.py", "site/pkg/ops/softmax.py")
     if project_root(tmp_path) != tmp_path:
-        pytest.skip("the folder for temporary files is in a project")
-    for folder in (inner, inner.parent):
-        (folder / "__init__.py").touch()
+        pytest.skip("the temporary folder lies in a project")
+    inner = tmp_path / "site" / "pkg" / "ops"
     assert project_root(inner / "softmax.py") == project_root(inner) == tmp_path / "site"
