@@ -274,6 +274,24 @@ def test_exponential_of_the_rounded_product() -> None:
     assert int(ulp_distance(found, torch.exp(x.double()).float()).max()) > 2
 
 
+@pytest.mark.parametrize("name", ["sinh", "cosh"])
+def test_hyperbolic_functions_overflow_no_sooner_than_they_must(name: str) -> None:
+    x = torch.tensor([[88.73, 89.0, 89.4, 90.0]])
+    expected = getattr(torch, name)(x.double()).float()
+    assert torch.equal(computed(f"math.{name}", [x], "f32"), expected)
+    assert expected.isinf().tolist() == [[False, False, False, True]]
+
+
+def test_empty_blocks() -> None:
+    """A launch of no programs."""
+    none = torch.zeros((0, 4))
+    for name, count in (("arith.maxnumf", 2), ("arith.minimumf", 2), ("math.fma", 3), ("tt.precise_sqrt", 1)):
+        assert computed(name, [none] * count, "f32").shape == (0, 4)
+    assert computed("arith.fptosi", [none], "f32", "i32").shape == (0, 4)
+    assert computed("arith.divsi", [none.int()] * 2, "i32").shape == (0, 4)
+    assert computed("arith.shrui", [none.int()] * 2, "i32").shape == (0, 4)
+
+
 def test_clamp() -> None:
     values, low, high = [-5.0, 0.5, 9.0, math.nan, math.inf], [-1.0] * 5, [1.0] * 5
     assert_same(run("tt.clampf", [values, low, high], "f32", propagateNan="none"), [-1, 0.5, 1, -1, 1])

@@ -53,7 +53,7 @@ _CUDA = "CUDA, single precision functions; the engine's own 1 ulp added"
 _CUDA_DOUBLE = "CUDA, double precision functions; the engine's own 1 ulp added"
 
 _BOUNDS: Mapping[tuple[str, str], Bound] = {
-    ("arith.divf", "f32"): Bound(2, "PTX div.full.f32: 2 ulp for |divisor| in [2^-126, 2^126]"),
+    ("arith.divf", "f32"): Bound(2, "PTX div.full.f32: 2 ulp over the full range"),
     ("arith.divf", "f64"): Bound(0, "PTX div.rn.f64"),
     ("arith.divf", "f16"): Bound(
         1, "Triton divides in f32 by div.full.f32 and rounds: an ulp where that crosses a tie"
