@@ -289,9 +289,50 @@ picky = Subject(refuse, inputs=[Tensor('size')], dtypes=["float32", "float16"])
 """
     (outcome,) = gathered(tmp_path, HEAD + refusing).outcomes
     assert outcome.status is Status.NOT_RUN
-    assert outcome.reason.startswith("the subject 'picky' for sm_90, with size=1024 float32 and 4 other cases: ")
+    assert outcome.reason.startswith("the subject 'picky', with size=1024 float32 and 4 other cases: ")
     assert "calling it gives TypeError: no singles (" in outcome.reason
     assert outcome.reason.endswith("audit_wrong.py:18)")
+
+
+def test_what_fails_on_all_targets_is_said_alike_and_without_them(tmp_path: Path) -> None:
+    choosing = """
+def choose(x):
+    if x.shape[0] == 1:
+        raise TypeError("too small")
+    if x.shape[0] == 1000 and torch.version.hip:
+        raise TypeError("only on NVIDIA")
+    return fill(x)
+
+choosy = Subject(choose, inputs=[Tensor('size')], dtypes=["float32"])
+"""
+    path = tmp_path / "audit_wrong.py"
+    path.write_text(HEAD + choosing, encoding="utf-8")
+    reasons = [outcome.reason for outcome in capture_subjects([path], ["sm_90", "gfx942"], jobs=1).outcomes]
+    alike, other = dict.fromkeys(reasons)
+    assert reasons.count(alike) == 2
+    assert alike.startswith("the subject 'choosy', with size=1 float32: calling it gives TypeError: too small (")
+    assert other.startswith("the subject 'choosy' on gfx942, with size=1000 float32: ")
+
+
+def test_a_subject_of_which_no_case_can_be_called_is_a_problem(tmp_path: Path) -> None:
+    found = gathered(tmp_path, HEAD + "bad = Subject(lambda x, y: fill(x), inputs=[Tensor('size')])\n")
+    (problem,) = found.problems
+    assert problem.message.startswith("the subject 'bad', in all 7 cases, such as size=1024 float32: ")
+    assert "missing 1 required positional argument: 'y'" in problem.message
+    assert found.outcomes == ()
+
+
+def test_a_file_whose_import_hangs_is_a_problem_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tritonaudit.compile.capturing.become_gpu", become_impatient_gpu)
+    found = gathered(tmp_path, HEAD + "import time\nwhile True:\n    time.sleep(0.01)\n")
+    assert [problem.message for problem in found.problems] == ["importing it takes longer than 0.5 s"]
+
+
+def become_impatient_gpu(target: str) -> None:
+    from tritonaudit.capture import task
+
+    task.IMPORT_SECONDS = 0.5
+    task.become_gpu(target)
 
 
 @pytest.mark.skipif(not hasattr(JITFunction, "is_gluon"), reason="this Triton has no Gluon")

@@ -108,8 +108,18 @@ def test_sarif_takes_what_is_found(file: Path) -> None:
     assert "accumulators<=256" in note["message"]["text"]
 
 
-def test_a_limit_that_cannot_be_checked_is_not_kept_quiet(file: Path) -> None:
-    (outcome,) = judged(file, "accumulators<=256").outcomes
+def test_a_limit_that_nothing_can_check_is_a_problem(file: Path) -> None:
+    audit = judged(file, "accumulators<=256")
+    (problem,) = audit.problems
+    assert problem.message == "nothing that was compiled tells whether the budget's `accumulators<=256` is kept"
+    assert audit.outcomes == ()
+
+
+def test_a_limit_that_one_kernel_cannot_check_is_not_kept_quiet(file: Path) -> None:
+    other = kernel(variant("gfx942", accumulators=8), path=str(file), name="other_kernel")
+    audit = judge_kernels([spilling(file), other], parse_budget("accumulators<=256"), Config(file.parent))
+    assert audit.problems == ()
+    (outcome,) = audit.outcomes
     assert outcome.status is Status.NOT_RUN
     assert outcome.subject == "softmax.py:6"
     assert outcome.reason == "nothing compiled tells whether `softmax_kernel` keeps the budget's `accumulators<=256`"

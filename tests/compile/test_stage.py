@@ -11,10 +11,13 @@ pytest.importorskip("triton", reason="triton compiles the kernels")
 
 from tritonaudit.compile import compiling
 from tritonaudit.compile.audit import CompileAudit, CompileRequest
+from tritonaudit.compile.budget import parse_budget
+from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
 from tritonaudit.execute.pool import Limits
 from tritonaudit.finding import Confidence, Outcome, Status
+from tritonaudit.hardware.targets import unsupported
 
 SPEC = """\
 import torch
@@ -93,6 +96,28 @@ def test_a_program_that_takes_too_long_to_compile_is_not_run(tmp_path: Path, mon
     found = compiled(tmp_path, audit_sum=SPEC.format(dtype="float32").replace("sum_kernel", "slow_kernel"))
     assert found.kernels == ()
     assert "compiling `slow_kernel` took longer than 0.01 s" in reasons(found.audit.outcomes, Status.NOT_RUN)
+
+
+def test_a_limit_that_nothing_can_check_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "audit_sum.py").write_text(SPEC.format(dtype="float32"), encoding="utf-8")
+    request = CompileRequest(("sm_90",), parse_budget("sm_90:registers<=255,sm_80:registers<=255"), jobs=1)
+    problems = compile_paths([tmp_path], Config(root=tmp_path), request).audit.problems
+    assert [problem.message for problem in problems] == [
+        "nothing that was compiled tells whether the budget's `sm_80:registers<=255` is kept"
+    ]
+
+
+@pytest.mark.skipif(unsupported("sm_100", triton_version()) is None, reason="this Triton compiles for sm_100")
+def test_a_target_that_triton_lacks_is_a_problem_where_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "audit_sum.py").write_text(SPEC.format(dtype="float32"), encoding="utf-8")
+    asked, usual = (
+        compile_paths([tmp_path], Config(root=tmp_path), CompileRequest(targets, jobs=2)).audit
+        for targets in (("sm_90", "sm_100"), ())
+    )
+    assert [problem.message for problem in asked.problems] == [unsupported("sm_100", triton_version())]
+    assert usual.problems == ()
+    for audit in (asked, usual):
+        assert unsupported("sm_100", triton_version()) in reasons(audit.outcomes, Status.NOT_RUN)
 
 
 def test_kernels_without_a_subject_are_compiled_as_inferred(tmp_path: Path) -> None:

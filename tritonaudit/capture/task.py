@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
+from tritonaudit.execute.blame import text_of, users_place
 from tritonaudit.subject.model import Case, Subject
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 90.0  # for the cases of a subject: each has at most half of what is left
 _LEAST_SECONDS = 2.0
+IMPORT_SECONDS = 60.0  # for the import of a file with subjects
 _CONFIGS_PER_VARIATION = 3  # of an autotuner's configs, where a case only varies the sizes of another
 _MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill in a second
 
@@ -57,7 +58,7 @@ class SweepLaunches:
 
 @dataclass(frozen=True)
 class Captured:
-    """What calling one subject made."""
+    """What calling one subject made: of so many cases, `failed` could not be called."""
 
     task: CaptureTask
     target: str
@@ -65,6 +66,7 @@ class Captured:
     sweeps: tuple[SweepLaunches, ...] = ()
     missed: tuple[Missed, ...] = ()
     cases: int = 0
+    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,12 @@ def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
     from tritonaudit.subject.load import LoadError
 
     try:
-        return tuple(_loaded(path))
+        with time_limit(IMPORT_SECONDS):
+            return tuple(_loaded(path))
     except LoadError as error:
         return Unloadable(error.path, error.message, error.line)
+    except OutOfTime:
+        return Unloadable(str(path), f"importing it takes longer than {IMPORT_SECONDS:g} s")
 
 
 @lru_cache(maxsize=8)
@@ -130,6 +135,7 @@ def capture(task: CaptureTask) -> Captured:
     clock = _Clock(time.monotonic() + _SECONDS)
     launches: list[Launch] = []
     missed: list[Missed] = []
+    failed = 0
     cases = compile_cases(subject)[: 1 if task.is_brief else None]
     for case in cases:
         configs = _CONFIGS_PER_VARIATION if task.is_brief else _configs_for(case, cases)
@@ -138,12 +144,13 @@ def capture(task: CaptureTask) -> Captured:
         missed.extend(_in_gluon(recorder))
         if failure is not None:
             missed.append(_missed(case, failure))
+            failed += 1
     sweeps = [
         sweep
         for dimension, growing in (storm_cases(subject) if launches and not task.is_brief else ())
         if (sweep := _sweep(subject, dimension, growing, clock)) is not None
     ]
-    return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases))
+    return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases), failed)
 
 
 @dataclass(frozen=True)
@@ -233,20 +240,8 @@ def _in_gluon(recorder: Recorder) -> list[Missed]:
 
 
 def _missed(case: Case, error: BaseException) -> Missed:
-    """The failure, at the innermost line that is neither ours nor a library's."""
+    """The failure, at the innermost line that is the user's."""
     if isinstance(error, OutOfTime):
-        return Missed(case.label, f"calling it {error}")
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_foreign(frame.filename)]
-    words = " ".join(str(error).split()) or "no message"
-    reason = f"calling it gives {type(error).__name__}: {words}"
-    if not frames:
-        return Missed(case.label, reason)
-    return Missed(case.label, reason, frames[-1].filename, frames[-1].lineno)
-
-
-def _is_foreign(path: str) -> bool:
-    import torch
-    import triton
-
-    libraries = (Path(__file__).parents[1], Path(str(torch.__file__)).parent, Path(str(triton.__file__)).parent)
-    return "site-packages" in path or path.startswith(("<", *map(str, libraries)))
+        return Missed(case.label, f"calling it takes too long: all of its cases together have {_SECONDS:g} s")
+    reason = f"calling it gives {type(error).__name__}: {text_of(error) or 'no message'}"
+    return Missed(case.label, reason, *(users_place(error) or ()))

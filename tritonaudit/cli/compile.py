@@ -125,9 +125,8 @@ def _compile(
 ) -> CompileAudit:
     from tritonaudit.compile.audit import CompileRequest
     from tritonaudit.compile.stage import compile_paths
-    from tritonaudit.hardware.targets import DEFAULT_TARGETS
 
-    return compile_paths(sources, config, CompileRequest(targets or DEFAULT_TARGETS, budget, jobs))
+    return compile_paths(sources, config, CompileRequest(targets, budget, jobs))
 
 
 def _section(result: CompileAudit, against: Path | None, earlier: Record | None) -> CompiledSection:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tritonaudit.compile.budget import Budget, Overrun, unchecked, violations
+from tritonaudit.compile.budget import Budget, Limit, Overrun, unchecked, violations
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
-from tritonaudit.finding import Audit, Outcome, Status
-from tritonaudit.hardware.targets import DEFAULT_TARGETS
+from tritonaudit.finding import Audit, Outcome, Problem, Status
 
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """For which targets to compile, within which budget, in how many processes (None: as many as pay)."""
+    """For which targets to compile (none: the default ones), within which budget, in how many processes.
 
-    targets: tuple[str, ...] = DEFAULT_TARGETS
+    A target that is asked for must be one that the installed Triton can compile for; a default one need not be.
+    `jobs` is None for as many processes as pay.
+    """
+
+    targets: tuple[str, ...] = ()
     budget: Budget | None = None
     jobs: int | None = None
 
@@ -34,20 +37,36 @@ class CompileAudit:
 
 
 def judge_kernels(kernels: Sequence[CompiledKernel], budget: Budget | None, config: Config) -> Audit:
-    """The findings in compiled kernels, and the limits of the budget that could not be checked."""
+    """The findings in compiled kernels, and the limits of the budget that could not be checked.
+
+    A limit that no kernel shows to be kept or broken is a problem.
+    """
     learnt: dict[Path, list[KernelFacts]] = {}
     for kernel in kernels:
         learnt.setdefault(Path(kernel.path), []).append(kernel)
         if budget is not None and (broken := violations(budget, kernel)):
             learnt[Path(kernel.path)].append(Overrun(kernel, broken))
     audit = judge(learnt, config)
-    unsaid = tuple(_unchecked(kernels, budget)) if budget is not None else ()
-    return replace(audit, kernels=len(kernels), outcomes=(*audit.outcomes, *unsaid))
+    if budget is not None:
+        idle = [limit for limit in budget.limits if all(limit in unchecked(budget, kernel) for kernel in kernels)]
+        audit = replace(
+            audit,
+            problems=(*audit.problems, *(_idle(limit, config) for limit in idle)),
+            outcomes=(*audit.outcomes, *_unchecked(kernels, budget, idle)),
+        )
+    return replace(audit, kernels=len(kernels))
 
 
-def _unchecked(kernels: Sequence[CompiledKernel], budget: Budget) -> Iterator[Outcome]:
+def _idle(limit: Limit, config: Config) -> Problem:
+    message = f"nothing that was compiled tells whether the budget's `{limit.text}` is kept"
+    return Problem(shown_path(config.root), message)
+
+
+def _unchecked(kernels: Sequence[CompiledKernel], budget: Budget, idle: Collection[Limit]) -> Iterator[Outcome]:
     for kernel in kernels:
         for limit in unchecked(budget, kernel):
+            if limit in idle:
+                continue
             subject = f"{shown_path(Path(kernel.path))}:{kernel.span.line}"
             reason = f"nothing compiled tells whether `{kernel.name}` keeps the budget's `{limit.text}`"
             yield Outcome("budget", subject, Status.NOT_RUN, reason=reason)

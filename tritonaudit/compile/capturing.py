@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.task import (
+    IMPORT_SECONDS,
     Captured,
     CaptureTask,
     Missed,
@@ -22,6 +23,7 @@ from tritonaudit.capture.task import (
     subject_names,
 )
 from tritonaudit.capture.unasked import Inferred, InferTask, infer_launches
+from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -31,6 +33,7 @@ from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline
 
 _LIMITS = Limits(seconds=300, memory=8 << 30)  # of all cases of a file's subjects, and then of one subject
+_IMPORT = Limits(seconds=IMPORT_SECONDS + 10, memory=8 << 30)  # of a file's subjects
 _INFERENCE = Limits(seconds=60, memory=8 << 30)  # of one kernel
 _CHECK = "capture"
 
@@ -77,8 +80,8 @@ def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int, *
     return Gathered(
         launches=tuple(launch for one in captured for launch in one.launches),
         sweeps=tuple(sweep for one in captured if one.target == targets[0] for sweep in one.sweeps),
-        problems=tuple(dict.fromkeys(_problem(result) for result in results if not isinstance(result, Captured))),
-        outcomes=tuple(outcome for one in captured for outcome in _shortfall(one)),
+        problems=(*_unusable(results, targets), *_uncallable(captured, targets)),
+        outcomes=tuple(_shortfalls(captured, targets)),
     )
 
 
@@ -182,7 +185,7 @@ def _on(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Ite
 def _one_by_one(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:
     tasks: list[CaptureTask] = []
     for path, names in run_tasks(
-        subject_names, files, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
+        subject_names, files, workers=workers, limits=_IMPORT, prepare=become_gpu, arguments=(target,)
     ):
         if isinstance(names, Killed):
             yield _Lost(path, "", target, names)
@@ -196,36 +199,77 @@ def _one_by_one(target: str, files: Sequence[Path], workers: int, is_brief: bool
         yield _Lost(task.path, task.subject, target, outcome) if isinstance(outcome, Killed) else outcome
 
 
-def _problem(result: Unloadable | _Lost) -> Problem:
-    if isinstance(result, Unloadable):
-        return Problem(shown_path(Path(result.path)), result.reason, result.line)
-    what = f"the subject {result.subject!r}" if result.subject else "its subjects"
-    last = next((line for line in reversed(result.killed.log.splitlines()) if line.strip()), "")
-    said = f" ({last.strip()})" if last else ""
-    return Problem(shown_path(result.path), f"capturing {what} for {result.target} {result.killed.message}{said}")
+def _unusable(results: Iterable[_Result], targets: Sequence[str]) -> Iterator[Problem]:
+    """The files and subjects of which nothing came, each once with the targets where that is so."""
+    alike: dict[Unloadable | _Lost, list[str]] = {}
+    for result in results:
+        if isinstance(result, _Lost):
+            alike.setdefault(replace(result, target=""), []).append(result.target)
+        elif isinstance(result, Unloadable):
+            alike[result] = list(targets)
+    for result, on in alike.items():
+        if isinstance(result, Unloadable):
+            yield Problem(shown_path(Path(result.path)), result.reason, result.line)
+            continue
+        what = f"the subject {result.subject!r}" if result.subject else "its subjects"
+        last = next((line for line in reversed(result.killed.log.splitlines()) if line.strip()), "")
+        said = f" ({last.strip()})" if last else ""
+        message = f"capturing {what}{_only_on(on, targets)} {result.killed.message}{said}"
+        yield Problem(shown_path(result.path), message)
 
 
-def _shortfall(captured: Captured) -> Iterator[Outcome]:
-    """What a subject did not show: cases that could not be called, or no launch at all."""
-    shown = shown_path(captured.task.path)
+def _uncallable(captured: Iterable[Captured], targets: Sequence[str]) -> Iterator[Problem]:
+    """The subjects of which no case could be called, each once with the targets where that is so."""
+    alike: dict[tuple[CaptureTask, int, Missed], list[str]] = {}
+    for one in captured:
+        if _is_uncallable(one):
+            alike.setdefault((one.task, one.cases, one.missed[0]), []).append(one.target)
+    for (task, cases, missed), on in alike.items():
+        which = f"in all {cases} cases, such as {missed.case}" if cases > 1 else f"with {missed.case}"
+        message = f"the subject {task.subject!r}{_only_on(on, targets)}, {which}: {missed.reason}"
+        path, line = (missed.path, missed.line) if missed.path else (str(task.path), None)
+        yield Problem(shown_path(Path(path)), message, line)
+
+
+def _is_uncallable(captured: Captured) -> bool:
+    return captured.failed == captured.cases > 0
+
+
+def _shortfalls(captured: Iterable[Captured], targets: Sequence[str]) -> Iterator[Outcome]:
+    """What subjects did not show, cases that could not be called or no launch at all, in the same words for targets."""
+    alike: dict[tuple[CaptureTask, str], list[str]] = {}
+    for one in captured:
+        if not _is_uncallable(one):
+            for said in _shortfall(one):
+                alike.setdefault((one.task, said), []).append(one.target)
+    for (task, said), on in alike.items():
+        reason = f"the subject {task.subject!r}{_only_on(on, targets)}{said}"
+        for target in on:
+            yield Outcome(_CHECK, shown_path(task.path), Status.NOT_RUN, f"{task.subject}, {target}", reason)
+
+
+def _shortfall(captured: Captured) -> Iterator[str]:
     alike: dict[Missed, list[str]] = {}
     for missed in captured.missed:
         alike.setdefault(replace(missed, case=""), []).append(missed.case)
     for missed, cases in alike.items():
-        reason = f"the subject {captured.task.subject!r} {_which(captured, cases)}: {_reason(missed)}"
-        yield Outcome(_CHECK, shown, Status.NOT_RUN, f"{captured.task.subject}, {cases[0]}, {captured.target}", reason)
+        yield f", {_which(captured, cases)}: {_reason(missed)}"
     if not captured.launches and not captured.missed:
-        reason = f"the subject {captured.task.subject!r} launches no kernel"
-        yield Outcome(_CHECK, shown, Status.NOT_RUN, captured.target, reason)
+        yield " launches no kernel"
 
 
 def _which(captured: Captured, cases: Sequence[str]) -> str:
     """`with n=1000 float32 and 2 other cases`."""
     if len(cases) == captured.cases > 1:
-        return f"for {captured.target}, in all {len(cases)} cases"
+        return f"in all {len(cases)} cases"
     others = len(cases) - 1
-    more = f" and {others} other case{'s' if others > 1 else ''}" if others else ""
-    return f"for {captured.target}, with {cases[0]}{more}"
+    more = f" and {counted(others, 'other case')}" if others else ""
+    return f"with {cases[0]}{more}"
+
+
+def _only_on(on: Sequence[str], targets: Sequence[str]) -> str:
+    """` on sm_90`, empty where it is all targets."""
+    return "" if len(on) == len(targets) else f" on {listed(on)}"
 
 
 def _reason(missed: Missed) -> str:

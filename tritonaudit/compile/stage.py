@@ -16,8 +16,8 @@ from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
-from tritonaudit.finding import Audit, Outcome, Status
-from tritonaudit.hardware.targets import unsupported
+from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 
@@ -25,8 +25,9 @@ from tritonaudit.subject.find import subject_files
 def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest) -> CompileAudit:
     """Compile what the subjects below the paths launch, and the kernels there that no subject launches, as inferred."""
     jobs = request.jobs or os.cpu_count() or 1
-    gaps = {target: unsupported(target, triton_version()) for target in request.targets}
-    targets = tuple(target for target, gap in gaps.items() if gap is None)
+    asked = request.targets or DEFAULT_TARGETS
+    gaps = {target: gap for target in asked if (gap := unsupported(target, triton_version())) is not None}
+    targets = tuple(target for target in asked if target not in gaps)
     found = discover(paths, config)
     subjects = subject_files(found.files)
     gathered = capture_subjects(subjects, targets, jobs)
@@ -39,9 +40,14 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
     return CompileAudit(
         audit=replace(
             audit,
-            problems=(*found.problems, *gathered.problems, *audit.problems),
+            problems=(
+                *(Problem(shown_path(config.root), gap) for gap in gaps.values() if request.targets),
+                *found.problems,
+                *gathered.problems,
+                *audit.problems,
+            ),
             outcomes=(
-                *_gaps(gaps.values()),
+                *(Outcome("compile", "every kernel", Status.NOT_RUN, reason=gap) for gap in gaps.values()),
                 *gathered.outcomes,
                 *_uncompiled(gathered.launches, compiled.lost),
                 *audit.outcomes,
@@ -49,7 +55,7 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
             files=len(found.files),
         ),
         kernels=kernels,
-        targets=request.targets,
+        targets=asked,
         triton=triton_version(),
     )
 
@@ -68,12 +74,6 @@ def _compiled(launches: Sequence[Launch], jobs: int) -> Compiled:
     others = [one.program for one in launches if one.program is not None and one.program not in explained]
     first, rest = compile_programs(firsts.values(), jobs), compile_programs(others, jobs, explains=False)
     return Compiled({**rest.variants, **first.variants}, {**rest.lost, **first.lost})
-
-
-def _gaps(reasons: Iterable[str | None]) -> Iterator[Outcome]:
-    for reason in reasons:
-        if reason is not None:
-            yield Outcome("compile", "every kernel", Status.NOT_RUN, reason=reason)
 
 
 def _uncompiled(launches: Iterable[Launch], lost: Mapping[Program, str]) -> Iterator[Outcome]:

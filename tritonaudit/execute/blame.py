@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 import traceback
 
@@ -15,16 +16,28 @@ _HALF = 250  # characters of either end of a text that is longer than both
 
 def described(error: BaseException) -> str:
     """`raised ValueError: no such shape (softmax.py:12)`: the type, its text, and the line of the user's code."""
-    text = _text(error)
+    text = text_of(error)
     place = _place(error)
     return f"raised {_type_name(error)}{f': {text}' if text else ''}{f' ({place})' if place else ''}"
+
+
+def users_place(error: BaseException) -> tuple[str, int | None] | None:
+    """File and line of the innermost frame that is the user's: neither ours nor of what is installed.
+
+    Of a file that is no Python, the place in that file.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno
+    installed = _installed()
+    written = [place for place in _frames(error) if not place[0].startswith(installed)]
+    return written[-1] if written else None
 
 
 def exit_described(error: SystemExit) -> str:
     """The code with which `sys.exit` leaves, and its text where it was given one."""
     if error.code is None or isinstance(error.code, int):
         return f"exited with code {(error.code or 0) & 0xFF}"
-    return f"exited with code 1: {_text(error)}"
+    return f"exited with code 1: {text_of(error)}"
 
 
 def _type_name(error: BaseException) -> str:
@@ -32,8 +45,8 @@ def _type_name(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _text(error: BaseException) -> str:
-    """Its text on one line, in part where it is long."""
+def text_of(error: BaseException) -> str:
+    """An exception's text on one line, in part where it is long."""
     try:
         text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     except Exception as failure:
@@ -42,13 +55,22 @@ def _text(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """`FILE:LINE` of the innermost frame that is the user's: not ours, and where there is a choice, not installed."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    frames = [
+    """`FILE:LINE` of the user's place; where there is none, of what was called last that is not ours."""
+    frames = _frames(error)
+    place = users_place(error) or (frames[-1] if frames else None)
+    return ":".join(map(str, place)) if place else ""
+
+
+def _frames(error: BaseException) -> list[tuple[str, int]]:
+    """File and line of each frame that is not ours."""
+    return [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith(("<", _OURS))
     ]
-    written = [place for place in frames if not place[0].startswith(_INSTALLED)]
-    return ":".join(map(str, (written or frames)[-1])) if frames else ""
+
+
+def _installed() -> tuple[str, ...]:
+    """The folders of what is installed, and of torch and triton wherever they are."""
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "triton"))
+    return (*_INSTALLED, *(os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in files if file))

@@ -7,14 +7,12 @@ import importlib
 import importlib.util
 import os
 import sys
-import sysconfig
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-import tritonaudit
+from tritonaudit.execute.blame import text_of, users_place
 from tritonaudit.subject.modules import import_folders, module_name
 
 
@@ -61,8 +59,8 @@ def running(path: Path) -> Iterator[None]:
     except SyntaxError as error:
         raise LoadError(f"{type(error).__name__}: {error.msg}", error.filename or str(path), error.lineno) from error
     except (Exception, SystemExit) as error:
-        words = " ".join(str(error).split())
-        place = _users_line(error) or (str(path), None)
+        words = text_of(error)
+        place = users_place(error) or (str(path), None)
         raise LoadError(f"{type(error).__name__}{f': {words}' if words else ''}", *place) from error
 
 
@@ -96,13 +94,3 @@ def _prefer(folder: Path) -> None:
         if home != folder and home in _preferred:
             del sys.modules[name]
     _preferred.add(folder)
-
-
-_OURS = os.path.join(os.path.dirname(os.path.abspath(tritonaudit.__file__)), "")
-_INSTALLED = tuple(os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib"))
-
-
-def _users_line(error: BaseException) -> tuple[str, int | None] | None:
-    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    written = [place for place in frames if not place[0].startswith(("<", _OURS, *_INSTALLED))]
-    return written[-1] if written else None
