@@ -40,7 +40,7 @@ def nearest(x: float, element: str) -> float:
 
 @pytest.mark.parametrize("target", FLOATS)
 @pytest.mark.parametrize("source", INTEGERS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_integers_to_floats(source: str, target: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(integers(source), min_size=1, max_size=24))
@@ -58,7 +58,7 @@ def test_large_integers_round_once() -> None:
 
 @pytest.mark.parametrize("target", INTEGERS)
 @pytest.mark.parametrize("source", FLOATS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_floats_to_integers(source: str, target: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(floats(source), min_size=1, max_size=24))
@@ -77,7 +77,7 @@ def test_floats_to_integers(source: str, target: str, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("target", FLOATS)
 @pytest.mark.parametrize("source", FLOATS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_floats_to_floats(source: str, target: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(floats(source), min_size=1, max_size=24))
@@ -94,7 +94,7 @@ def test_doubles_round_once() -> None:
 
 
 @pytest.mark.parametrize("target", ["f16", "bf16"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_toward_zero(target: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(floats("f32").filter(math.isfinite), min_size=1, max_size=24))
@@ -141,7 +141,7 @@ def test_from_eight_bits(element: str, target: str) -> None:
 
 @pytest.mark.parametrize("element", EIGHT_BITS)
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_to_eight_bits(element: str, source: str, data: st.DataObject) -> None:
     """The nearest, of two equally near the even one; what is too large, infinities too, becomes the largest."""

@@ -77,7 +77,7 @@ JUDGES: dict[str, Judge] = {
 
 @pytest.mark.parametrize("element", FLOATS)
 @pytest.mark.parametrize("name", JUDGES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_two_operands(name: str, element: str, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(floats(element), floats(element)), min_size=1, max_size=40))
@@ -96,7 +96,7 @@ PREDICATES: dict[str, Callable[[float, float], bool]] = {
 
 
 @pytest.mark.parametrize("element", FLOATS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_comparisons(element: str, data: st.DataObject) -> None:
     """Ordered ones are false where one is NaN, unordered ones true."""
@@ -127,7 +127,7 @@ def fused(a: float, b: float, c: float, element: str) -> float:
 
 
 @pytest.mark.parametrize("element", FLOATS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_fused_multiply_add(element: str, data: st.DataObject) -> None:
     triples = data.draw(st.lists(st.tuples(*[floats(element)] * 3), min_size=1, max_size=24))
@@ -161,7 +161,7 @@ def test_square_roots_are_rounded_rightly(element: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("element", ["f32", "f64"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_remainder_steps(element: str, data: st.DataObject) -> None:
     """The rounded quotient's whole part, times the divisor, taken away in one fused step."""
@@ -238,7 +238,7 @@ ONE_OPERAND: dict[str, Callable[[float], float]] = {
 
 @pytest.mark.parametrize("element", ["f32", "f64"])
 @pytest.mark.parametrize("name", ONE_OPERAND)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_functions(name: str, element: str, data: st.DataObject) -> None:
     """Within two ulps of what Python's float64 gives, by operation and by libdevice's name."""

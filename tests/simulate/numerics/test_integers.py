@@ -60,7 +60,7 @@ JUDGES: dict[str, Judge] = {
 
 @pytest.mark.parametrize("element", INTEGERS)
 @pytest.mark.parametrize("name", JUDGES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_two_operands(name: str, element: str, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(integers(element), integers(element)), min_size=1, max_size=24))
@@ -80,7 +80,7 @@ PREDICATES: dict[str, Callable[[int, int], bool]] = {
 
 
 @pytest.mark.parametrize("element", INTEGERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_comparisons(element: str, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.tuples(integers(element), integers(element)), min_size=1, max_size=24))
@@ -94,7 +94,7 @@ def test_comparisons(element: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("element", INTEGERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_bits_of_one_operand(element: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(integers(element), min_size=1, max_size=24))
