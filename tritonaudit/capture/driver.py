@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,10 +14,14 @@ from tritonaudit.capture.device import Device
 
 
 class StandInDriver:
-    """What Triton's runtime, its autotuner and host code ask of a driver, from 3.2 to 3.9."""
+    """What Triton's runtime, its autotuner and host code ask of a driver, from 3.2 to 3.9.
 
-    def __init__(self, device: Device) -> None:
+    `number` is that of the device, by which Triton keeps what it compiled apart.
+    """
+
+    def __init__(self, device: Device, number: int = 0) -> None:
         self._device = device
+        self._number = number
         self.utils = _Utils(device)
         self.launcher_cls = _NoLauncher
 
@@ -29,7 +34,7 @@ class StandInDriver:
         return GPUTarget(target.backend, target.arch, target.warp_size)
 
     def get_current_device(self) -> int:
-        return 0
+        return self._number
 
     def set_current_device(self, device: int) -> None:
         """There is one device."""
@@ -107,3 +112,14 @@ def _call_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) 
 def stand_in_driver(device: Device) -> None:
     """Make the device Triton's active one, for the rest of the process."""
     driver.set_active(StandInDriver(device))
+
+
+@contextmanager
+def standing_in(device: Device, number: int) -> Iterator[None]:
+    """Make the device Triton's active one while this lasts, with a number that no real device has."""
+    before = dict(vars(driver))
+    driver.set_active(StandInDriver(device, number))
+    try:
+        yield
+    finally:
+        vars(driver).update(before)

@@ -72,6 +72,17 @@ def install() -> None:
     triton.compiler.compile = _compile
 
 
+@contextmanager
+def installed() -> Iterator[None]:
+    """Make Triton record launches instead of making them while this lasts."""
+    before = JITFunction.run, Autotuner.run, triton.compiler.compile
+    install()
+    try:
+        yield
+    finally:
+        JITFunction.run, Autotuner.run, triton.compiler.compile = before
+
+
 class StandInTensor:
     """A tensor as Triton's specialisation sees it: its storage begins at an aligned address, as an allocator's does."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from types import MappingProxyType
+from typing import Any
 
 import torch
 
@@ -41,7 +42,13 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
     }
 )
 
-Argument = "torch.Tensor | int | float | bool | None"
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """What is passed for a parameter: a tensor on the CPU for a pointer, a number for the rest."""
+
+    name: str
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -66,22 +73,19 @@ class Outcome:
     printed: tuple[str, ...] = ()
 
 
-def execute(module: Module, grid: Grid, arguments: Sequence[object], run: Run = Run()) -> Outcome:
+def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run = Run()) -> Outcome:
     """Execute a kernel; its tensors are changed as the kernel changes them.
 
-    `arguments` are those that the program still has, in order: tensors on the CPU for pointers, numbers for the rest.
-    Raises NotSimulated.
+    `arguments` are those that the program still has, in order. Raises NotSimulated.
     """
-    kernel = module.kernel
-    names = [kernel.names.get(number, f"argument {place}") for place, number in enumerate(kernel.arguments)]
-    tensors = {name: one for name, one in zip(names, arguments, strict=True) if isinstance(one, torch.Tensor)}
     faults = Faults()
     facts = _facts(module)
-    space = address_space(tensors, facts.written(names), run.undefined, facts.cell)
+    tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
+    space = address_space(tensors, facts.written, run.undefined, facts.cell)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
     accesses = Accesses(space, faults, clocks, run.is_checked)
     machine = Machine(module, accesses, faults, facts.handlers, run.is_checked, facts.addresses, run.tick)
-    values = _values(kernel, names, arguments, space)
+    values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):
         machine.run(programs, values)
     return Outcome(tuple(faults), tuple(machine.printed))
@@ -95,13 +99,8 @@ class _Facts:
     cell: int | None
     has_atomics: bool
     addresses: frozenset[tuple[str, int]]
-    written_arguments: frozenset[int] | None
+    written: frozenset[int] | None
     handlers: Mapping[str, Handler]
-
-    def written(self, names: Sequence[str]) -> list[str] | None:
-        if self.written_arguments is None:
-            return None
-        return [names[place] for place in self.written_arguments]
 
 
 @lru_cache(maxsize=64)
@@ -131,16 +130,15 @@ def _all(blocks: Sequence[Block]) -> list[Operation]:
     return list(blocks_in(blocks))
 
 
-def _values(kernel: Function, names: Sequence[str], arguments: Sequence[object], space: AddressSpace) -> list[Value]:
-    buffers = {buffer.name: buffer for buffer in space.buffers}
+def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> list[Value]:
+    addresses = {buffer.number: buffer.address for buffer in space.buffers}
     found: list[Value] = []
-    for number, name, argument in zip(kernel.arguments, names, arguments, strict=True):
+    for place, (number, argument) in enumerate(zip(kernel.arguments, arguments, strict=True)):
         type = kernel.types[number]
-        if isinstance(argument, torch.Tensor):
-            found.append(Value(Affine.uniform(buffers[name].address)))
+        if torch.is_tensor(argument.value):
+            found.append(Value(Affine.uniform(addresses[place])))
         elif type.is_float or type.element == "i1":
-            found.append(Value(torch.tensor([argument], dtype=dtype_of(type))))
+            found.append(Value(torch.tensor([argument.value], dtype=dtype_of(type))))
         else:
-            assert isinstance(argument, int)
-            found.append(Value(Affine.uniform(argument)))
+            found.append(Value(Affine.uniform(int(argument.value))))
     return found

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonaudit.capture.launch import Launch
-from tritonaudit.simulate.engine import Outcome, Run, execute
+from tritonaudit.simulate.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulate.faults import Fault
 from tritonaudit.simulate.fresh import FreshMemory
 from tritonaudit.simulate.ir import Module
@@ -63,18 +63,14 @@ def module_of(text: str) -> Module:
     return parse_module(text)
 
 
-def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[object]:
+def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[Argument]:
     """The arguments that the program still has: neither constexprs, nor specialised to 1, nor None."""
     gone = {name for name, kind in launch.signature if kind == "constexpr"}
     gone |= {name for name, hint in launch.specialisation if hint == "one"}
-    found: list[object] = []
-    for name, value in bound.items():
-        if name not in gone:
-            found.extend(_flat(value))
-    return found
+    return [Argument(name, one) for name, value in bound.items() if name not in gone for one in _flat(value)]
 
 
-def _flat(value: Any) -> Sequence[object]:
+def _flat(value: Any) -> Sequence[Any]:
     """A tuple's elements, a descriptor's tensor, sizes and strides."""
     if value is None:
         return []
@@ -82,5 +78,5 @@ def _flat(value: Any) -> Sequence[object]:
         return [inner for one in value for inner in _flat(one)]
     base = getattr(value, "base", None)
     if isinstance(base, torch.Tensor):
-        return [base] if not hasattr(value, "block_shape") else [base, *value.shape, *value.strides]
+        return [base, *value.shape, *value.strides] if hasattr(value, "block_shape") else [base]
     return [value]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -102,33 +102,35 @@ class AddressSpace:
 
     buffers: tuple[Buffer, ...]
 
+    @cached_property
+    def _by_number(self) -> dict[int, Buffer]:
+        return {buffer.number: buffer for buffer in self.buffers}
+
     def __getitem__(self, number: int) -> Buffer | None:
-        return self.buffers[number] if 0 <= number < len(self.buffers) else None
+        return self._by_number.get(number)
 
 
 def address_space(
-    tensors: Mapping[str, torch.Tensor],
-    written: Sequence[str] | None = None,
+    tensors: Sequence[tuple[int, str, torch.Tensor]],
+    written: Collection[int] | None = None,
     undefined: Mapping[int, torch.Tensor] | None = None,
     cell: int | None = None,
 ) -> AddressSpace:
-    """The memory of a launch's tensors, by the names of the parameters that they are passed for.
+    """The memory of a launch's tensors, each with the place and the name of its parameter.
 
-    Only memories that hold a tensor in `written` tell programs apart (None: all). `undefined` gives, by the address of
-    a storage, for each of its bytes whether nobody has written it yet; it is kept up to date. `cell` bounds how many
-    bytes the shadow keeps apart.
+    Only memories that hold a tensor at a place in `written` tell programs apart (None: all). `undefined` gives, by the
+    address of a storage, for each of its bytes whether nobody has written it yet; it is kept up to date. `cell` bounds
+    how many bytes the shadow keeps apart.
     """
-    storages: dict[int, list[str]] = {}
-    for name, tensor in tensors.items():
-        storages.setdefault(tensor.untyped_storage().data_ptr() or id(tensor), []).append(name)
-    memories: dict[str, Memory] = {}
-    for key, names in storages.items():
-        memory = _memory([tensors[name] for name in names], cell, (undefined or {}).get(key))
-        memory.shadow.is_shared = written is None or any(name in written for name in names)
-        memories.update(dict.fromkeys(names, memory))
-    return AddressSpace(
-        tuple(_buffer(number, name, tensors[name], memories[name]) for number, name in enumerate(tensors))
-    )
+    storages: dict[int, list[tuple[int, str, torch.Tensor]]] = {}
+    for one in tensors:
+        storages.setdefault(one[2].untyped_storage().data_ptr() or -one[0] - 1, []).append(one)
+    buffers: list[Buffer] = []
+    for key, together in storages.items():
+        memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key))
+        memory.shadow.is_shared = written is None or any(place in written for place, _, _ in together)
+        buffers.extend(_buffer(place, name, tensor, memory) for place, name, tensor in together)
+    return AddressSpace(tuple(buffers))
 
 
 def _memory(tensors: Sequence[torch.Tensor], most: int | None, undefined: torch.Tensor | None) -> Memory:
