@@ -1,13 +1,15 @@
 """tritonaudit: the audit linter for Triton GPU kernels."""
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tritonaudit.simulator.api import simulate
     from tritonaudit.subject.model import Case, Offsets, Size, Subject, Tensor
 
 __version__ = "0.1.0"
-__all__ = ["Case", "Offsets", "Size", "Subject", "Tensor"]
+__all__ = ["Case", "Offsets", "Size", "Subject", "Tensor", "simulate"]
 
 # In a checkout `rules/` stands beside this package; wheels ship it inside, as `tritonaudit/rules`.
 _here = Path(__file__).resolve().parent
@@ -16,9 +18,8 @@ if not (_here / "rules").exists() and (_here.parent / "rules" / "__init__.py").e
 
 
 def __getattr__(name: str) -> Any:
-    """What a spec file is written with, imported when it is asked for: a command line needs none of it."""
+    """What specs and tests are written with, imported when it is asked for: a command line needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tritonaudit.subject import model
-
-    return getattr(model, name)
+    module = "tritonaudit.simulator.api" if name == "simulate" else "tritonaudit.subject.model"
+    return getattr(importlib.import_module(module), name)

@@ -53,9 +53,9 @@ def run_file(path: Path) -> Ran:
 
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
-    from tritonaudit.simulate.faults import Kind
-    from tritonaudit.simulate.fresh import FreshMemory
-    from tritonaudit.simulate.live import Execution
+    from tritonaudit.simulator.faults import Kind
+    from tritonaudit.simulator.fresh import FreshMemory
+    from tritonaudit.simulator.live import Execution
 
     torch.manual_seed(0)
     started = time.perf_counter()

@@ -1,0 +1,217 @@
+"""What goes wrong in a launch is found at its line, with the tensor, the program and the element."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the tensors")
+pytest.importorskip("triton", reason="triton makes the programs")
+
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import simulate
+from tritonaudit.simulator.faults import Fault, Kind
+
+BLOCK = 256
+
+
+@triton.jit
+def unmasked_load(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)  # here
+    tl.store(out_ptr + offsets, x, mask=offsets < n)
+
+
+@triton.jit
+def unmasked_store(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
+    tl.store(out_ptr + offsets, x)  # here
+
+
+@triton.jit
+def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)  # here
+
+
+@triton.jit
+def one_total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.sum(tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), axis=0)
+    tl.store(out_ptr, total)  # here
+
+
+@triton.jit
+def added_total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.sum(tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), axis=0)
+    tl.store(out_ptr, tl.load(out_ptr) + total)  # here
+
+
+@triton.jit
+def atomic_total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.sum(tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), axis=0)
+    tl.atomic_add(out_ptr, total)
+
+
+@triton.jit
+def last_program_total(x_ptr, parts_ptr, count_ptr, out_ptr, n, PROGRAMS: tl.constexpr, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    offsets = program * BLOCK + tl.arange(0, BLOCK)
+    tl.store(parts_ptr + program, tl.sum(tl.load(x_ptr + offsets, mask=offsets < n, other=0.0), axis=0))
+    if tl.atomic_add(count_ptr, 1) == PROGRAMS - 1:
+        tl.store(out_ptr, tl.sum(tl.load(parts_ptr + tl.arange(0, PROGRAMS)), axis=0))
+
+
+@triton.jit
+def padded_max(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr, tl.max(x, axis=0))  # here
+
+
+@triton.jit
+def padded_sum(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr, tl.sum(x, axis=0))
+
+
+@triton.jit
+def doubled_lanes(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets // 2, tl.load(x_ptr + offsets, mask=offsets < n, other=0.0))  # here
+
+
+@triton.jit
+def divided(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) // n)  # here
+
+
+@triton.jit
+def by_index(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + index, mask=offsets < n), mask=offsets < n)  # here
+
+
+def line_of(kernel: Any) -> int:
+    lines, first = inspect.getsourcelines(kernel.fn)
+    return first + next(number for number, line in enumerate(lines) if "# here" in line)
+
+
+def faults(kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> list[Fault]:
+    return list(simulate(kernel, grid, *args, **kwargs).faults)
+
+
+def fault_of(kind: Kind, kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> Fault:
+    (found,) = [fault for fault in faults(kernel, grid, *args, **kwargs) if fault.kind is kind]
+    assert found.location is not None
+    assert found.location.path == __file__
+    assert found.location.line == line_of(kernel)
+    return found
+
+
+def ones(*sizes: int) -> torch.Tensor:
+    return torch.ones(*sizes)
+
+
+def test_a_load_past_the_end() -> None:
+    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, unmasked_load, (4,), ones(1000), ones(1000), 1000, BLOCK=BLOCK)
+    assert (found.tensor, found.program, found.lane, found.element, found.count) == (
+        "x_ptr",
+        (3, 0, 0),
+        (232,),
+        1000,
+        24,
+    )
+
+
+def test_a_store_past_the_end_changes_nothing_there() -> None:
+    whole = torch.zeros(1100)
+    found = fault_of(Kind.OUT_OF_BOUNDS_STORE, unmasked_store, (4,), ones(1000), whole[:1000], 1000, BLOCK=BLOCK)
+    assert (found.tensor, found.element, found.count) == ("out_ptr", 1000, 24)
+    assert whole[:1000].eq(1).all()
+    assert whole[1000:].eq(0).all()
+
+
+def test_a_neighbour_in_the_same_storage_is_out_of_bounds() -> None:
+    both = ones(4096)
+    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, copy, (4,), both[:1000], both[2000:3024], 1024, BLOCK=BLOCK)
+    assert (found.tensor, found.element) == ("x_ptr", 1000)
+
+
+def test_what_lies_between_the_elements_of_a_view_is_not_its() -> None:
+    found = fault_of(Kind.BETWEEN_ELEMENTS, copy, (1,), ones(64, 64)[:, ::2], ones(2048), 256, BLOCK=BLOCK)
+    assert (found.tensor, found.element) == ("x_ptr", 1)
+
+
+def test_a_view_that_ends_early_is_read_to_its_end_without_a_word() -> None:
+    assert faults(copy, (4,), ones(5000)[100:1100], torch.empty(1000), 1000, BLOCK=BLOCK) == []
+
+
+def test_programs_that_write_one_element_race() -> None:
+    x = torch.arange(1000.0)
+    found = fault_of(Kind.RACE_WRITE_WRITE, one_total, (4,), x, torch.zeros(1), 1000, BLOCK=BLOCK)
+    assert (found.tensor, found.element) == ("out_ptr", 0)
+    assert found.other is not None
+
+
+def test_programs_that_write_the_same_do_no_harm() -> None:
+    (found,) = faults(one_total, (4,), torch.zeros(1000), torch.zeros(1), 1000, BLOCK=BLOCK)
+    assert found.kind is Kind.SAME_WRITES
+
+
+def test_a_sum_without_an_atomic_races() -> None:
+    kinds = {fault.kind for fault in faults(added_total, (4,), torch.arange(1000.0), torch.zeros(1), 1000, BLOCK=BLOCK)}
+    assert kinds == {Kind.RACE_WRITE_WRITE, Kind.RACE_READ_WRITE}
+
+
+def test_an_atomic_sum_does_not_race() -> None:
+    x, out = torch.arange(1000.0), torch.zeros(1)
+    assert faults(atomic_total, (4,), x, out, 1000, BLOCK=BLOCK) == []
+    assert out.item() == x.sum().item()
+
+
+def test_an_atomic_orders_what_was_written_before_it() -> None:
+    x, parts, out = torch.arange(1000.0), torch.zeros(4), torch.zeros(1)
+    count = torch.zeros(1, dtype=torch.int32)
+    assert faults(last_program_total, (4,), x, parts, count, out, 1000, PROGRAMS=4, BLOCK=BLOCK) == []
+    assert out.item() == x.sum().item()
+
+
+def test_lanes_left_out_count_where_they_change_the_result() -> None:
+    found = fault_of(Kind.UNDEFINED_STORED, padded_max, (1,), -ones(100), torch.zeros(1), 100, BLOCK=128)
+    assert found.origin is not None
+    assert found.origin.line == line_of(padded_max) - 1
+    assert faults(padded_max, (1,), ones(100), torch.zeros(1), 100, BLOCK=128) == []
+    assert faults(padded_sum, (1,), -ones(100), torch.zeros(1), 100, BLOCK=128) == []
+
+
+def test_lanes_of_one_store_that_disagree_collide() -> None:
+    found = fault_of(Kind.LANES_COLLIDE, doubled_lanes, (1,), torch.arange(256.0), torch.zeros(256), 256, BLOCK=256)
+    assert found.tensor == "out_ptr"
+    assert faults(doubled_lanes, (1,), ones(256), torch.zeros(256), 256, BLOCK=256) == []
+
+
+def test_a_division_by_zero() -> None:
+    x, out = torch.arange(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    fault_of(Kind.DIVISION_BY_ZERO, divided, (1,), x, out, 0, BLOCK=16)
+    assert faults(divided, (1,), x, out, 3, BLOCK=16) == []
+    assert out.tolist() == [n // 3 for n in range(16)]
+
+
+def test_an_index_outside_of_the_tensor() -> None:
+    index = torch.tensor([0, 5, -1, 99, 3], dtype=torch.int64)
+    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, by_index, (1,), ones(10), index, torch.zeros(5), 5, BLOCK=8)
+    assert (found.tensor, found.element, found.count) == ("x_ptr", -1, 2)
+    assert found.lane == (2,)

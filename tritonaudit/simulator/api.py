@@ -1,0 +1,42 @@
+"""`tritonaudit.simulate`: one launch on the CPU, for people's own tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import standing_in
+from tritonaudit.capture.record import Recorder, installed, recording
+from tritonaudit.simulator.faults import Fault
+from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.live import Execution
+
+_TARGET = "sm_80"
+"""Its programs have neither block pointers nor tensor descriptors: Triton makes pointers of them."""
+_DEVICE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What executing a launch showed: the faults in it, and what its programs print."""
+
+    faults: tuple[Fault, ...]
+    printed: tuple[str, ...]
+
+
+def simulate(kernel: Any, grid: Any, *args: Any, checks: bool = True, **kwargs: Any) -> Simulation:
+    """Execute `kernel[grid](*args, **kwargs)` on the CPU, where there need be no GPU.
+
+    The tensors among the arguments are on the CPU, and are changed as the kernel changes them. Of an autotuned kernel
+    the first config is taken. `checks=False` looks for no faults and is faster. Raises NotSimulated for what is not
+    modelled, and NoProgram where Triton rejects the kernel.
+    """
+    execution = Execution(FreshMemory(), is_checked=checks)
+    recorder = Recorder(_TARGET, configs=1, execute=execution.launch)
+    with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
+        kernel[grid](*args, **kwargs)
+    return Simulation(
+        tuple(fault for launch in execution.launches for fault in launch.faults),
+        tuple(line for launch in execution.launches for line in launch.outcome.printed),
+    )

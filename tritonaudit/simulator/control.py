@@ -1,0 +1,223 @@
+"""Control flow: each program goes its own way, and those on the same way are executed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.ir import Block, Function, Operation, Type
+from tritonaudit.simulator.machine import Frame, Handler, Machine
+from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.values import Value, merged
+
+_MOST_TRIPS = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Programs, by their places in a frame, and values that they have."""
+
+    places: torch.Tensor
+    values: tuple[Value, ...]
+
+    def take(self, index: torch.Tensor) -> _Group:
+        return _Group(self.places[index], tuple(value.take(index) for value in self.values))
+
+
+def call(machine: Machine, function: Function, programs: Programs, arguments: Sequence[Value]) -> tuple[Value, ...]:
+    """Execute a function and give what it returns."""
+    frame = Frame(function, programs, dict(zip(function.arguments, arguments, strict=True)))
+    if len(function.region.blocks) == 1:
+        return machine.block(function.region.block, frame)
+    return _graph(machine, function, frame)
+
+
+def _call(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    function = machine.module.function(operation.attributes["callee"])
+    return call(machine, function, frame.programs, frame.operands(operation))
+
+
+# -- structured ------------------------------------------------------------------------------------------------------
+
+
+def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """Each region for the programs that take it."""
+    taken = machine.condition(frame[operation.operands[0]], frame, operation.location)
+    groups: list[_Group] = []
+    for region, holds in zip(operation.regions, (taken, ~taken), strict=False):
+        if bool(holds.all()):
+            return machine.block(region.block, frame)
+        if bool(holds.any()):
+            places = holds.nonzero().flatten()
+            groups.append(_Group(places, machine.block(region.block, frame.subset(places))))
+    return _united(groups, [frame.type(result) for result in operation.results], len(taken))
+
+
+def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """Every program its own number of rounds, together as long as they last."""
+    start, stop, step = (_number(machine, frame, operand) for operand in operation.operands[:3])
+    is_unsigned = bool(operation.attributes.get("unsignedCmp"))
+    rounds = _rounds(start, stop, step, len(frame.programs))
+    last = int(rounds.max()) if len(rounds) else 0
+    if last > _MOST_TRIPS or (is_unsigned and min(start.low, stop.low) < 0):
+        raise Unsupported(operation.name, f"a loop of {last:,} rounds")
+    block = operation.regions[0].block
+    group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)[3:]))
+    active = frame
+    done: list[_Group] = []
+    is_even = bool((rounds == last).all())
+    for number in range(last):
+        if not is_even and not bool((stays := rounds > number).all()):
+            keep = stays.nonzero().flatten()
+            done.append(group.take((~stays).nonzero().flatten()))
+            group, rounds = group.take(keep), rounds[keep]
+            start, step = start.take(keep), step.take(keep)
+            active = frame.subset(group.places)
+        counter = step.product(Affine.uniform(number))
+        assert counter is not None
+        active.set(block.arguments, (Value(start.plus(counter)), *group.values))
+        group = _Group(group.places, machine.block(block, active))
+    return _united([*done, group], [frame.type(result) for result in operation.results], len(frame.programs))
+
+
+def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """As long as each program's condition holds."""
+    before, after = (region.block for region in operation.regions)
+    group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)))
+    active = frame
+    done: list[_Group] = []
+    for _ in range(_MOST_TRIPS):
+        active.set(before.arguments, group.values)
+        condition, *passed = machine.block(before, active)
+        group = _Group(group.places, tuple(passed))
+        holds = machine.condition(condition, active, operation.location)
+        if not bool(holds.all()):
+            done.append(group.take((~holds).nonzero().flatten()))
+            group = group.take(holds.nonzero().flatten())
+            active = frame.subset(group.places)
+        if not len(group.places):
+            return _united(done, [frame.type(result) for result in operation.results], len(frame.programs))
+        active.set(after.arguments, group.values)
+        group = _Group(group.places, machine.block(after, active))
+    raise Unsupported(operation.name, f"a loop of more than {_MOST_TRIPS:,} rounds")
+
+
+def _united(groups: Sequence[_Group], types: Sequence[Type], programs: int) -> tuple[Value, ...]:
+    """The values of all programs, of what each group has."""
+    if len(groups) == 1 and len(groups[0].places) == programs:
+        return groups[0].values
+    return tuple(
+        merged([(group.places, group.values[number]) for group in groups if len(group.places)], type, programs)
+        for number, type in enumerate(types)
+    )
+
+
+def _number(machine: Machine, frame: Frame, operand: int) -> Affine:
+    """A scalar that bounds a loop."""
+    value = frame[operand]
+    if value.undefined is not None:
+        machine.condition(Value(torch.ones(1, dtype=torch.bool), value.undefined), frame, None)
+    return value.affine or Affine.per_program(value.tensor(frame.type(operand)).to(torch.int64))
+
+
+def _rounds(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.Tensor:
+    """How many rounds each program's loop has, of shape (programs,)."""
+    first, last, by = (torch.as_tensor(one.base, dtype=torch.int64) for one in (start, stop, step))
+    count = torch.div(last - first + by - 1, by, rounding_mode="floor").clamp(min=0)
+    return count.reshape(-1).expand(programs)
+
+
+# -- blocks that branches connect ------------------------------------------------------------------------------------
+
+
+def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, ...]:
+    """Execute each block for the programs that come to it, when no more can come: no branch leads back."""
+    waiting: dict[int, list[_Group]] = {0: [_Group(torch.arange(len(frame.programs)), ())]}
+    returned: list[_Group] = []
+    types: list[Type] = []
+    seen: set[int] = set()
+    for number in _order(function):
+        block = function.region.blocks[number]
+        arrived = waiting.pop(number, [])
+        seen.add(number)
+        if not arrived:
+            continue
+        places = torch.cat([group.places for group in arrived])
+        inner = frame.subset(places)
+        if number:
+            inner.set(block.arguments, _arrived(arrived, [frame.type(argument) for argument in block.arguments]))
+        for operation in block.operations[:-1]:
+            machine.execute(operation, inner)
+        _publish(block, inner, frame)
+        last = block.operations[-1]
+        if last.name == "tt.return":
+            types = [frame.type(value) for value in last.operands]
+            returned.append(_Group(places, tuple(inner.operands(last))))
+        for target, passed, index in _branches(machine, last, inner):
+            if target in seen:
+                raise Unsupported(last.name, "a branch that leads back")
+            group = _Group(places, tuple(inner[value] for value in passed)).take(index)
+            waiting.setdefault(target, []).append(group)
+    return _united(returned, types, len(frame.programs)) if types else ()
+
+
+def _order(function: Function) -> list[int]:
+    """The blocks, each behind all from which branches lead to it."""
+    found: list[int] = []
+    seen = {0}
+    waiting = [(0, iter(_targets(function, 0)))]
+    while waiting:
+        number, targets = waiting[-1]
+        following = next((target for target in targets if target not in seen), None)
+        if following is None:
+            found.append(number)
+            waiting.pop()
+        else:
+            seen.add(following)
+            waiting.append((following, iter(_targets(function, following))))
+    return found[::-1]
+
+
+def _targets(function: Function, number: int) -> list[int]:
+    return [target for target, _ in function.region.blocks[number].operations[-1].successors]
+
+
+def _arrived(groups: Sequence[_Group], types: Sequence[Type]) -> tuple[Value, ...]:
+    """What groups pass to a block, one group's programs behind the other's."""
+    starts = [0]
+    for group in groups:
+        starts.append(starts[-1] + len(group.places))
+    lined = [
+        _Group(torch.arange(start, start + len(g.places)), g.values) for start, g in zip(starts, groups, strict=False)
+    ]
+    return _united(lined, types, starts[-1])
+
+
+def _publish(block: Block, inner: Frame, frame: Frame) -> None:
+    """Let later blocks see what some programs computed; for the others it has no meaning and no use."""
+    assert inner.places is not None
+    for number in (*block.arguments, *(result for operation in block.operations for result in operation.results)):
+        if number in inner.values:
+            part = (inner.places, inner.values[number])
+            frame.values[number] = merged([part], frame.type(number), len(frame.programs))
+
+
+def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int, tuple[int, ...], torch.Tensor]]:
+    """Where programs go from a block: the next block, the operands passed, and their places."""
+    if last.name == "tt.return":
+        return []
+    if last.name == "cf.br":
+        ((target, passed),) = last.successors
+        return [(target, passed, torch.arange(len(frame.programs)))]
+    if last.name != "cf.cond_br":
+        raise Unsupported(last.name, "as the end of a block")
+    taken = machine.condition(frame[last.operands[0]], frame, last.location)
+    ways = zip(last.successors, (taken, ~taken), strict=True)
+    return [(target, passed, holds.nonzero().flatten()) for (target, passed), holds in ways if bool(holds.any())]
+
+
+HANDLERS: dict[str, Handler] = {"scf.if": _if, "scf.for": _for, "scf.while": _while, "tt.call": _call}

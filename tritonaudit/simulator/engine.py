@@ -1,0 +1,144 @@
+"""Executes one launch on the CPU: its program on its arguments, all of its grid or some programs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+import torch
+
+from tritonaudit.simulator import control, loads_stores, products, reductions, shapes, statements
+from tritonaudit.simulator.access import Accesses
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.arithmetic import elementwise, select
+from tritonaudit.simulator.faults import Fault, Faults
+from tritonaudit.simulator.ir import Block, Function, Module, Operation
+from tritonaudit.simulator.machine import Handler, Machine
+from tritonaudit.simulator.memory import AddressSpace, address_space
+from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elementwise import is_elementwise
+from tritonaudit.simulator.programs import Grid, chunks
+from tritonaudit.simulator.slices import addresses_of, blocks_in, pointers_written
+from tritonaudit.simulator.sync import Clocks
+from tritonaudit.simulator.values import Value
+
+_ELEMENTS = 1 << 17
+"""Of the largest block, for all programs of a chunk: what the second-level cache of a core holds several of."""
+_MOST_PROGRAMS = 1 << 14
+
+_HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {
+        **control.HANDLERS,
+        **shapes.HANDLERS,
+        **loads_stores.HANDLERS,
+        **reductions.HANDLERS,
+        **products.HANDLERS,
+        **statements.HANDLERS,
+        "arith.select": select,
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """What is passed for a parameter: a tensor on the CPU for a pointer, a number for the rest."""
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a launch is executed.
+
+    `is_checked`: look for faults. `order`: the programs' numbers in the order in which they run, maybe not all of them.
+    `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
+    """
+
+    is_checked: bool = True
+    order: torch.Tensor | None = None
+    undefined: Mapping[int, torch.Tensor] | None = None
+    tick: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an execution shows: the faults, and what the programs print."""
+
+    faults: tuple[Fault, ...]
+    printed: tuple[str, ...] = ()
+
+
+def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run = Run()) -> Outcome:
+    """Execute a kernel; its tensors are changed as the kernel changes them.
+
+    `arguments` are those that the program still has, in order. Raises NotSimulated.
+    """
+    faults = Faults()
+    facts = _facts(module)
+    tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
+    space = address_space(tensors, facts.written, run.undefined, facts.cell)
+    clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
+    accesses = Accesses(space, faults, clocks, run.is_checked)
+    machine = Machine(module, accesses, faults, facts.handlers, run.is_checked, facts.addresses, run.tick)
+    values = _values(module.kernel, arguments, space)
+    for programs in chunks(grid, facts.chunk, run.order):
+        machine.run(programs, values)
+    return Outcome(tuple(faults), tuple(machine.printed))
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What a module's text tells of all of its launches."""
+
+    chunk: int
+    cell: int | None
+    has_atomics: bool
+    addresses: frozenset[tuple[str, int]]
+    written: frozenset[int] | None
+    handlers: Mapping[str, Handler]
+
+
+@lru_cache(maxsize=64)
+def _facts(module: Module) -> _Facts:
+    operations = [operation for function in module.functions for operation in _all(function.region.blocks)]
+    atomics = any(operation.name.startswith("tt.atomic") for operation in operations)
+    largest = max((prod(type.shape) for function in module.functions for type in function.types), default=1)
+    chunk = max(1, min(_MOST_PROGRAMS, _ELEMENTS // max(1, largest)))
+    if atomics and any(operation.name == "scf.while" for operation in operations):
+        chunk = 1  # programs may wait for each other there: each runs to its end before the next
+    names = {operation.name for operation in operations}
+    handlers = {name: handler for name, handler in _HANDLERS.items() if name in names}
+    handlers |= {name: elementwise for name in names if name not in handlers and is_elementwise(name)}
+    pointees = {type.pointee for function in module.functions for type in function.types if type.is_pointer}
+    sizes = [dtype_of(pointee).itemsize for pointee in pointees if pointee is not None and not pointee.is_pointer]
+    return _Facts(
+        chunk,
+        min(sizes, default=None),
+        atomics,
+        addresses_of(module),
+        pointers_written(module),
+        MappingProxyType(handlers),
+    )
+
+
+def _all(blocks: Sequence[Block]) -> list[Operation]:
+    return list(blocks_in(blocks))
+
+
+def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> list[Value]:
+    addresses = {buffer.number: buffer.address for buffer in space.buffers}
+    found: list[Value] = []
+    for place, (number, argument) in enumerate(zip(kernel.arguments, arguments, strict=True)):
+        type = kernel.types[number]
+        if torch.is_tensor(argument.value):
+            found.append(Value(Affine.uniform(addresses[place])))
+        elif type.is_float or type.element == "i1":
+            found.append(Value(torch.tensor([argument.value], dtype=dtype_of(type))))
+        else:
+            found.append(Value(Affine.uniform(int(argument.value))))
+    return found

@@ -1,0 +1,153 @@
+"""Operations on memory: addresses, loads, stores, atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+
+from tritonaudit.simulator.access import check_stored
+from tritonaudit.simulator.ir import Operation
+from tritonaudit.simulator.machine import Frame, Handler, Machine
+from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.selection import Indexed
+from tritonaudit.simulator.values import Value, joined
+
+
+def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, offset = frame.operands(operation)
+    type = frame.result(operation)
+    assert type.pointee is not None
+    size = dtype_of(type.pointee).itemsize
+    doubts = joined([pointer.undefined, offset.undefined]), joined([pointer.wrapped, offset.wrapped])
+    if pointer.affine is not None and offset.affine is not None:
+        return (Value(pointer.affine.plus(offset.affine.times(size)), *doubts),)
+    steps = offset.tensor(frame.type(operation.operands[1])).to(torch.int64)
+    return (Value(pointer.tensor(type) + steps * size, *doubts),)
+
+
+def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, mask, other = (_optional(operation, frame, group) for group in range(3))
+    assert pointer is not None
+    type = frame.result(operation)
+    fill = None if other is None else other.tensor(type)
+    found = machine.accesses.load(pointer, mask, fill, type, frame.programs, operation.location)
+    if other is not None and other.undefined is not None:
+        found = Value(found.data, joined([found.undefined, other.undefined]))
+    if type.is_pointer:
+        raise Unsupported(operation.name, "pointers that lie in memory")
+    return (found,)
+
+
+def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
+    assert pointer is not None
+    assert value is not None
+    type = frame.type(operation.operands[1])
+    if machine.is_checked:
+        check_stored(machine.faults, value, mask, frame.programs, operation.location)
+    machine.accesses.store(pointer, value.tensor(type), mask, type, frame.programs, operation.location)
+    return ()
+
+
+def _optional(operation: Operation, frame: Frame, group: int) -> Value | None:
+    """The operand of a group that has one or none."""
+    segments = operation.segments or tuple(1 for _ in operation.operands)
+    if group >= len(segments) or not segments[group]:
+        return None
+    return frame[operation.operands[sum(segments[:group])]]
+
+
+# -- atomics -----------------------------------------------------------------------------------------------------------
+
+
+def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """Read, combine and write, lane by lane: programs in their order, the lanes of a program in theirs."""
+    pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
+    assert pointer is not None
+    assert value is not None
+    type = frame.result(operation)
+    if machine.is_checked:
+        check_stored(machine.faults, value, mask, frame.programs, operation.location)
+    parts, shape = machine.accesses.indexed(pointer, mask, type, frame.programs, operation.location)
+    combine = _COMBINE.get(str(operation.attributes["atomic_rmw_op"]))
+    if combine is None:
+        raise Unsupported(operation.name, str(operation.attributes["atomic_rmw_op"]))
+    values = value.tensor(type).expand(shape)
+    before = torch.zeros(shape, dtype=values.dtype)
+    for part in parts:
+        assert isinstance(part.selection, Indexed)
+        memory = part.buffer.memory.typed(values.dtype)
+        kept = part.selection.kept
+        lanes = torch.ones(shape, dtype=torch.bool) if kept is None else kept
+        before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
+    return (Value(before),)
+
+
+def _combined(combine: _Combine, memory: torch.Tensor, index: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """What lay at each place before; lanes that share a place take turns."""
+    before = torch.empty_like(values)
+    order = torch.argsort(index, stable=True)
+    places = index[order]
+    first = torch.ones(len(places), dtype=torch.bool)
+    first[1:] = places[1:] != places[:-1]
+    starts = first.nonzero().flatten()
+    turn = torch.arange(len(places)) - starts.repeat_interleave(torch.diff(starts, append=torch.tensor([len(places)])))
+    for number in range(int(turn.max()) + 1 if len(turn) else 0):
+        lanes = order[turn == number]
+        old = memory[index[lanes]]
+        before[lanes] = old
+        memory[index[lanes]] = combine(old, values[lanes])
+    return before
+
+
+def _unsigned_extreme(old: torch.Tensor, new: torch.Tensor, *, is_max: bool) -> torch.Tensor:
+    edge = torch.iinfo(old.dtype).min
+    return torch.where(((old ^ edge) < (new ^ edge)) == is_max, new, old)
+
+
+_Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+_COMBINE: dict[str, _Combine] = {
+    "add": torch.add,
+    "fadd": torch.add,
+    "max": torch.maximum,
+    "min": torch.minimum,
+    "umax": partial(_unsigned_extreme, is_max=True),
+    "umin": partial(_unsigned_extreme, is_max=False),
+    "and": torch.bitwise_and,
+    "or": torch.bitwise_or,
+    "xor": torch.bitwise_xor,
+    "exch": lambda _, new: new,
+}
+"""What a place holds after an atomic, of what it held and the operand."""
+
+
+def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, expected, new = frame.operands(operation)
+    type = frame.result(operation)
+    parts, shape = machine.accesses.indexed(pointer, None, type, frame.programs, operation.location)
+    wanted, values = expected.tensor(type).expand(shape), new.tensor(type).expand(shape)
+    before = torch.zeros(shape, dtype=values.dtype)
+    for part in parts:
+        assert isinstance(part.selection, Indexed)
+        memory = part.buffer.memory.typed(values.dtype)
+        kept = part.selection.kept
+        lanes = (torch.ones(shape, dtype=torch.bool) if kept is None else kept).nonzero()
+        for lane in map(tuple, lanes.tolist()):
+            place = part.selection.index[lane]
+            before[lane] = memory[place]
+            if bool(before[lane] == wanted[lane]):
+                memory[place] = values[lane]
+    return (Value(before),)
+
+
+HANDLERS: dict[str, Handler] = {
+    "tt.addptr": _addptr,
+    "tt.load": _load,
+    "tt.store": _store,
+    "tt.atomic_rmw": _atomic_rmw,
+    "tt.atomic_cas": _atomic_cas,
+}

@@ -1,0 +1,122 @@
+"""Executes a kernel's operations, each for all programs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import torch
+
+from tritonaudit.simulator.access import Accesses
+from tritonaudit.simulator.faults import Fault, Faults, Kind
+from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
+from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.values import Value, mask_tensor
+
+
+class NotSimulated(Exception):
+    """The launch holds what is not modelled: the operation, what of it, and where it stands."""
+
+    def __init__(self, unsupported: Unsupported, location: Location | None) -> None:
+        super().__init__(str(unsupported))
+        self.location = location
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function being executed for some programs; those of a branch take what they need from the frame around it.
+
+    `has_lanes` says that its scalars stand for many, as in the region of a reduction.
+    """
+
+    function: Function
+    programs: Programs
+    values: dict[int, Value] = field(default_factory=dict)
+    outer: Frame | None = None
+    places: torch.Tensor | None = None
+    has_lanes: bool = False
+
+    def __getitem__(self, number: int) -> Value:
+        found = self.values.get(number)
+        if found is None:
+            if self.outer is None or self.places is None:
+                raise KeyError(f"%{number}")
+            found = self.values[number] = self.outer[number].take(self.places)
+        return found
+
+    def type(self, number: int) -> Type:
+        return self.function.types[number]
+
+    def operands(self, operation: Operation) -> list[Value]:
+        return [self[number] for number in operation.operands]
+
+    def tensor(self, number: int) -> torch.Tensor:
+        return self[number].tensor(self.function.types[number])
+
+    def result(self, operation: Operation) -> Type:
+        """The type of an operation's one result."""
+        return self.function.types[operation.results[0]]
+
+    def set(self, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self.values.update(zip(numbers, values, strict=True))
+
+    def subset(self, places: torch.Tensor) -> Frame:
+        """For the programs at these places only."""
+        return Frame(self.function, self.programs.take(places), {}, self, places)
+
+
+@dataclass(eq=False)
+class Machine:
+    """One launch: its module, memory and the faults found so far.
+
+    `handlers` tells what executes an operation. `addresses` are the values, by function and number, that addresses are
+    computed from; `tick` is called now and then, and may raise.
+    """
+
+    module: Module
+    accesses: Accesses
+    faults: Faults
+    handlers: Mapping[str, Handler]
+    is_checked: bool = True
+    addresses: frozenset[tuple[str, int]] = frozenset()
+    tick: Callable[[], None] = lambda: None
+    printed: list[str] = field(default_factory=list)
+
+    def run(self, programs: Programs, arguments: Sequence[Value]) -> None:
+        """Execute the kernel for the programs. Raises NotSimulated."""
+        from tritonaudit.simulator.control import call
+
+        call(self, self.module.kernel, programs, arguments)
+
+    def block(self, block: Block, frame: Frame) -> tuple[Value, ...]:
+        """Execute a block, and give the operands of its last operation."""
+        for operation in block.operations[:-1]:
+            self.execute(operation, frame)
+        self.tick()
+        return tuple(frame.operands(block.operations[-1]))
+
+    def execute(self, operation: Operation, frame: Frame) -> None:
+        """Execute one operation and set its results."""
+        try:
+            results = self.handlers.get(operation.name, _unknown)(self, operation, frame)
+        except Unsupported as error:
+            raise NotSimulated(error, operation.location) from None
+        if operation.results:
+            frame.set(operation.results, results)
+
+    def condition(self, value: Value, frame: Frame, location: Location | None) -> torch.Tensor:
+        """For which programs a condition holds, of shape (programs,)."""
+        if value.undefined is not None and self.is_checked:
+            bad = ~mask_tensor(value.undefined.sound)
+            fault = Fault(Kind.UNDEFINED_BRANCH, location, origin=value.undefined.origin)
+            self.faults.add_lanes(fault, bad, frame.programs)
+        return value.tensor(Type("i1")).reshape(-1).expand(len(frame.programs))
+
+
+def _unknown(_: Machine, operation: Operation, __: Frame) -> tuple[Value, ...]:
+    raise Unsupported(operation.name)
+
+
+Handler: TypeAlias = Callable[[Machine, Operation, Frame], "tuple[Value, ...]"]

@@ -1,0 +1,49 @@
+"""The programs of a grid that are executed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import torch
+
+from tritonaudit.simulator.affine import Affine
+
+Grid = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Programs:
+    """Some programs of a grid, by their linear numbers (x fastest), in the order in which they are taken to run."""
+
+    grid: Grid
+    numbers: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, index: torch.Tensor) -> Programs:
+        """Those at these places."""
+        return Programs(self.grid, self.numbers[index])
+
+    @cached_property
+    def ids(self) -> tuple[Affine, Affine, Affine]:
+        """What `tl.program_id` gives along each axis."""
+        x, y, _ = self.grid
+        along = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y))
+        return (Affine.per_program(along[0]), Affine.per_program(along[1]), Affine.per_program(along[2]))
+
+    def id(self, place: int) -> Grid:
+        """The program ids of one of them."""
+        number = int(self.numbers[place])
+        x, y, _ = self.grid
+        return number % x, number // x % y, number // (x * y)
+
+
+def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator[Programs]:
+    """All programs of a grid, `size` at a time, in their own order or another one."""
+    numbers = torch.arange(prod(grid)) if order is None else order
+    for start in range(0, len(numbers), size):
+        yield Programs(grid, numbers[start : start + size])

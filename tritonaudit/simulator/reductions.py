@@ -1,0 +1,217 @@
+"""Reductions and scans along an axis, by the operations of their region or in one call where that gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+
+from tritonaudit.simulator.ir import Operation, Region
+from tritonaudit.simulator.machine import Frame, Handler, Machine
+from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor
+
+_Whole = Callable[[torch.Tensor, int], torch.Tensor]
+
+
+def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    axis = int(operation.attributes["axis"]) + 1
+    region = operation.regions[0]
+    blocks = _operands(operation, frame, axis)
+    whole = _WHOLE.get(_only(region)) if len(blocks) == 1 else None
+    if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or _only(region) in _SELECTING):
+        results = [whole(blocks[0], axis).to(blocks[0].dtype)]
+    else:
+        results = _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
+    doubt = _doubt(operation, frame, lambda sound: sound.all(axis))
+    if doubt is not None and doubt.is_masked and whole is not None:
+        doubt = _weighed(doubt, frame[operation.operands[0]], blocks[0], results[0], axis, _only(region))
+    return tuple(Value(result, doubt) for result in results)
+
+
+def _weighed(
+    doubt: Doubt, value: Value, block: torch.Tensor, result: torch.Tensor, axis: int, name: str
+) -> Doubt | None:
+    """What masks left out takes part as 0: that is of no weight in a sum, and in an extreme where it is not it."""
+    assert value.undefined is not None
+    left_out = (~mask_tensor(value.undefined.sound)).expand(block.shape)
+    if name in ("arith.addf", "arith.addi"):
+        return None if not bool((left_out & (block != 0)).any()) else replace(doubt, is_masked=False)
+    neutral = _NEUTRAL.get(name)
+    if neutral is None:
+        return replace(doubt, is_masked=False)
+    fill = torch.tensor(neutral(block.dtype), dtype=block.dtype)
+    without = _WHOLE[name](torch.where(left_out, fill, block), axis)
+    sound = (without == result) | left_out.all(axis)
+    return None if bool(sound.all()) else replace(doubt, sound=sound, is_masked=False)
+
+
+def _least(dtype: torch.dtype) -> float:
+    return float("-inf") if dtype.is_floating_point else int(torch.iinfo(dtype).min)
+
+
+def _most(dtype: torch.dtype) -> float:
+    return float("inf") if dtype.is_floating_point else int(torch.iinfo(dtype).max)
+
+
+_NEUTRAL: dict[str, Callable[[torch.dtype], float]] = {
+    **dict.fromkeys(("arith.maxnumf", "arith.maximumf", "arith.maxsi"), _least),
+    **dict.fromkeys(("arith.minnumf", "arith.minimumf", "arith.minsi"), _most),
+}
+"""What an extreme does not notice."""
+
+
+def _scan(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    axis = int(operation.attributes["axis"]) + 1
+    is_reverse = bool(operation.attributes.get("reverse"))
+    turn: Callable[[torch.Tensor], torch.Tensor] = lambda one: one.flip(axis) if is_reverse else one  # noqa: E731
+    blocks = [turn(block) for block in _operands(operation, frame, axis)]
+    region = operation.regions[0]
+    whole = _RUNNING.get(_only(region)) if len(blocks) == 1 else None
+    if whole is not None and blocks[0].dtype in _EXACT_OR_SINGLE:
+        results = [whole(blocks[0], axis).to(blocks[0].dtype)]
+    else:
+        lines = _running(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
+        results = [line.movedim(0, axis) for line in lines]
+    doubt = _doubt(operation, frame, lambda sound: turn(turn(sound).to(torch.uint8).cummin(axis).values.bool()))
+    return tuple(Value(turn(result), doubt) for result in results)
+
+
+def _operands(operation: Operation, frame: Frame, axis: int) -> list[torch.Tensor]:
+    """The operands with all programs and all of the axis that any of them has."""
+    tensors = [frame.tensor(number) for number in operation.operands]
+    type = frame.type(operation.operands[0])
+    shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    shape = (*shape[:axis], type.shape[axis - 1], *shape[axis + 1 :])
+    return [tensor.expand(shape) for tensor in tensors]
+
+
+def _doubt(operation: Operation, frame: Frame, along: Callable[[torch.Tensor], torch.Tensor]) -> Doubt | None:
+    """What is computed of an undefined element is undefined."""
+    found = [frame[number].undefined for number in operation.operands]
+    doubts = [doubt for doubt in found if doubt is not None]
+    if not doubts:
+        return None
+    shape = frame.type(operation.operands[0]).shape
+    masks = [mask_tensor(doubt.sound) for doubt in doubts]
+    sound = along(torch.stack(torch.broadcast_tensors(*(mask.expand(mask.shape[0], *shape) for mask in masks))).all(0))
+    worst = joined(doubts)
+    return None if bool(sound.all()) or worst is None else replace(worst, sound=sound)
+
+
+# -- by the operations of the region -----------------------------------------------------------------------------------
+
+
+def _combined(
+    machine: Machine, region: Region, frame: Frame, left: Sequence[torch.Tensor], right: Sequence[torch.Tensor]
+) -> list[torch.Tensor]:
+    """What the region makes of two lists of elements."""
+    block = region.block
+    inner = Frame(frame.function, frame.programs, {}, frame, torch.arange(len(frame.programs)), has_lanes=True)
+    inner.set(block.arguments, [Value(one) for one in (*left, *right)])
+    shape = left[0].shape
+    for operation in block.operations[:-1]:
+        machine.execute(operation, inner)
+    last = block.operations[-1]
+    return [inner.tensor(number).expand(shape) for number in last.operands]
+
+
+def _tree(machine: Machine, region: Region, frame: Frame, lines: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Neighbours are combined until one is left; the axis comes first."""
+    while (size := lines[0].shape[0]) > 1:
+        half = size // 2
+        left, right = [line[: 2 * half : 2] for line in lines], [line[1 : 2 * half : 2] for line in lines]
+        found = _combined(machine, region, frame, left, right)
+        odd = [line[2 * half :] for line in lines]
+        lines = [torch.cat([one, rest]) if len(rest) else one for one, rest in zip(found, odd, strict=True)]
+    return [line[0] for line in lines]
+
+
+def _running(machine: Machine, region: Region, frame: Frame, lines: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Each element with all before it, in steps of 1, 2, 4 … elements."""
+    found = [line.clone() for line in lines]
+    step = 1
+    while step < found[0].shape[0]:
+        sums = _combined(machine, region, frame, [one[:-step] for one in found], [one[step:] for one in found])
+        found = [torch.cat([one[:step], total]) for one, total in zip(found, sums, strict=True)]
+        step *= 2
+    return found
+
+
+# -- in one call -------------------------------------------------------------------------------------------------------
+
+_INTEGERS = (torch.bool, torch.int8, torch.int16, torch.int32, torch.int64)
+_EXACT_OR_SINGLE = frozenset((*_INTEGERS, torch.float32, torch.float64))
+_SELECTING = frozenset(("arith.maximumf", "arith.minimumf"))
+
+
+def _only(region: Region) -> str:
+    """The one operation of a region that combines its two arguments, in whichever order."""
+    *operations, last = region.block.operations
+    if len(operations) != 1 or last.operands != operations[0].results:
+        return ""
+    takes_both = sorted(operations[0].operands) == sorted(region.block.arguments)
+    return operations[0].name if takes_both else ""
+
+
+def _fmax(block: torch.Tensor, axis: int) -> torch.Tensor:
+    """The greatest that is a number, if any is."""
+    return torch.where(block.isnan(), -torch.inf, block).amax(axis).where(~block.isnan().all(axis), torch.nan)
+
+
+def _fmin(block: torch.Tensor, axis: int) -> torch.Tensor:
+    return torch.where(block.isnan(), torch.inf, block).amin(axis).where(~block.isnan().all(axis), torch.nan)
+
+
+def _number_max(block: torch.Tensor, axis: int) -> torch.Tensor:
+    found = block.amax(axis)
+    return _fmax(block, axis) if bool(found.isnan().any()) else found
+
+
+def _number_min(block: torch.Tensor, axis: int) -> torch.Tensor:
+    found = block.amin(axis)
+    return _fmin(block, axis) if bool(found.isnan().any()) else found
+
+
+def _sum(block: torch.Tensor, axis: int) -> torch.Tensor:
+    return block.any(axis) if block.dtype is torch.bool else block.sum(axis, dtype=block.dtype)
+
+
+_WHOLE: dict[str, _Whole] = {
+    "arith.addf": _sum,
+    "arith.addi": lambda block, axis: (block.sum(axis) % 2 == 1) if block.dtype is torch.bool else _sum(block, axis),
+    "arith.maxnumf": _number_max,
+    "arith.minnumf": _number_min,
+    "arith.maximumf": lambda block, axis: block.amax(axis),
+    "arith.minimumf": lambda block, axis: block.amin(axis),
+    "arith.maxsi": lambda block, axis: block.amax(axis),
+    "arith.minsi": lambda block, axis: block.amin(axis),
+}
+"""Reductions by one operation, on a block and an axis; sums of half precision are rounded at each step instead."""
+
+_RUNNING: dict[str, _Whole] = {
+    "arith.addf": lambda block, axis: block.cumsum(axis),
+    "arith.addi": lambda block, axis: block.cumsum(axis, dtype=block.dtype),
+    "arith.maxsi": lambda block, axis: block.cummax(axis).values,
+    "arith.minsi": lambda block, axis: block.cummin(axis).values,
+}
+
+
+def _histogram(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """How many elements of a block equal each of 0, 1, 2, …"""
+    source = operation.operands[0]
+    bins = frame.result(operation).shape[0]
+    block = frame.tensor(source)
+    block = block.expand(block.shape[0], *frame.type(source).shape).to(torch.int64)
+    counted = (block >= 0) & (block < bins)
+    if len(operation.operands) > 1:
+        counted = counted & frame.tensor(operation.operands[1])
+        block = block.expand(counted.shape)
+    found = torch.zeros(counted.shape[0], bins, dtype=torch.int64)
+    found.scatter_add_(1, torch.where(counted, block, 0), counted.to(torch.int64))
+    doubt = _doubt(operation, frame, lambda sound: sound.all(1, keepdim=True))
+    return (Value(found.to(dtype_of(frame.result(operation))), doubt),)
+
+
+HANDLERS: dict[str, Handler] = {"tt.reduce": _reduce, "tt.scan": _scan, "tt.histogram": _histogram}

@@ -1,0 +1,87 @@
+"""What of a module's values ends where: in addresses, and in which arguments' memory something is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tritonaudit.simulator.ir import Block, Function, Module, Operation
+
+_WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
+
+
+def blocks_in(blocks: Sequence[Block]) -> Iterator[Operation]:
+    """All operations of the blocks, those of regions after the one that holds them."""
+    for block in blocks:
+        for operation in block.operations:
+            yield operation
+            for region in operation.regions:
+                yield from blocks_in(region.blocks)
+
+
+def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
+    """The values, by function and number, from which the module computes addresses."""
+    found: set[tuple[str, int]] = set()
+    for function in module.functions:
+        sources = _sources(function)
+        waiting = [
+            operand
+            for operation in blocks_in(function.region.blocks)
+            if operation.name in ("tt.addptr", "tt.call")
+            for operand in operation.operands
+        ]
+        while waiting:
+            number = waiting.pop()
+            if (function.name, number) not in found:
+                found.add((function.name, number))
+                waiting.extend(sources.get(number, ()))
+    return frozenset(found)
+
+
+def pointers_written(module: Module) -> frozenset[int] | None:
+    """The kernel's arguments, by their place, to whose memory something is written; None where that cannot be told."""
+    if len(module.functions) > 1:
+        return None
+    function = module.kernel
+    sources = _sources(function)
+    found: set[int] = set()
+    for operation in blocks_in(function.region.blocks):
+        if operation.name in _WRITES:
+            roots = _roots(operation.operands[0], sources)
+            found |= {place for place, number in enumerate(function.arguments) if number in roots}
+    return frozenset(found)
+
+
+def _roots(number: int, sources: dict[int, list[int]]) -> set[int]:
+    seen: set[int] = set()
+    waiting = [number]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting.extend(sources.get(one, ()))
+    return seen
+
+
+def _sources(function: Function) -> dict[int, list[int]]:
+    """The values that each value is computed from, through regions and branches too."""
+    found: dict[int, list[int]] = {}
+
+    def note(target: int, *values: int) -> None:
+        found.setdefault(target, []).extend(values)
+
+    for operation in blocks_in(function.region.blocks):
+        for result in operation.results:
+            note(result, *operation.operands)
+        for region in operation.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    note(argument, *operation.operands)
+                last = block.operations[-1]
+                for result in operation.results:
+                    note(result, *last.operands)
+                for argument in block.arguments:
+                    note(argument, *last.operands)
+        for target, passed in operation.successors:
+            for argument, value in zip(function.region.blocks[target].arguments, passed, strict=True):
+                note(argument, value)
+    return found

@@ -1,0 +1,51 @@
+"""Operations that say something: assertions, prints, assumptions, what is undefined on purpose."""
+
+from __future__ import annotations
+
+import torch
+
+from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.ir import Operation
+from tritonaudit.simulator.machine import Frame, Handler, Machine
+from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.values import Doubt, Value
+
+
+def _assert(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    bad = ~frame.tensor(operation.operands[0])
+    message = str(operation.attributes.get("message", ""))
+    if bool(bad.any()):
+        fault = Fault(Kind.ASSERTION, operation.location, detail=message)
+        machine.faults.add_lanes(fault, bad, frame.programs)
+    return ()
+
+
+def _print(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """What the first of the programs prints."""
+    prefix = str(operation.attributes.get("prefix", ""))
+    shown = [str(frame.tensor(number)[0].tolist()) for number in operation.operands]
+    machine.printed.append(" ".join([f"pid {frame.programs.id(0)}{prefix}", *shown]))
+    return ()
+
+
+def _poison(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """A value that means nothing."""
+    type = frame.result(operation)
+    shape = (1, *([1] * type.rank))
+    data = torch.zeros(shape, dtype=torch.int64 if type.is_pointer else dtype_of(type))
+    return (Value(data, Doubt(torch.zeros(shape, dtype=torch.bool), operation.location)),)
+
+
+def _nothing(_: Machine, __: Operation, ___: Frame) -> tuple[Value, ...]:
+    """What it says is for the compiler, or for threads that run apart."""
+    return ()
+
+
+HANDLERS: dict[str, Handler] = {
+    "tt.assert": _assert,
+    "tt.print": _print,
+    "ub.poison": _poison,
+    "llvm.intr.assume": _nothing,
+    "gpu.barrier": _nothing,
+    "ttg.barrier": _nothing,
+}

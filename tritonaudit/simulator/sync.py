@@ -1,0 +1,64 @@
+"""Which programs atomics put in order: who released before whom acquired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from tritonaudit.simulator.programs import Programs
+
+
+@dataclass
+class Clocks:
+    """How many atomics each program has executed, and when, counted over all programs.
+
+    A program that has executed an atomic after another one has sees what that one wrote before its own, whichever
+    addresses they are at: that orders more than the memory model does, so that what is reported is no false alarm.
+    """
+
+    programs: int
+    is_kept: bool
+    _now: int = 0
+    _count: torch.Tensor = field(init=False)
+    _last: torch.Tensor = field(init=False)
+    _times: list[torch.Tensor] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        size = self.programs if self.is_kept else 0
+        self._count = torch.zeros(size, dtype=torch.int64)
+        self._last = torch.full((size,), -1, dtype=torch.int64)
+
+    def tick(self, programs: Programs) -> None:
+        """The programs execute an atomic, one after the other."""
+        if not self.is_kept or not len(programs):
+            return
+        numbers = programs.numbers
+        times = self._now + torch.arange(len(numbers))
+        self._now += len(numbers)
+        deepest = int(self._count[numbers].max())
+        while len(self._times) <= deepest:
+            self._times.append(torch.full((self.programs,), torch.iinfo(torch.int64).max))
+        for depth in self._count[numbers].unique().tolist():
+            here = self._count[numbers] == depth
+            self._times[depth][numbers[here]] = times[here]
+        self._count[numbers] += 1
+        self._last[numbers] = times
+
+    def of(self, programs: Programs) -> torch.Tensor:
+        """How many atomics each has executed, of shape (programs, 1…)."""
+        return self._count[programs.numbers].to(torch.int32)
+
+    def orders(self, others: torch.Tensor, clock: torch.Tensor | None, programs: Programs) -> torch.Tensor:
+        """Where another program's access, made at its `clock`, comes before what the programs do now.
+
+        Of reads no clock is kept: any atomic of both orders them.
+        """
+        rank = others.dim()
+        own = self._last[programs.numbers].reshape(-1, *([1] * (rank - 1)))
+        known = others.clamp(min=0).to(torch.int64)
+        if clock is None or not self._times:
+            return ((self._last[known] >= 0) & (own >= 0)) | (others < 0) & (own >= 0)
+        table = torch.stack([*self._times, torch.full((self.programs,), torch.iinfo(torch.int64).max)])
+        released = table[clock.to(torch.int64).clamp(max=len(self._times)), known]
+        return released < own

@@ -1,0 +1,99 @@
+"""Where operations stand: `loc(...)`, whose aliases are defined anywhere in the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tritonaudit.simulator.ir import Location
+from tritonaudit.simulator.text.tokens import Tokens, UnsupportedText, unquoted
+
+_DEFINITION = re.compile(r"^(#loc\d*) = loc(\(.*\))$", re.MULTILINE)
+
+
+class Locations:
+    """The aliases of a text, each resolved when it is first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.rest = _DEFINITION.sub("", text)
+        """The text without the aliases' definitions, with the same lines."""
+        self._definitions: dict[str, str] = dict(_DEFINITION.findall(text))
+        self._known: dict[str, Location | None] = {}
+
+    def read(self, tokens: Tokens) -> Location | None:
+        """What stands behind `loc` at the cursor, in parentheses; None if that is no place in a file."""
+        tokens.expect("(")
+        found = self._place(tokens)
+        tokens.expect(")")
+        return found
+
+    def _place(self, tokens: Tokens) -> Location | None:
+        token = tokens.take()
+        if token[0] == "#":
+            return self._alias(token, tokens)
+        if token[0] == '"':
+            return self._file_or_name(unquoted(token), tokens)
+        if token == "callsite":
+            return self._call(tokens)
+        if token == "fused":
+            return self._fused(tokens)
+        if token != "unknown":
+            tokens.fail(f"`{token}` is not a known location")
+        return None
+
+    def _alias(self, alias: str, tokens: Tokens) -> Location | None:
+        if alias not in self._known:
+            if alias not in self._definitions:
+                tokens.fail(f"the location `{alias}` is not defined")
+            self._known[alias] = None  # while it is resolved, should it lead to itself
+            try:
+                self._known[alias] = self.read(Tokens(self._definitions[alias]))
+            except UnsupportedText as error:
+                tokens.fail(f"`{alias}`: {error.message}")
+        return self._known[alias]
+
+    def _file_or_name(self, text: str, tokens: Tokens) -> Location | None:
+        if tokens.accept(":"):
+            return _file(text, tokens)
+        if not tokens.accept("("):
+            return None
+        named = self._place(tokens)
+        tokens.expect(")")
+        return replace(named, name=text) if named else None
+
+    def _call(self, tokens: Tokens) -> Location | None:
+        tokens.expect("(")
+        callee = self._place(tokens)
+        tokens.expect("at")
+        caller = self._place(tokens)
+        tokens.expect(")")
+        if callee is None or caller is None:
+            return callee or caller
+        return replace(callee, callers=(*callee.callers, replace(caller, callers=()), *caller.callers))
+
+    def _fused(self, tokens: Tokens) -> Location | None:
+        """The first of them that is a place in a file."""
+        if tokens.current[0] == "<":
+            tokens.take()
+        elif tokens.accept("<{"):
+            while tokens.take() != "}>":
+                pass
+        tokens.expect("[")
+        found = None
+        while not tokens.accept("]"):
+            place = self._place(tokens)
+            found = found or place
+            tokens.accept(",")
+        return found
+
+
+def _file(path: str, tokens: Tokens) -> Location:
+    line = tokens.integer()
+    tokens.expect(":")
+    column = tokens.integer()
+    if tokens.accept("to"):
+        if tokens.current != ":":
+            tokens.take()
+        tokens.expect(":")
+        tokens.take()
+    return Location(path, line, column)

@@ -1,0 +1,166 @@
+"""What the machine holds for a value of the IR: its elements for all programs, and which of them mean anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import torch
+
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.boxes import Box
+from tritonaudit.simulator.ir import Location, Type
+from tritonaudit.simulator.numerics.elements import dtype_of
+
+Data: TypeAlias = "torch.Tensor | Affine | Box"
+"""A tensor of shape (programs or 1, *sizes or 1), integers that are affine, or a mask that is a box."""
+
+Mask: TypeAlias = "torch.Tensor | Box"
+
+
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """Lanes whose elements mean nothing: those in which `sound` does not hold, since what happened at `origin`.
+
+    `is_masked` says that a mask left out all of them: the language leaves open what they hold, every GPU loads 0.
+    """
+
+    sound: Mask
+    origin: Location | None
+    is_masked: bool = False
+
+
+_NOWHERE = torch.zeros(1, dtype=torch.bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A value of all programs. `undefined` tells lanes that no one wrote, `wrapped` those that overflowed."""
+
+    data: Data
+    undefined: Doubt | None = None
+    wrapped: Doubt | None = None
+
+    @property
+    def affine(self) -> Affine | None:
+        return self.data if isinstance(self.data, Affine) else None
+
+    def tensor(self, type: Type) -> torch.Tensor:
+        """Every element, of shape (programs or 1, *sizes or 1)."""
+        if isinstance(self.data, torch.Tensor):
+            return self.data
+        if isinstance(self.data, Box):
+            return self.data.tensor()
+        return self.data.tensor(torch.int64 if type.is_pointer else dtype_of(type))
+
+    def take(self, index: torch.Tensor) -> Value:
+        """Of the programs at these places."""
+        return Value(taken(self.data, index), _doubt_taken(self.undefined, index), _doubt_taken(self.wrapped, index))
+
+    def shaped(self, change: Callable[[Mask], Mask], data: Data) -> Value:
+        """The same elements in another shape, their doubts along with them."""
+        return Value(data, _doubt_shaped(self.undefined, change), _doubt_shaped(self.wrapped, change))
+
+
+def taken(data: Data, index: torch.Tensor) -> Data:
+    """What is held, of the programs at these places."""
+    if isinstance(data, torch.Tensor):
+        return data if data.shape[0] == 1 else data[index]
+    return data.take(index)
+
+
+def mask_tensor(mask: Mask) -> torch.Tensor:
+    return mask.tensor() if isinstance(mask, Box) else mask
+
+
+def both(one: Mask, two: Mask) -> Mask:
+    """Where both masks hold."""
+    if one is two:
+        return one
+    if isinstance(one, Box) and isinstance(two, Box):
+        return one.both(two) if one.shape == two.shape else one.tensor() & two.tensor()
+    return mask_tensor(one) & mask_tensor(two)
+
+
+def is_within(inner: Mask, outer: Mask) -> bool:
+    """Whether one mask holds only where the other does."""
+    if inner is outer:
+        return True
+    if isinstance(inner, Box) and isinstance(outer, Box) and inner.shape == outer.shape and inner.is_within(outer):
+        return True
+    return not bool((mask_tensor(inner) & ~mask_tensor(outer)).any())
+
+
+def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
+    """What is in doubt in any of several operands is in doubt in what is computed of them."""
+    found: Doubt | None = None
+    for doubt in doubts:
+        if doubt is not None:
+            found = doubt if found is None else _both_doubts(found, doubt)
+    return found
+
+
+def _both_doubts(one: Doubt, two: Doubt) -> Doubt:
+    """Lanes of either; what nobody wrote weighs more than what a mask left out."""
+    if one is two:
+        return one
+    worse = two if one.is_masked and not two.is_masked else one
+    return replace(worse, sound=both(one.sound, two.sound))
+
+
+def merged(parts: Iterable[tuple[torch.Tensor, Value]], type: Type, programs: int) -> Value:
+    """One value of what groups of programs have, each group at its places."""
+    known = list(parts)
+    if all(part.data is known[0][1].data for _, part in known[1:]) and isinstance(known[0][1].data, Affine):
+        uniform = known[0][1].data
+        if isinstance(uniform.base, int):
+            return known[0][1]
+    data = _affine_merged(known, programs) or _tensor_merged([(i, part.tensor(type)) for i, part in known], programs)
+    return Value(
+        data,
+        _doubt_merged([(i, p.undefined) for i, p in known], programs),
+        _doubt_merged([(i, p.wrapped) for i, p in known], programs),
+    )
+
+
+def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Affine | None:
+    pieces = [(index, part.data) for index, part in parts if isinstance(part.data, Affine)]
+    first = pieces[0][1] if pieces else None
+    if first is None or len(pieces) < len(parts) or any(piece.strides != first.strides for _, piece in pieces):
+        return None
+    base = torch.zeros(programs, dtype=torch.int64)
+    for index, piece in pieces:
+        base[index] = piece.base
+    low, high = min(piece.low for _, piece in pieces), max(piece.high for _, piece in pieces)
+    return Affine(base, first.strides, first.shape, low, high)
+
+
+def _tensor_merged(parts: list[tuple[torch.Tensor, torch.Tensor]], programs: int) -> torch.Tensor:
+    shape = torch.broadcast_shapes(*(part.shape[1:] for _, part in parts))
+    found = torch.zeros((programs, *shape), dtype=parts[0][1].dtype)
+    for index, part in parts:
+        found[index] = part.expand(-1, *shape) if part.shape[0] > 1 else part.expand(len(index), *shape)
+    return found
+
+
+def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int) -> Doubt | None:
+    worst = joined([None if doubt is None else Doubt(_NOWHERE, doubt.origin, doubt.is_masked) for _, doubt in parts])
+    if worst is None:
+        return None
+    rank = max(mask_tensor(doubt.sound).dim() for _, doubt in parts if doubt is not None)
+    whole = torch.ones([1] * rank, dtype=torch.bool)
+    masks = [(index, whole if doubt is None else mask_tensor(doubt.sound)) for index, doubt in parts]
+    return replace(worst, sound=_tensor_merged(masks, programs))
+
+
+def _doubt_taken(doubt: Doubt | None, index: torch.Tensor) -> Doubt | None:
+    if doubt is None:
+        return None
+    sound = taken(doubt.sound, index)
+    assert not isinstance(sound, Affine)
+    return replace(doubt, sound=sound)
+
+
+def _doubt_shaped(doubt: Doubt | None, change: Callable[[Mask], Mask]) -> Doubt | None:
+    return None if doubt is None else replace(doubt, sound=change(doubt.sound))
