@@ -33,13 +33,14 @@ class DoesNotCompile(Rule):
         explanation = explain(error.message)
         span, elsewhere = phrases.place(kernel, error.path, error.span)
         others = _compiled_elsewhere(kernel, variants)
+        assumed = "" if _is_sure(failed) else phrases.assumed(variants)
         return Hit(
             span,
             f"`{kernel.name}` does not compile {phrases.where(variants, kernel)}{elsewhere}: {_said(error.message)}"
-            f"{explanation.aside if explanation else ''}{others}{phrases.assumed(variants)}",
+            f"{explanation.aside if explanation else ''}{others}{assumed}",
             remedy=explanation.remedy if explanation else None,
-            severity=_severity(kernel, variants, explanation),
-            confidence=_confidence(variants, explanation),
+            severity=_severity(kernel, failed, explanation),
+            confidence=_confidence(failed, explanation),
         )
 
 
@@ -65,17 +66,24 @@ def _compiled_elsewhere(kernel: CompiledKernel, failed: Sequence[Variant]) -> st
     return f"; it does {phrases.where(here, kernel)}" if here else ""
 
 
-def _confidence(failed: Sequence[Variant], explanation: Explanation | None) -> Confidence:
+def _is_sure(failed: Sequence[tuple[CompileError, Variant]]) -> bool:
+    """Whether one of the launches fails so without any assumption."""
+    return any(error.is_certain or not variant.assumed for error, variant in failed)
+
+
+def _confidence(failed: Sequence[tuple[CompileError, Variant]], explanation: Explanation | None) -> Confidence:
     """What was assumed of the arguments may be wrong, but for some complaints it does not matter."""
-    if any(not variant.assumed for variant in failed):
+    if _is_sure(failed):
         return Confidence.HIGH
     return Confidence.MEDIUM if explanation and explanation.is_of_text else Confidence.LOW
 
 
-def _severity(kernel: CompiledKernel, failed: Sequence[Variant], explanation: Explanation | None) -> Severity:
+def _severity(
+    kernel: CompiledKernel, failed: Sequence[tuple[CompileError, Variant]], explanation: Explanation | None
+) -> Severity:
     """What was assumed may be wrong, and a type that the hardware lacks is no defect where another target has it."""
-    if all(variant.assumed for variant in failed):
+    if not _is_sure(failed):
         return Severity.WARNING
-    targets = {variant.target for variant in failed}
+    targets = {variant.target for _, variant in failed}
     spared = any(variant.target not in targets for variant in kernel.compiled)
     return Severity.WARNING if spared and explanation and explanation.is_hardware else Severity.ERROR

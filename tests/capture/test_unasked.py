@@ -11,7 +11,7 @@ pytest.importorskip("triton", reason="triton specialises the launches")
 
 from tests.capture.projects import write
 from tritonaudit.capture.task import become_gpu
-from tritonaudit.capture.unasked import Inferred, InferTask, infer_launches
+from tritonaudit.capture.unasked import MOST_CONFIGS, Inferred, InferTask, infer_launches
 from tritonaudit.execute.pool import Limits, run_tasks
 
 LIMITS = Limits(seconds=120, memory=4 << 30)
@@ -47,6 +47,28 @@ def inferred(root: Path, text: str) -> Inferred:
 
 def refused(found: Inferred) -> dict[str, str]:
     return {launch.case: launch.error.message for launch in found.launches if launch.error is not None}
+
+
+ROWS = """
+@triton.autotune(configs=[triton.Config({{"BLOCK": block}}) for block in {blocks}], key=["n"])
+@triton.jit
+def kernel(x_ptr, n, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, {size}), 0.0, mask=tl.arange(0, {size}) < n)
+"""
+
+
+@pytest.mark.parametrize(("size", "is_certain"), [("BLOCK", True), ("SIZE + 1", False)])
+def test_an_odd_size_is_certain_where_a_config_gives_it(tmp_path: Path, size: str, is_certain: bool) -> None:
+    found = inferred(tmp_path, ROWS.format(blocks=(64, 48), size=size))
+    errors = [launch.error for launch in found.launches if launch.error is not None]
+    assert errors
+    assert {error.is_certain for error in errors} == {is_certain}
+
+
+def test_it_is_told_how_many_configs_there_are(tmp_path: Path) -> None:
+    found = inferred(tmp_path, ROWS.format(blocks=(16, 32, 64, 128, 256, 512), size="BLOCK"))
+    assert found.configs == 6
+    assert len({launch.config for launch in found.launches}) == MOST_CONFIGS
 
 
 def test_an_optional_tensor_is_left_out_too(tmp_path: Path) -> None:

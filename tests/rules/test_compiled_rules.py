@@ -74,6 +74,11 @@ def test_a_complaint_about_assumed_arguments_is_uncertain() -> None:
     assert judged("TAC301", guess) == (Severity.WARNING, Confidence.LOW)
 
 
+def test_a_complaint_that_no_assumption_changes_is_sure() -> None:
+    odd = CompileError("arange's range must be a power of 2", PATH, Span(9, 9, 9, 30), is_certain=True)
+    assert judged("TAC301", variant(error=odd, assumed=("x_ptr is fp16",))) == (Severity.ERROR, Confidence.HIGH)
+
+
 def test_a_config_that_asserts_itself_away_is_passed_over() -> None:
     pruned = variant("sm_90", LARGE, error=error("static assertion failed: BLOCK is too large"))
     assert hits("TAC301", kernel(pruned, variant("sm_90", SMALL))) == []

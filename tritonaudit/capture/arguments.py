@@ -42,8 +42,18 @@ def build_arguments(call: InferredCall, kernel: Any) -> tuple[list[Any], dict[st
 
 def assumptions_of(call: InferredCall, kernel: Any) -> tuple[str, ...]:
     """The sentences for the guesses that count: those for what neither the autotuner nor heuristics set."""
+    return tuple(argument.sentence for argument in guesses(call, kernel))
+
+
+def guesses(call: InferredCall, kernel: Any) -> tuple[Argument, ...]:
+    """The guessed arguments, but for those that the kernel's autotuner or heuristics set."""
     decided = {*_tuned(kernel), *(name for layer in _layers(kernel) for name in getattr(layer, "values", ()))}
-    return tuple(argument.sentence for argument in call.arguments if argument.guessed and argument.name not in decided)
+    return tuple(argument for argument in call.arguments if argument.guessed and argument.name not in decided)
+
+
+def config_count(kernel: Any) -> int:
+    """How many configs the kernel's autotuner has, 0 without one."""
+    return max((len(getattr(layer, "configs", ())) for layer in _layers(kernel)), default=0)
 
 
 def _layers(kernel: Any) -> Iterator[Any]:

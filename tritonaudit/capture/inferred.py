@@ -58,7 +58,7 @@ class InferredCall:
     """A call of a kernel for which nobody wrote a subject.
 
     So many of the arguments as `positional` says are passed by position, which an autotuner's pruner can tell.
-    `options` are the launch's own, such as num_warps. `assumptions` has a sentence for each guess. `tried` are the
+    `options` are the launch's own, such as num_warps. `tried` are the
     arguments that the compiler rejected before.
     """
 
@@ -66,10 +66,6 @@ class InferredCall:
     positional: int = 0
     options: tuple[tuple[str, Any], ...] = ()
     tried: tuple[tuple[Argument, ...], ...] = ()
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return tuple(argument.sentence for argument in self.arguments if argument.guessed)
 
     def __getitem__(self, name: str) -> Argument:
         return next(argument for argument in self.arguments if argument.name == name)

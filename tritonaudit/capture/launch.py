@@ -31,12 +31,16 @@ class TensorArgument:
 
 @dataclass(frozen=True)
 class SourceError:
-    """What Triton's front end says against a kernel, or warns of: the user's file, its line and column (from 1)."""
+    """What Triton's front end says against a kernel, or warns of: the user's file, its line and column (from 1).
+
+    `is_certain` says of an inferred launch that whatever else was assumed, any launch fails so.
+    """
 
     message: str
     path: str
     line: int
     column: int
+    is_certain: bool = False
 
 
 @dataclass(frozen=True)

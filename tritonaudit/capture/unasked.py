@@ -8,27 +8,32 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.alternatives import alternatives
 from tritonaudit.capture.infer import Inference
 from tritonaudit.capture.inferred import Argument, InferredCall, Kind
 from tritonaudit.capture.launch import Launch, SourceError
 from tritonaudit.capture.launches import Launches
-from tritonaudit.capture.lift import CannotLift, Lifted, lift
+from tritonaudit.capture.lift import CannotLift, lift
 from tritonaudit.config import Config
 from tritonaudit.flow.analysis import is_helper
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.discover import discover
 from tritonaudit.source.outline import outline
 
+if TYPE_CHECKING:
+    from tritonaudit.capture.load import Loaded
+
 _CASE = "as inferred"
-_CONFIGS = 4  # of an autotuner's, evenly spread
+MOST_CONFIGS = 4  # of an autotuner's, evenly spread
 _DTYPE = "float16"
 _OTHER_DTYPES = ("bfloat16", "float32")
 _LARGE = 1 << 15  # elements of a block: 8 warps hold 128 of each lane
 _TILE = 64
 _BLOCK = re.compile(r"tensor<((?:\d+x)+)")
+_ODD_SIZE = re.compile(r"power of (2|two)")
+_ODD_CONFIG = re.compile(r"num_ctas > 1 ")
 _SIZES = "its tensors have a typical size"
 
 
@@ -43,38 +48,49 @@ class InferTask:
 
 @dataclass(frozen=True)
 class Inferred:
-    """The launches of a kernel as inferred, or why it cannot be launched; neither for what is no kernel by itself."""
+    """The launches of a kernel as inferred, or why it cannot be launched; neither for what is no kernel by itself.
+
+    `configs` is how many its autotuner has, of which at most MOST_CONFIGS are tried.
+    """
 
     task: InferTask
     launches: tuple[Launch, ...] = ()
     reason: str = ""
     is_helper: bool = False
+    configs: int = 0
 
 
 def infer_launches(task: InferTask) -> Inferred:
     """Launch a kernel as its launches, its decorators and its body let one infer, in a process with a stand-in GPU."""
+    from tritonaudit.capture.arguments import config_count
+    from tritonaudit.capture.load import load
+
     project = _project(task.root)
     function = _function(task.path, task.kernel)
     launches = _launches(task.root).of(function)
     if not launches and is_helper(function):
         return Inferred(task, is_helper=True)
     try:
-        return _attempts(task, lift(project, function), Inference(project, function, launches, _DTYPE))
+        loaded = load(lift(project, function))
+        found = _attempts(task, loaded, Inference(project, function, launches, _DTYPE))
+        return replace(found, configs=config_count(loaded.kernel))
     except CannotLift as error:
         return Inferred(task, reason=str(error))
 
 
-def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred:
+def _attempts(task: InferTask, loaded: Loaded, inference: Inference) -> Inferred:
     """The first call that the front end accepts, or the first of all calls with what it says against that."""
-    from tritonaudit.capture.load import load
+    from tritonaudit.capture.arguments import assumptions_of
 
-    loaded = load(lifted)
     refused: Inferred | None = None
     call: InferredCall | None = inference.call()
     while call is not None:
         made, error = _launched(loaded.kernel, call, task)
-        assumed = (*loaded.assumptions, *call.assumptions, _SIZES)
+        assumed = (*loaded.assumptions, *assumptions_of(call, loaded.kernel), _SIZES)
+        made = [_sure_of(launch, inference, call, loaded.kernel) for launch in made]
         found = Inferred(task, tuple(replace(launch, assumed=assumed) for launch in made))
+        if any(launch.error is not None and launch.error.is_certain for launch in made):
+            return found
         if error is None:
             found = _smaller(loaded.kernel, call, task, found)
             variations = (*_variations(call), *_without_optional(inference, call))
@@ -84,6 +100,27 @@ def _attempts(task: InferTask, lifted: Lifted, inference: Inference) -> Inferred
         call = alternatives(inference, call, error)
     assert refused is not None
     return refused
+
+
+def _sure_of(launch: Launch, inference: Inference, call: InferredCall, kernel: Any) -> Launch:
+    """The launch, with its error certain where it is about nothing but sizes that the configs or a launch give."""
+    if launch.error is None:
+        return launch
+    is_certain = (
+        bool(launch.config)
+        if _ODD_CONFIG.match(launch.error.message)
+        else bool(_ODD_SIZE.search(launch.error.message)) and _is_of_known_sizes(launch.error, inference, call, kernel)
+    )
+    return replace(launch, error=replace(launch.error, is_certain=is_certain))
+
+
+def _is_of_known_sizes(error: SourceError, inference: Inference, call: InferredCall, kernel: Any) -> bool:
+    """Whether no guessed constant comes into the line, nor a guessed flag that may decide whether it is reached."""
+    from tritonaudit.capture.arguments import guesses
+
+    reach = inference.uses.reach.get((error.path, error.line), set())
+    constants = [argument for argument in guesses(call, kernel) if argument.kind is Kind.CONSTEXPR]
+    return bool(reach) and not any(one.name in reach or isinstance(one.value, bool) for one in constants)
 
 
 def _refused(
@@ -149,7 +186,7 @@ def _launched(
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.task import target
 
-    recorder = Recorder(target(), case, _CONFIGS)
+    recorder = Recorder(target(), case, MOST_CONFIGS)
     try:
         positional, keywords = build_arguments(call, kernel)
         with recording(recorder):

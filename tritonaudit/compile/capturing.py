@@ -22,7 +22,7 @@ from tritonaudit.capture.task import (
     capture_all,
     subject_names,
 )
-from tritonaudit.capture.unasked import Inferred, InferTask, infer_launches
+from tritonaudit.capture.unasked import MOST_CONFIGS, Inferred, InferTask, infer_launches
 from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
@@ -146,6 +146,8 @@ def _uninferred(target: str, task: InferTask, outcome: Inferred | Killed) -> Ite
         reason = f"inferring a launch of `{task.kernel}` {outcome.message}"
     elif outcome.reason:
         reason = f"no launch of `{task.kernel}` can be inferred: {outcome.reason}"
+    elif outcome.configs > MOST_CONFIGS:
+        reason = f"of the {outcome.configs} configs of `{task.kernel}`, all but {MOST_CONFIGS} are left untried"
     else:
         return
     yield Outcome(_CHECK, shown_path(task.path), Status.NOT_RUN, target, reason)

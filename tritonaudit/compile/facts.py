@@ -86,11 +86,15 @@ class Resources:
 
 @dataclass(frozen=True)
 class CompileError:
-    """What stopped the compiler, or what it warns of, in one sentence; at the user's expression where it is known."""
+    """What stopped the compiler, or what it warns of, in one sentence; at the user's expression where it is known.
+
+    `is_certain` says of an inferred launch that whatever else was assumed, any launch fails so.
+    """
 
     message: str
     path: str = ""
     span: Span | None = None
+    is_certain: bool = False
 
 
 @dataclass(frozen=True)

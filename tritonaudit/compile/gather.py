@@ -91,7 +91,8 @@ def _variant(
 
 
 def _source_error(error: SourceError, places: Places) -> CompileError:
-    return CompileError(error.message, error.path, places.expression(error.path, error.line, error.column))
+    span = places.expression(error.path, error.line, error.column)
+    return CompileError(error.message, error.path, span, error.is_certain)
 
 
 def _placed_error(error: CompileError | None, places: Places) -> CompileError | None:

@@ -12,7 +12,9 @@ from tritonaudit.report.section import Line, Piece
 
 _NONE = "-"
 _BAD, _DIM = "red", "dim"
-_GAP = "  "
+_GAP = _INDENT = "  "
+_LONGEST = 120
+"""Characters of the compiler's words that a table repeats."""
 
 
 def table(kernel: CompiledKernel, path: str) -> Iterator[Line]:
@@ -26,6 +28,20 @@ def table(kernel: CompiledKernel, path: str) -> Iterator[Line]:
     yield _line([(_COLUMNS[number].head, _DIM) for number in shown], list(widths.values()))
     for row in rows:
         yield _line([row[number] for number in shown], list(widths.values()))
+    for said in dict.fromkeys(_unsure(kernel)):
+        yield ((f"{_INDENT}as inferred, it does not compile: {visible(said)}", _DIM),)
+
+
+def _unsure(kernel: CompiledKernel) -> Iterator[str]:
+    """What the compiler says of launches that may have been inferred wrongly, where no finding need say it."""
+    for variant in kernel.variants:
+        if variant.assumed and variant.error is not None and not variant.error.is_certain:
+            line = f" (line {variant.error.span.line})" if variant.error.span else ""
+            yield f"{_shortened(' '.join(variant.error.message.split()))}{line}"
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 
 def _line(cells: Sequence[Piece], widths: Sequence[int]) -> Line:
