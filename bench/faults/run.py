@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-TARGET = "sm_80"
+TARGET = "sm_89"
 
 
 @dataclass(frozen=True)

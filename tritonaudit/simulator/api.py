@@ -12,8 +12,8 @@ from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution
 
-_TARGET = "sm_80"
-"""Its programs have neither block pointers nor tensor descriptors: Triton makes pointers of them."""
+_TARGET = "sm_89"
+"""It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
 _DEVICE = 1 << 20
 
 

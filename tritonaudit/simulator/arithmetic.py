@@ -12,7 +12,7 @@ from tritonaudit.simulator.boxes import Box, box_where_negative
 from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.elementwise import compute
 from tritonaudit.simulator.values import Data, Doubt, Mask, Value, is_within, joined, mask_tensor
 
@@ -54,11 +54,14 @@ def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     if mask_is_single(mask):
         data = (left if bool(mask_tensor(mask).any()) else right).data
     else:
-        chosen = mask_tensor(mask)
-        data = torch.where(chosen, left.tensor(type), right.tensor(type))
+        data = torch.where(mask_tensor(mask), bits_of(left.tensor(type)), bits_of(right.tensor(type))).view(_held(type))
     undefined = _chosen_doubt(mask, left.undefined, right.undefined)
     wrapped = _chosen_doubt(mask, left.wrapped, right.wrapped)
     return (Value(data, joined([undefined, condition.undefined]), wrapped),)
+
+
+def _held(type: Type) -> torch.dtype:
+    return torch.int64 if type.is_pointer else dtype_of(type)
 
 
 def mask_is_single(mask: Mask) -> bool:

@@ -8,9 +8,9 @@ from functools import partial
 import torch
 
 from tritonaudit.simulator.access import check_stored
-from tritonaudit.simulator.ir import Operation
+from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.selection import Indexed
 from tritonaudit.simulator.values import Value, joined
@@ -32,13 +32,17 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     pointer, mask, other = (_optional(operation, frame, group) for group in range(3))
     assert pointer is not None
     type = frame.result(operation)
-    fill = None if other is None else other.tensor(type)
-    found = machine.accesses.load(pointer, mask, fill, type, frame.programs, operation.location)
-    if other is not None and other.undefined is not None:
-        found = Value(found.data, joined([found.undefined, other.undefined]))
     if type.is_pointer:
         raise Unsupported(operation.name, "pointers that lie in memory")
-    return (found,)
+    fill = None if other is None else bits_of(other.tensor(type))
+    found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.programs, operation.location)
+    data = found.data.view(dtype_of(type)) if isinstance(found.data, torch.Tensor) else found.data
+    return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
+
+
+def _moved(type: Type) -> Type:
+    """The type that the elements are moved as: of 8-bit floats the bits."""
+    return Type("i8", type.shape) if type.element.startswith("f8") else type
 
 
 def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -48,7 +52,8 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     type = frame.type(operation.operands[1])
     if machine.is_checked:
         check_stored(machine.faults, value, mask, frame.programs, operation.location)
-    machine.accesses.store(pointer, value.tensor(type), mask, type, frame.programs, operation.location)
+    elements = bits_of(value.tensor(type))
+    machine.accesses.store(pointer, elements, mask, _moved(type), frame.programs, operation.location)
     return ()
 
 

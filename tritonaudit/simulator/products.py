@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
+
 from tritonaudit.simulator.ir import Operation
 from tritonaudit.simulator.machine import Frame, Handler, Machine
-from tritonaudit.simulator.numerics.dot import dot
+from tritonaudit.simulator.numerics.dot import ScaledOperand, dot, dot_scaled
 from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor
 
 
@@ -37,4 +39,31 @@ def _doubt(operation: Operation, frame: Frame) -> Doubt | None:
     return joined(found)
 
 
-HANDLERS: dict[str, Handler] = {"tt.dot": _dot}
+def _dot_scaled(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """A product of operands that have scales; the parser's segments tell which of them have any."""
+    given = iter(operation.operands)
+    left, right, total, left_scale, right_scale = (
+        next(given) if count else None for count in operation.segments or (1,) * len(operation.operands)
+    )
+    assert left is not None
+    assert right is not None
+    assert total is not None
+    attributes = operation.attributes
+    operands = [
+        ScaledOperand(
+            frame.tensor(number).expand(-1, *frame.type(number).shape),
+            str(attributes[side]),
+            None if scale is None else frame.tensor(scale).expand(-1, *frame.type(scale).shape),
+            bool(attributes.get(f"{side}_k_pack", True)),
+        )
+        for number, scale, side in ((left, left_scale, "lhs"), (right, right_scale, "rhs"))
+    ]
+    start = frame.tensor(total).expand(-1, *frame.type(total).shape)
+    data = dot_scaled(operands[0], operands[1], start, frame.result(operation), bool(attributes.get("fastMath")))
+    doubts = [frame[number].undefined for number in operation.operands]
+    found = joined(doubts)
+    nowhere = torch.zeros([1] * (frame.result(operation).rank + 1), dtype=torch.bool)
+    return (Value(data, None if found is None else replace(found, sound=nowhere)),)
+
+
+HANDLERS: dict[str, Handler] = {"tt.dot": _dot, "tt.dot_scaled": _dot_scaled}

@@ -12,8 +12,7 @@ from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import constant
-from tritonaudit.simulator.numerics.unsupported import Unsupported
-from tritonaudit.simulator.values import Data, Mask, Value, joined, mask_tensor
+from tritonaudit.simulator.values import Data, Doubt, Mask, Value, joined, mask_tensor
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -149,11 +148,13 @@ def _gather(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     count = max(data.shape[0], places.shape[0])
     places = places.expand(count, *result)
     size = shape[axis - 1]
-    if bool(((places < 0) | (places >= size)).any()):
-        raise Unsupported(operation.name, "places outside of the block")
+    sound = (places >= 0) & (places < size)
+    places = torch.where(sound, places, 0)
     value = frame[source]
     change: Change = lambda one: torch.gather(one.expand(count, *shape), axis, places)  # noqa: E731
-    return (_changed(Value(data, value.undefined, value.wrapped), frame.type(source), change),)
+    found = _changed(Value(data, value.undefined, value.wrapped), frame.type(source), change)
+    outside = None if bool(sound.all()) else Doubt(sound, operation.location)
+    return (replace(found, undefined=joined([found.undefined, outside, frame[index].undefined])),)
 
 
 def _unchanged(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

@@ -69,19 +69,22 @@ def _sources(function: Function) -> dict[int, list[int]]:
     def note(target: int, *values: int) -> None:
         found.setdefault(target, []).extend(values)
 
+    def branches(blocks: Sequence[Block]) -> None:
+        for block in blocks:
+            for target, passed in block.operations[-1].successors:
+                for argument, value in zip(blocks[target].arguments, passed, strict=True):
+                    note(argument, value)
+
+    branches(function.region.blocks)
     for operation in blocks_in(function.region.blocks):
         for result in operation.results:
             note(result, *operation.operands)
         for region in operation.regions:
+            branches(region.blocks)
             for block in region.blocks:
-                for argument in block.arguments:
-                    note(argument, *operation.operands)
                 last = block.operations[-1]
                 for result in operation.results:
                     note(result, *last.operands)
                 for argument in block.arguments:
-                    note(argument, *last.operands)
-        for target, passed in operation.successors:
-            for argument, value in zip(function.region.blocks[target].arguments, passed, strict=True):
-                note(argument, value)
+                    note(argument, *operation.operands, *last.operands)
     return found

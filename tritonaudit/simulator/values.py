@@ -11,7 +11,7 @@ import torch
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Location, Type
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 
 Data: TypeAlias = "torch.Tensor | Affine | Box"
 """A tensor of shape (programs or 1, *sizes or 1), integers that are affine, or a mask that is a box."""
@@ -66,7 +66,7 @@ class Value:
 def taken(data: Data, index: torch.Tensor) -> Data:
     """What is held, of the programs at these places."""
     if isinstance(data, torch.Tensor):
-        return data if data.shape[0] == 1 else data[index]
+        return data if data.shape[0] == 1 else bits_of(data)[index].view(data.dtype)
     return data.take(index)
 
 
@@ -138,10 +138,12 @@ def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Af
 
 def _tensor_merged(parts: list[tuple[torch.Tensor, torch.Tensor]], programs: int) -> torch.Tensor:
     shape = torch.broadcast_shapes(*(part.shape[1:] for _, part in parts))
-    found = torch.zeros((programs, *shape), dtype=parts[0][1].dtype)
+    dtype = parts[0][1].dtype
+    found = bits_of(torch.zeros((programs, *shape), dtype=dtype))
     for index, part in parts:
-        found[index] = part.expand(-1, *shape) if part.shape[0] > 1 else part.expand(len(index), *shape)
-    return found
+        count = -1 if part.shape[0] > 1 else len(index)
+        found[index] = bits_of(part).expand(count, *shape)
+    return found.view(dtype)
 
 
 def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int) -> Doubt | None:

@@ -37,6 +37,14 @@ def dtype_of(type: Type) -> torch.dtype:
         raise Unsupported("type", type.element) from None
 
 
+_FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz)
+
+
+def bits_of(elements: torch.Tensor) -> torch.Tensor:
+    """The same elements in a type that torch can move about; of 8-bit floats the bits."""
+    return elements.view(torch.int8) if elements.dtype in _FLOAT8 else elements
+
+
 def width_of(type: Type) -> int:
     """The bits of one element."""
     return 1 if type.element == "i1" else 8 * item_size(type)
