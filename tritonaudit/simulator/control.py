@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import torch
 
 from tritonaudit.simulator.affine import Affine
-from tritonaudit.simulator.ir import Block, Function, Operation, Type
+from tritonaudit.simulator.ir import Block, Function, Operation, Region, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
-from tritonaudit.simulator.values import Value, merged
+from tritonaudit.simulator.values import Value, joined, merged
 
 _MOST_TRIPS = 1 << 24
 
@@ -31,14 +32,37 @@ class _Group:
 def call(machine: Machine, function: Function, programs: Programs, arguments: Sequence[Value]) -> tuple[Value, ...]:
     """Execute a function and give what it returns."""
     frame = Frame(function, programs, dict(zip(function.arguments, arguments, strict=True)))
-    if len(function.region.blocks) == 1:
-        return machine.block(function.region.block, frame)
-    return _graph(machine, function, frame)
+    return _region(machine, function.region, frame)
+
+
+def _region(machine: Machine, region: Region, frame: Frame) -> tuple[Value, ...]:
+    """Execute a region whose blocks may be connected by branches, and give what it returns."""
+    return machine.block(region.block, frame) if len(region.blocks) == 1 else _graph(machine, region.blocks, frame)
 
 
 def _call(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     function = machine.module.function(operation.attributes["callee"])
     return call(machine, function, frame.programs, frame.operands(operation))
+
+
+def _map_elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """A function of scalars for every lane: each is executed as if it were a program."""
+    if int(operation.attributes.get("pack", 1)) != 1:
+        raise Unsupported(operation.name, "of several elements at once")
+    shape = frame.type(operation.operands[0]).shape
+    tensors = [frame.tensor(number) for number in operation.operands]
+    count = max(tensor.shape[0] for tensor in tensors)
+    lanes = prod(shape)
+    places = torch.arange(count).repeat_interleave(lanes)
+    inner = frame.subset(places)
+    region = operation.regions[0]
+    inner.set(region.blocks[0].arguments, [Value(one.expand(count, *shape).reshape(-1)) for one in tensors])
+    doubt = joined(frame[number].undefined for number in operation.operands)
+    types = [frame.type(result).scalar for result in operation.results]
+    results = zip(_region(machine, region, inner), types, strict=True)
+    return tuple(
+        Value(value.tensor(type).expand(count * lanes).reshape(count, *shape), doubt) for value, type in results
+    )
 
 
 # -- structured ------------------------------------------------------------------------------------------------------
@@ -108,7 +132,7 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
 
 def _united(groups: Sequence[_Group], types: Sequence[Type], programs: int) -> tuple[Value, ...]:
     """The values of all programs, of what each group has."""
-    if len(groups) == 1 and len(groups[0].places) == programs:
+    if len(groups) == 1 and torch.equal(groups[0].places, torch.arange(programs)):
         return groups[0].values
     return tuple(
         merged([(group.places, group.values[number]) for group in groups if len(group.places)], type, programs)
@@ -134,14 +158,14 @@ def _rounds(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.T
 # -- blocks that branches connect ------------------------------------------------------------------------------------
 
 
-def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, ...]:
+def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Value, ...]:
     """Execute each block for the programs that come to it, when no more can come: no branch leads back."""
     waiting: dict[int, list[_Group]] = {0: [_Group(torch.arange(len(frame.programs)), ())]}
     returned: list[_Group] = []
     types: list[Type] = []
     seen: set[int] = set()
-    for number in _order(function):
-        block = function.region.blocks[number]
+    for number in _order(blocks):
+        block = blocks[number]
         arrived = waiting.pop(number, [])
         seen.add(number)
         if not arrived:
@@ -154,7 +178,7 @@ def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, .
             machine.execute(operation, inner)
         _publish(block, inner, frame)
         last = block.operations[-1]
-        if last.name == "tt.return":
+        if last.name in _RETURNS:
             types = [frame.type(value) for value in last.operands]
             returned.append(_Group(places, tuple(inner.operands(last))))
         for target, passed, index in _branches(machine, last, inner):
@@ -165,11 +189,14 @@ def _graph(machine: Machine, function: Function, frame: Frame) -> tuple[Value, .
     return _united(returned, types, len(frame.programs)) if types else ()
 
 
-def _order(function: Function) -> list[int]:
+_RETURNS = ("tt.return", "tt.map_elementwise.return")
+
+
+def _order(blocks: Sequence[Block]) -> list[int]:
     """The blocks, each behind all from which branches lead to it."""
     found: list[int] = []
     seen = {0}
-    waiting = [(0, iter(_targets(function, 0)))]
+    waiting = [(0, iter(_targets(blocks[0])))]
     while waiting:
         number, targets = waiting[-1]
         following = next((target for target in targets if target not in seen), None)
@@ -178,12 +205,12 @@ def _order(function: Function) -> list[int]:
             waiting.pop()
         else:
             seen.add(following)
-            waiting.append((following, iter(_targets(function, following))))
+            waiting.append((following, iter(_targets(blocks[following]))))
     return found[::-1]
 
 
-def _targets(function: Function, number: int) -> list[int]:
-    return [target for target, _ in function.region.blocks[number].operations[-1].successors]
+def _targets(block: Block) -> list[int]:
+    return [target for target, _ in block.operations[-1].successors]
 
 
 def _arrived(groups: Sequence[_Group], types: Sequence[Type]) -> tuple[Value, ...]:
@@ -208,7 +235,7 @@ def _publish(block: Block, inner: Frame, frame: Frame) -> None:
 
 def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int, tuple[int, ...], torch.Tensor]]:
     """Where programs go from a block: the next block, the operands passed, and their places."""
-    if last.name == "tt.return":
+    if last.name in _RETURNS:
         return []
     if last.name == "cf.br":
         ((target, passed),) = last.successors
@@ -220,4 +247,10 @@ def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int
     return [(target, passed, holds.nonzero().flatten()) for (target, passed), holds in ways if bool(holds.any())]
 
 
-HANDLERS: dict[str, Handler] = {"scf.if": _if, "scf.for": _for, "scf.while": _while, "tt.call": _call}
+HANDLERS: dict[str, Handler] = {
+    "scf.if": _if,
+    "scf.for": _for,
+    "scf.while": _while,
+    "tt.call": _call,
+    "tt.map_elementwise": _map_elementwise,
+}

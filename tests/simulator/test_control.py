@@ -1,0 +1,142 @@
+"""Programs, and lanes, that go different ways give what each would give alone."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the tensors")
+pytest.importorskip("triton", reason="triton makes the programs")
+
+import torch
+import triton
+import triton.language as tl
+
+from tests.simulator.kernels import VERSION, mapping, mapping_with_branches
+from tritonaudit import simulate
+
+PROGRAMS = 300
+
+
+def numbers() -> torch.Tensor:
+    return torch.arange(PROGRAMS, dtype=torch.int32)
+
+
+def out() -> torch.Tensor:
+    return torch.full((PROGRAMS,), -1, dtype=torch.int32)
+
+
+@triton.jit
+def branching(x_ptr, out_ptr):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program)
+    if x % 3 == 0:
+        y = x * 2
+    elif x % 3 == 1:
+        y = x + program
+    else:
+        y = -x
+    tl.store(out_ptr + program, y)
+
+
+def test_branches() -> None:
+    result = out()
+    assert simulate(branching, (PROGRAMS,), numbers(), result).faults == ()
+    assert result.tolist() == [(n * 2, n + n, -n)[n % 3] for n in range(PROGRAMS)]
+
+
+@triton.jit
+def collatz(x_ptr, out_ptr):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program) + 1
+    steps = 0
+    while x != 1:
+        if x % 2 == 0:
+            x //= 2
+        else:
+            x = 3 * x + 1
+        steps += 1
+    tl.store(out_ptr + program, steps)
+
+
+def test_loops_that_end_when_they_like() -> None:
+    def steps(n: int) -> int:
+        count = 0
+        while n != 1:
+            n, count = (n // 2 if n % 2 == 0 else 3 * n + 1), count + 1
+        return count
+
+    result = out()
+    assert simulate(collatz, (PROGRAMS,), numbers(), result).faults == ()
+    assert result.tolist() == [steps(n + 1) for n in range(PROGRAMS)]
+
+
+@triton.jit
+def triangular(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    program = tl.program_id(0)
+    total = tl.zeros((BLOCK,), tl.int32)
+    for row in range(program % 7, program, 2):
+        total += tl.load(x_ptr + row) + tl.arange(0, BLOCK)
+    tl.store(out_ptr + program, tl.sum(total, axis=0))
+
+
+def test_loops_with_bounds_of_each_program() -> None:
+    result = out()
+    assert simulate(triangular, (PROGRAMS,), numbers(), result, BLOCK=4).faults == ()
+    assert result.tolist() == [sum(4 * row + 6 for row in range(n % 7, n, 2)) for n in range(PROGRAMS)]
+
+
+@triton.jit
+def returning(x_ptr, out_ptr):
+    program = tl.program_id(0)
+    x = tl.load(x_ptr + program)
+    if x % 5 == 4:
+        tl.store(out_ptr + program, -7)
+        return
+    if x % 2 == 0:
+        x += 1000
+        if x % 3 == 0:
+            return
+    tl.store(out_ptr + program, x)
+
+
+def test_early_returns() -> None:
+    def expected(n: int) -> int:
+        if n % 5 == 4:
+            return -7
+        return n if n % 2 else (-1 if (n + 1000) % 3 == 0 else n + 1000)
+
+    result = out()
+    assert simulate(returning, (PROGRAMS,), numbers(), result).faults == ()
+    assert result.tolist() == [expected(n) for n in range(PROGRAMS)]
+
+
+@triton.jit
+def locked(lock_ptr, out_ptr):
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    tl.store(out_ptr, tl.load(out_ptr) + tl.program_id(0))
+    tl.atomic_xchg(lock_ptr, 0)
+
+
+def test_programs_that_wait_for_each_other() -> None:
+    lock, total = torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    assert simulate(locked, (PROGRAMS,), lock, total).faults == ()
+    assert total.item() == sum(range(PROGRAMS))
+
+
+@pytest.mark.skipif(VERSION < (3, 6), reason="this Triton has no tl.map_elementwise")
+def test_lanes_that_go_different_ways() -> None:
+    def expected(a: float) -> float:
+        if a > 1 and a * 2 > 7:
+            return a
+        return (a + 0 + 1 + 2) * 3
+
+    x = torch.linspace(-5, 5, 64)
+    wanted = torch.tensor([expected(a) for a in x.tolist()])
+    assert simulate(mapping_with_branches, (1,), x, N=64).faults == ()
+    torch.testing.assert_close(x, wanted)
+    low, high = torch.rand(64), torch.rand(64)
+    wanted_low, wanted_high = torch.minimum(low, high), torch.maximum(low, high)
+    simulate(mapping, (1,), low, high, N=64)
+    assert torch.equal(low, wanted_low)
+    assert torch.equal(high, wanted_high)
