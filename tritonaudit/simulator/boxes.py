@@ -119,7 +119,7 @@ class Box:
 
 
 def box_where_negative(difference: Affine) -> Box | bool | None:
-    """Where an affine value is below 0: everywhere or nowhere, in a box, or None where that is no box."""
+    """Where an affine value is below 0: everywhere or nowhere, in a box, or None where it takes more to tell."""
     low, high = difference.bounds
     if high >= 0 > low and not isinstance(difference.base, int):
         low, high = difference.exact().bounds
