@@ -105,6 +105,8 @@ def test_dimensions_are_listed_in_the_order_of_the_arguments() -> None:
         ({"dtypes": []}, r"write dtypes="),
         ({"dtypes": ["fp16"]}, "unknown dtype 'fp16': write one of float64, float32"),
         ({"mutates": "x"}, r"write mutates=\['x'\]"),
+        ({"mutates": ["zzz"]}, "mutates names 'zzz', but it has no keywords: write the position"),
+        ({"mutates": [17]}, "mutates names the position 17, but there are [01] inputs, from 0"),
         ({"reference": 3}, "reference=3 cannot be called"),
         ({"baselines": {"torch": 3}}, "torch=3 cannot be called"),
         ({"inputs": [Tensor("n")], "sizes": {"m": [1]}}, r"no Tensor has this dimension \(there are: n\)"),

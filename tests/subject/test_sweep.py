@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tritonaudit.subject.model import Case, Layout, Subject, Tensor
-from tritonaudit.subject.sweep import compile_cases, storm_cases
+from tritonaudit.subject.sweep import compile_cases, is_least, storm_cases
 
 
 def nothing(*_: Any) -> None:
@@ -37,6 +37,20 @@ def test_a_matrix() -> None:
         "rows=1024 cols=1024 float32 transposed",
         "rows=1024 cols=1024 float32 offset",
     ]
+
+
+def test_what_changes_nothing_is_no_case() -> None:
+    assert not [label for label in labels(subject("n")) if "transposed" in label]
+    fixed = Subject(nothing, inputs=[Tensor(64, dtype="int32")])
+    assert labels(fixed) == ["float32", "float32 offset"]
+    assert labels(Subject(nothing, inputs=[3])) == ["float32"]
+
+
+def test_the_least_sizes_are_those_that_nobody_asked_for() -> None:
+    least = [case.label for case in compile_cases(subject("rows", "cols")) if is_least(subject("rows", "cols"), case)]
+    assert least == ["rows=1 cols=1 float32"]
+    asked = subject("n", sizes={"n": [1, 64]})
+    assert not any(is_least(asked, case) for case in compile_cases(asked))
 
 
 def test_no_case_comes_twice() -> None:
@@ -87,7 +101,6 @@ def test_dimensions_of_formulas_vary_with_their_names() -> None:
         2048,
         2000,
         2,
-        2048,
         2048,
     ]
 
@@ -155,7 +168,7 @@ def test_dimensions_with_sizes_of_their_own_do_not_grow() -> None:
 
 
 def test_layouts_are_those_of_the_model() -> None:
-    assert {case.layout for case in compile_cases(subject("n"))} == {
+    assert {case.layout for case in compile_cases(subject("m", "n"))} == {
         Layout.CONTIGUOUS,
         Layout.TRANSPOSED,
         Layout.OFFSET,

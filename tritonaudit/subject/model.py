@@ -162,6 +162,7 @@ class Subject:
         object.__setattr__(self, "dtypes", tuple(_dtype_name(dtype) for dtype in self.dtypes))
         if isinstance(self.mutates, str):
             raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
+        _check_mutates(self)
         _check_sizes(self)
 
     @property
@@ -200,19 +201,22 @@ def _dtype_name(dtype: Any) -> str:
     return name
 
 
-def _check_dim(dim: object) -> None:
-    if isinstance(dim, str) and dim.isidentifier():
-        return
-    if isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0:
-        return
-    raise ValueError(f"Tensor has the dimension {dim!r}: each is a name, or a number of 0 or more")
-
-
 def _check_callables(subject: Subject) -> None:
     given = {"function": subject.function, **({"reference": subject.reference} if subject.reference else {})}
     for role, function in {**given, **subject.baselines}.items():
         if not callable(function):
             raise ValueError(f"{role}={function!r} cannot be called: give the function itself")
+
+
+def _check_mutates(subject: Subject) -> None:
+    for place in subject.mutates:
+        if callable(subject.inputs) or place in subject.keywords:
+            continue
+        if isinstance(place, str):
+            given = f"its keywords are {', '.join(subject.keywords)}" if subject.keywords else "it has no keywords"
+            raise ValueError(f"mutates names {place!r}, but {given}: write the position of a positional argument")
+        if not 0 <= place < len(subject.inputs):
+            raise ValueError(f"mutates names the position {place}, but there are {len(subject.inputs)} inputs, from 0")
 
 
 def _check_sizes(subject: Subject) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tritonaudit.subject.dimension import names_in, size_of
@@ -64,7 +64,7 @@ def compile_cases(subject: Subject) -> tuple[Case, ...]:
     cases = [Case(first, dtype) for dtype in (dtypes if _takes_dtype(subject) else dtypes[:1])]
     cases += [Case(_fitting(subject, changed), dtypes[0]) for changed in sizes]
     if not callable(subject.inputs):
-        cases += [Case(first, dtypes[0], layout) for layout in (Layout.TRANSPOSED, Layout.OFFSET)]
+        cases += [Case(first, dtypes[0], layout) for layout in _layouts(subject)]
     return _distinct(cases)
 
 
@@ -121,7 +121,23 @@ def _usual_sweep(name: str) -> _Sweep:
     return next((sweep for names, sweep in _BY_NAME if names.fullmatch(name)), _LARGE)
 
 
+def is_least(subject: Subject, case: Case) -> bool:
+    """Whether a case has the least size of every dimension for which the subject names none, and there are such."""
+    sweeps = {name: _sweep_of(subject, name) for name in size_names(subject) if name not in subject.sizes}
+    return bool(sweeps) and all(case.sizes[name] == sweep.least < sweep.base for name, sweep in sweeps.items())
+
+
+def _layouts(subject: Subject) -> Iterator[Layout]:
+    """Those in which some tensor of the subject lies otherwise than contiguously."""
+    if any(len(tensor.dims) >= 2 for tensor in subject.tensors):
+        yield Layout.TRANSPOSED
+    if any(tensor.dims for tensor in subject.tensors):
+        yield Layout.OFFSET
+
+
 def _takes_dtype(subject: Subject) -> bool:
+    if not callable(subject.inputs):
+        return any(tensor.dtype is None for tensor in subject.tensors)
     return not subject.input_keywords or "dtype" in subject.input_keywords
 
 

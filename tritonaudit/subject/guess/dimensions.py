@@ -49,11 +49,6 @@ class Dimensions:
         """The dimensions of a tensor."""
         return tuple(self._dimension((tensor, axis)) for axis in range(self._ranks[tensor]))
 
-    def of_axis(self, tensor: str, axis: int) -> Dimension | None:
-        """One dimension of a tensor, None where it has not so many."""
-        node = self._node(Dim(tensor, axis))
-        return None if node is None else self._dimension(node)
-
     def is_shared(self, tensor: str) -> bool:
         """Whether another tensor has a dimension of this one too."""
         nodes = [(tensor, axis) for axis in range(self._ranks[tensor])]

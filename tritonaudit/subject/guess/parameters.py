@@ -68,11 +68,6 @@ class Guess:
         return all(parameter.is_known for parameter in self.required)
 
 
-def guess_inputs(wrapper: Wrapper, roles: KernelRoles) -> tuple[GuessedParameter, ...]:
-    """The likeliest argument for each parameter of a wrapper."""
-    return _Guesser(wrapper, roles, None).guess().parameters
-
-
 def guesses(wrapper: Wrapper, roles: KernelRoles) -> Iterator[Guess]:
     """Ways to call a wrapper, the likeliest first; the others differ in the ranks that nothing tells."""
     seen: list[Guess] = []
