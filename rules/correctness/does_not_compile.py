@@ -33,11 +33,12 @@ class DoesNotCompile(Rule):
         explanation = explain(error.message)
         span, elsewhere = phrases.place(kernel, error.path, error.span)
         others = _compiled_elsewhere(kernel, variants)
+        least = "; only the least sizes fail, which nobody asked for" if _is_of_least(variants) else ""
         assumed = "" if _is_sure(failed) else phrases.assumed(variants)
         return Hit(
             span,
             f"`{kernel.name}` does not compile {phrases.where(variants, kernel)}{elsewhere}: {_said(error.message)}"
-            f"{explanation.aside if explanation else ''}{others}{assumed}",
+            f"{explanation.aside if explanation else ''}{others}{least}{assumed}",
             remedy=explanation.remedy if explanation else None,
             severity=_severity(kernel, failed, explanation),
             confidence=_confidence(failed, explanation),
@@ -66,6 +67,10 @@ def _compiled_elsewhere(kernel: CompiledKernel, failed: Sequence[Variant]) -> st
     return f"; it does {phrases.where(here, kernel)}" if here else ""
 
 
+def _is_of_least(failed: Sequence[Variant]) -> bool:
+    return all(variant.is_least for variant in failed)
+
+
 def _is_sure(failed: Sequence[tuple[CompileError, Variant]]) -> bool:
     """Whether one of the launches fails so without any assumption."""
     return any(error.is_certain or not variant.assumed for error, variant in failed)
@@ -74,7 +79,7 @@ def _is_sure(failed: Sequence[tuple[CompileError, Variant]]) -> bool:
 def _confidence(failed: Sequence[tuple[CompileError, Variant]], explanation: Explanation | None) -> Confidence:
     """What was assumed of the arguments may be wrong, but for some complaints it does not matter."""
     if _is_sure(failed):
-        return Confidence.HIGH
+        return Confidence.MEDIUM if _is_of_least([variant for _, variant in failed]) else Confidence.HIGH
     return Confidence.MEDIUM if explanation and explanation.is_of_text else Confidence.LOW
 
 
@@ -82,7 +87,7 @@ def _severity(
     kernel: CompiledKernel, failed: Sequence[tuple[CompileError, Variant]], explanation: Explanation | None
 ) -> Severity:
     """What was assumed may be wrong, and a type that the hardware lacks is no defect where another target has it."""
-    if not _is_sure(failed):
+    if not _is_sure(failed) or _is_of_least([variant for _, variant in failed]):
         return Severity.WARNING
     targets = {variant.target for _, variant in failed}
     spared = any(variant.target not in targets for variant in kernel.compiled)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tritonaudit.compile import phrases
 from tritonaudit.compile.facts import CompiledKernel, Variant
-from tritonaudit.compile.tuning import troubled
+from tritonaudit.compile.tuning import choice_of, troubled
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 
@@ -55,14 +55,23 @@ def _needs(variants: Sequence[Variant]) -> str:
 
 def _skipped(kernel: CompiledKernel, over: Sequence[Variant]) -> str:
     """What the autotuner makes of it: a config that does not fit is passed over."""
-    targets = {variant.target for variant in over}
-    wrong = {variant.config for variant in over}
-    fit = dict.fromkeys(v.config for v in kernel.compiled if v.target in targets and v.config not in wrong)
-    return f"the autotuner passes over that, and has {phrases.counted(len(fit), 'config')} that fit"
+    fit = min(len(_fitting(kernel, choice)) for choice in map(choice_of, over))
+    return f"the autotuner passes over that, and has {phrases.counted(fit, 'config')} that fit{'s' * (fit == 1)}"
+
+
+def _fitting(kernel: CompiledKernel, choice: object) -> set[str]:
+    """The configs that compile and fit in all cases for a target and types of tensors."""
+    variants = [variant for variant in kernel.variants if choice_of(variant) == choice]
+    failing = {variant.config for variant in variants if variant.error is not None or _is_over(variant)}
+    return {variant.config for variant in variants} - failing
 
 
 def _remedy(variants: Sequence[Variant]) -> str:
+    """Fewer stages where so many would fit, by the estimate that each takes as much of the memory as any other."""
     stages = {variant.resources.stages for variant in variants if variant.resources}
-    if len(stages) == 1 and (now := stages.pop()) and now > 1:
-        return f"use fewer stages (`num_stages={now - 1}`) or a smaller tile"
-    return "use fewer stages or a smaller tile"
+    if len(stages) != 1 or not (now := stages.pop()) or now == 1:
+        return "use fewer stages or a smaller tile" if stages else "use a smaller tile"
+    enough = min((variant.shared_limit or 0) * now // _shared(variant) for variant in variants)
+    if enough == 0:
+        return "use a smaller tile"
+    return f"use fewer stages (`num_stages={min(enough, now - 1)}`) or a smaller tile"

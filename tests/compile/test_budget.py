@@ -38,7 +38,7 @@ def test_comparisons(comparison: str, held: set[int]) -> None:
         ("spills=0,", 10, "a limit is missing"),
         ("spills=0, registres<=1", 11, "did you mean 'registers'?"),
         ("sm_90:regs<=1", 7, "there is no metric 'regs'"),
-        ("spills=0,sm_9O:registers<=1", 10, "there is no target 'sm_9O'; choose from"),
+        ("spills=0,sm_9O:registers<=1", 10, "there is no target 'sm_9O'; did you mean 'sm_90'?"),
         ("time<=1", 1, "choose from registers, spills"),
         ("registers", 10, "'registers' is not compared with a number; write one of <= >= = < >"),
         ("registers==1", 10, "'==' is no comparison"),
@@ -46,7 +46,9 @@ def test_comparisons(comparison: str, held: set[int]) -> None:
         ("spills=-1", 8, "'-1' is no whole number"),
         ("shared<=1.5KiB", 9, "'1.5KiB' is no whole number"),
         ("registers<=1KiB", 13, "'registers' has no unit; leave 'KiB' out"),
-        ("shared<=1kb", 10, "there is no unit 'kb'; write one of B KB KiB MiB"),
+        ("registers<=1e3", 12, "'1e3' is no whole number"),
+        ("shared<=1kb", 10, "there is no unit 'kb'; did you mean 'KB'? Write one of B KB KiB MiB"),
+        ("shared<=1pages", 10, "there is no unit 'pages'; write one of B KB KiB MiB"),
     ],
 )
 def test_a_wrong_budget_is_answered_with_the_place_and_the_remedy(text: str, position: int, words: str) -> None:

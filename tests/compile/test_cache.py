@@ -32,9 +32,8 @@ VARIANT = Variant(
     dots=(("fp16", 1),),
     matrix=("mma.sync",),
     shared_limit=166912,
-    seconds=0.25,
 )
-FAILED = Variant("sm_80", "", (), (), error=CompileError("no", "/project/kernel.py", Span(1, 2, 3, 4)), seconds=1)
+FAILED = Variant("sm_80", "", (), (), error=CompileError("no", "/project/kernel.py", Span(1, 2, 3, 4)))
 
 
 def entries(folder: Path) -> list[Path]:
@@ -109,7 +108,7 @@ def test_a_corrupt_entry_is_none_and_is_written_anew(text: str, tmp_path: Path) 
         ("dots", [["fp16", "1"]]),
         ("shared_limit", "166912"),
         ("cached", 1),
-        ("seconds", "0.25"),
+        ("config", 7),
     ],
 )
 def test_an_entry_of_another_shape_is_none(field: str, wrong: object, tmp_path: Path) -> None:

@@ -89,3 +89,4 @@ def test_what_stands_in_another_file_is_reported_at_the_kernel() -> None:
     assert phrases.place(one, PATH, span) == (span, "")
     assert phrases.place(one, "kernels/helpers.py", span) == (one.span, " (at helpers.py:41)")
     assert phrases.place(one, "", None) == (one.span, "")
+    assert phrases.place(one, PATH, Span(one.span.line, 1, one.span.line, 2)) == (one.span, "")

@@ -79,6 +79,13 @@ def test_a_complaint_that_no_assumption_changes_is_sure() -> None:
     assert judged("TAC301", variant(error=odd, assumed=("x_ptr is fp16",))) == (Severity.ERROR, Confidence.HIGH)
 
 
+def test_what_fails_with_the_least_sizes_alone_is_a_warning() -> None:
+    bad = variant("sm_90", "", "n=1 float32", error=error("no"), is_least=True)
+    assert judged("TAC301", bad, variant()) == (Severity.WARNING, Confidence.MEDIUM)
+    assert "only the least sizes fail" in hit("TAC301", kernel(bad, variant())).message
+    assert judged("TAC301", bad, variant(error=error("no"))) == (Severity.ERROR, Confidence.HIGH)
+
+
 def test_a_config_that_asserts_itself_away_is_passed_over() -> None:
     pruned = variant("sm_90", LARGE, error=error("static assertion failed: BLOCK is too large"))
     assert hits("TAC301", kernel(pruned, variant("sm_90", SMALL))) == []
@@ -155,8 +162,19 @@ def test_a_launch_without_an_autotuner_that_does_not_fit_fails() -> None:
 def test_configs_that_do_not_fit_are_a_warning_where_others_do() -> None:
     found = hit("TAP302", kernel(shared(256 * KIB, config=LARGE), shared(64 * KIB, config=SMALL)))
     assert found.severity is Severity.WARNING
-    assert "the autotuner passes over that, and has 1 config that fit" in found.message
+    assert "the autotuner passes over that, and has 1 config that fits" in found.message
     assert judged("TAP302", shared(256 * KIB, config=LARGE))[0] is Severity.ERROR
+
+
+def test_a_config_that_does_not_compile_does_not_fit() -> None:
+    over, fits = shared(256 * KIB, config=LARGE), shared(64 * KIB, config=SMALL)
+    broken, elsewhere = variant("sm_90", "BLOCK=48", error=error("no")), shared(64, "gfx942", "BLOCK=96")
+    assert "has 1 config that fits" in hit("TAP302", kernel(over, fits, broken, elsewhere)).message
+
+
+def test_fewer_stages_are_a_remedy_only_where_they_would_do() -> None:
+    assert hit("TAP302", kernel(shared(600 * KIB))).remedy == "use fewer stages (`num_stages=1`) or a smaller tile"
+    assert hit("TAP302", kernel(shared(1024 * KIB))).remedy == "use a smaller tile"
 
 
 def test_what_was_assumed_is_no_error() -> None:

@@ -63,8 +63,8 @@ class Launch:
     passed (a `TensorArgument`, a number, a string, None, or the text of anything else), `specialisation` what Triton
     specialised beyond the types: `divisible` by 16, `one` (equal to 1); of a launch that Triton refuses all three are
     empty. `config` tells the autotuner's choice, empty where there is none; `subject` and `case` tell the call, which
-    was no subject's where it was inferred. Exactly one of `program` and `error` is given, or neither where only the
-    specialisation was asked for.
+    was no subject's where it was inferred, and `is_least` says that it is of the least sizes that are tried. Exactly
+    one of `program` and `error` is given, or neither where only the specialisation was asked for.
     """
 
     kernel: KernelRef
@@ -80,6 +80,7 @@ class Launch:
     warnings: tuple[SourceError, ...] = ()
     assumed: tuple[str, ...] = ()
     subject: str = ""
+    is_least: bool = False
 
     @property
     def is_inferred(self) -> bool:

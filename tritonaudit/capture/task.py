@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,7 +129,7 @@ def _loaded(path: Path) -> dict[str, Subject]:
 
 def capture(task: CaptureTask) -> Captured:
     """The launches of a subject over its cases."""
-    from tritonaudit.subject.sweep import compile_cases, storm_cases
+    from tritonaudit.subject.sweep import compile_cases, is_least, storm_cases
 
     subject = _loaded(task.path)[task.subject]
     clock = _Clock(time.monotonic() + _SECONDS)
@@ -140,7 +140,8 @@ def capture(task: CaptureTask) -> Captured:
     for case in cases:
         configs = _CONFIGS_PER_VARIATION if task.is_brief else _configs_for(case, cases)
         recorder, failure = _call(subject, case, configs, clock)
-        launches.extend((*recorder.launches, *recorder.refused))
+        least = is_least(subject, case)
+        launches.extend(replace(launch, is_least=least) for launch in (*recorder.launches, *recorder.refused))
         missed.extend(_in_gluon(recorder))
         if failure is not None:
             missed.append(_missed(case, failure))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tritonaudit.compile.facts import CompiledKernel, Variant
-from tritonaudit.hardware.targets import known_targets
+from tritonaudit.hardware.targets import gpu_target
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le,
@@ -22,6 +22,7 @@ _UNITS = {"B": 1, "KB": 1_000, "KiB": 1 << 10, "MiB": 1 << 20}
 _LIMIT = re.compile(
     r"(?:(?P<target>[^:<>=,]*):)?(?P<metric>[^:<>=,]*)(?P<comparison><=|>=|==|[<>=])?(?P<number>[^,A-Za-z]*)(?P<unit>.*)"
 )
+_EXPONENT = re.compile(r"[eE][+-]?\d+")
 _EXAMPLE = "spills=0,shared<=227KiB,sm_90:registers<=128"
 
 
@@ -32,13 +33,6 @@ class Metric:
     what: str
     read: Callable[[Variant], int | None]
     is_memory: bool = False
-
-
-def _spills(variant: Variant) -> int | None:
-    resources = variant.resources
-    if resources is None or resources.spill_stores is None or resources.spill_loads is None:
-        return None
-    return resources.spill_stores + resources.spill_loads
 
 
 def _resource(name: str) -> Callable[[Variant], int | None]:
@@ -52,7 +46,7 @@ def width(variant: Variant) -> int | None:
 
 METRICS = {
     "registers": Metric("registers per thread", _resource("registers")),
-    "spills": Metric("bytes spilled per thread, stores and loads together", _spills, is_memory=True),
+    "spills": Metric("bytes spilled per thread, stores and loads together", _resource("spilled"), is_memory=True),
     "stack": Metric("bytes of stack per thread", _resource("stack"), is_memory=True),
     "local": Metric("bytes of local memory per thread", _resource("local"), is_memory=True),
     "shared": Metric("bytes of shared memory", _resource("shared"), is_memory=True),
@@ -154,8 +148,11 @@ def _limit(clause: str, position: int) -> Limit:
     if found is None:
         raise _error(position, f"{clause!r} is no limit", f"write {_EXAMPLE}, for example")
     target, metric = (found["target"] or "").strip(), found["metric"].strip()
-    if target and target not in known_targets():
-        raise _error(position, f"there is no target {target!r}", f"choose from {', '.join(known_targets())}")
+    if target:
+        try:
+            gpu_target(target)
+        except ValueError as error:
+            raise BudgetError(f"character {position}: {error}") from error
     if metric not in METRICS:
         raise _error(position + found.start("metric"), f"there is no metric {metric!r}", _closest(metric))
     comparison, at = found["comparison"], position + found.end("metric")
@@ -163,7 +160,7 @@ def _limit(clause: str, position: int) -> Limit:
         wrong = f"{comparison!r} is no comparison" if comparison else f"{metric!r} is not compared with a number"
         raise _error(at, wrong, f"write one of {' '.join(_COMPARISONS)}")
     number = found["number"].strip()
-    if not number.isdecimal():
+    if not number.isdecimal() or _EXPONENT.fullmatch(found["unit"].strip()):
         wrong = f"{number + found['unit']!r} is no whole number"
         raise _error(position + found.start("number"), wrong, f"write {metric}{comparison}128, for example")
     size = int(number) * _factor(metric, found["unit"].strip(), position + found.start("unit"))
@@ -176,7 +173,9 @@ def _factor(metric: str, unit: str, position: int) -> int:
     if not METRICS[metric].is_memory:
         raise _error(position, f"{metric!r} has no unit", f"leave {unit!r} out")
     if unit not in _UNITS:
-        raise _error(position, f"there is no unit {unit!r}", f"write one of {' '.join(_UNITS)}, or none for bytes")
+        meant = next((known for known in _UNITS if known.lower() == unit.lower()), None)
+        hint = f"did you mean {meant!r}? Write" if meant else "write"
+        raise _error(position, f"there is no unit {unit!r}", f"{hint} one of {' '.join(_UNITS)}, or none for bytes")
     return _UNITS[unit]
 
 

@@ -83,6 +83,13 @@ class Resources:
     accumulators: int | None = None
     scalar_registers: int | None = None
 
+    @property
+    def spilled(self) -> int | None:
+        """Bytes that a thread stores to spill registers and loads back."""
+        if self.spill_stores is None or self.spill_loads is None:
+            return None
+        return self.spill_stores + self.spill_loads
+
 
 @dataclass(frozen=True)
 class CompileError:
@@ -103,7 +110,7 @@ class Variant:
 
     Exactly one of `resources` and `error` is given. `dots` counts matrix products of the program by their operands'
     type (`fp16`), `matrix` names the matrix instructions that they became. Where it is not `explained`, `narrow` was
-    not looked for.
+    not looked for. `is_least` says that nothing but the least sizes that tritonaudit tries leads to it.
     """
 
     target: str
@@ -119,9 +126,9 @@ class Variant:
     matrix: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     shared_limit: int | None = None
-    seconds: float = 0.0
     cached: bool = False
     explained: bool = True
+    is_least: bool = False
 
 
 @dataclass(frozen=True)

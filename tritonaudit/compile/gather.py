@@ -75,6 +75,7 @@ def _variant(
         "cases": cases,
         "signature": first.signature,
         "assumed": first.assumed,
+        "is_least": all(launch.is_least for launch in launches),
         "warnings": tuple(_source_error(said, places) for said in first.warnings),
     }
     if first.error is not None:

@@ -74,7 +74,7 @@ def instruction(name: str) -> str:
 
 def place(kernel: CompiledKernel, path: str, span: Span | None) -> tuple[Span, str]:
     """Where to report what is at a place, and what to add where that is not the place itself: a helper elsewhere."""
-    if span is None:
+    if span is None or (path == kernel.path and span.line == kernel.span.line):  # Triton means all of the kernel
         return kernel.span, ""
     return (span, "") if path == kernel.path else (kernel.span, f" (at {PurePath(path).name}:{span.line})")
 

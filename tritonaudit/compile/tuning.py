@@ -36,12 +36,16 @@ def troubled(kernel: CompiledKernel, is_wrong: Callable[[Variant], bool]) -> Tro
 def spilled_bytes(variant: Variant) -> int:
     """What a thread of a compiled variant stores to spill registers and loads back; 0 where that cannot be told."""
     assert variant.resources is not None
-    return (variant.resources.spill_stores or 0) + (variant.resources.spill_loads or 0)
+    return variant.resources.spilled or 0
 
 
 def _choices(kernel: CompiledKernel) -> Iterator[list[Variant]]:
     by_choice: dict[tuple[str, tuple[str, ...]], list[Variant]] = {}
     for variant in kernel.compiled:
-        pointers = tuple(kind for _, kind in variant.signature if kind.startswith("*"))
-        by_choice.setdefault((variant.target, pointers), []).append(variant)
+        by_choice.setdefault(choice_of(variant), []).append(variant)
     yield from by_choice.values()
+
+
+def choice_of(variant: Variant) -> tuple[str, tuple[str, ...]]:
+    """What an autotuner chooses a config for: a target, and tensors of certain types."""
+    return variant.target, tuple(kind for _, kind in variant.signature if kind.startswith("*"))

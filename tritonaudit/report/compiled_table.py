@@ -12,6 +12,7 @@ from tritonaudit.report.section import Line, Piece
 
 _NONE = "-"
 _BAD, _DIM = "red", "dim"
+_KIB = 1024
 _GAP = _INDENT = "  "
 _LONGEST = 120
 """Characters of the compiler's words that a table repeats."""
@@ -79,11 +80,7 @@ def _registers(variants: Sequence[Variant]) -> Piece:
 
 
 def _spills(variants: Sequence[Variant]) -> Piece:
-    sizes = [
-        resources.spill_stores + resources.spill_loads
-        for resources in _resources(variants)
-        if resources.spill_stores is not None and resources.spill_loads is not None
-    ]
+    sizes = _amounts(variants, "spilled")
     return _span(sizes), _BAD if any(sizes) else ""
 
 
@@ -92,11 +89,17 @@ def _shared(variants: Sequence[Variant]) -> Piece:
     if not sizes:
         return _NONE, ""
     limits = [variant.shared_limit for variant in variants if variant.shared_limit is not None]
-    least, most = min(sizes), max(sizes)
-    text = memory(most) if least == most else f"{memory(least)} to {memory(most)}"
+    text, most = _memory_span(min(sizes), max(sizes)), max(sizes)
     if not limits:
         return text, ""
     return f"{text} of {memory(min(limits))}", _BAD if most > min(limits) else ""
+
+
+def _memory_span(least: int, most: int) -> str:
+    """`8 KiB`, `0.5-16 KiB`, `0-16 bytes`."""
+    if most < _KIB:
+        return f"{_span((least, most))} byte{'s' if most != 1 else ''}"
+    return "-".join(dict.fromkeys(f"{size / _KIB:,.1f}".removesuffix(".0") for size in (least, most))) + " KiB"
 
 
 def _occupancy(variants: Sequence[Variant]) -> Piece:
