@@ -115,9 +115,24 @@ def test_the_table_comes_before_the_findings_and_what_was_not_run_after(audit: A
     assert table < finding < missing
 
 
-@pytest.mark.parametrize("format", ["concise", "github", "sarif"])
-def test_the_other_formats_have_findings_alone(section: CompiledSection, format: str) -> None:
-    assert render_with(section, format) == render(section.audit.audit, format, color=False)
+def test_sarif_has_findings_alone(section: CompiledSection) -> None:
+    assert render_with(section, "sarif") == render(section.audit.audit, "sarif", color=False)
+
+
+def test_what_changed_is_in_the_short_formats_too(section: CompiledSection) -> None:
+    assert section.comparison is not None
+    compared = "Compared with" + render_with(section).partition("Compared with")[2].partition("\n\n")[0] + "\n"
+    assert render_with(section, "concise") == compared
+    notices = render_with(section, "github").splitlines()
+    assert len(notices) == len(section.comparison.differences)
+    assert all(notice.startswith("::notice file=kernels/") for notice in notices)
+    worst = section.comparison.differences[0]
+    assert f"line={worst.line},title=changed since before.json::{worst.kernel} {worst.target}" in notices[0]
+
+
+@pytest.mark.parametrize("format", ["concise", "github"])
+def test_the_short_formats_have_no_table(format: str) -> None:
+    assert render_with(section_of(SOFTMAX), format) == ""
 
 
 def test_what_fails_alike_for_every_target_is_said_once() -> None:

@@ -14,8 +14,8 @@ FORMATS = ("full", "concise", "json", "github", "sarif")
 def render(audit: Audit, format: str, *, color: bool, sections: Sequence[Section] = ()) -> str:
     """The audit as text, ready to be written as it is: it ends with a newline unless it is empty.
 
-    Only `full` knows colour, only `full` and `json` show the sections. The findings are taken in the order that the
-    audit holds them.
+    Only `full` knows colour; only `full` and `json` show the sections whole, and `sarif` nothing of them. The findings
+    are taken in the order that the audit holds them.
     """
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")

@@ -14,7 +14,7 @@ from tritonaudit.compile.record import record
 from tritonaudit.engine import shown_path
 from tritonaudit.report.compiled_table import table
 from tritonaudit.report.escape import visible
-from tritonaudit.report.section import Line
+from tritonaudit.report.section import Line, Note
 
 _INDENT = "  "
 
@@ -32,9 +32,17 @@ class CompiledSection:
         for kernel in self.audit.kernels:
             yield from table(kernel, shown_path(Path(kernel.path)))
             yield ()
+        yield from self.short_lines()
+        if self.comparison is not None:
+            yield ()
+
+    def short_lines(self) -> Iterator[Line]:
         if self.comparison is not None:
             yield from _compared(self.against, self.comparison)
-            yield ()
+
+    def notes(self) -> Iterator[Note]:
+        for difference in self.comparison.differences if self.comparison is not None else ():
+            yield Note(difference.path, difference.line, f"changed since {self.against}", _told(difference))
 
     def data(self) -> dict[str, Any]:
         comparison = None if self.comparison is None else _data(self.against, self.comparison)
@@ -55,14 +63,32 @@ def _compared(file: str, comparison: Comparison) -> Iterator[Line]:
 
 def _difference(difference: Difference) -> Line:
     where = f"{visible(difference.path)}:{difference.line}"
-    what = " ".join(filter(None, (difference.kernel, difference.target, difference.config)))
-    changes = ", ".join(change.text for change in difference.changes)
-    cases = f" ({_cases(difference)})" if difference.cases else ""
     style = "red" if difference.harm > 0 else "green"
-    return (f"{_INDENT}{where} {visible(what)}: ", ""), (visible(changes), style), (visible(cases), "dim")
+    return (
+        (f"{_INDENT}{where} {visible(_what(difference))}: ", ""),
+        (visible(_changes(difference)), style),
+        (visible(_cases(difference)), "dim"),
+    )
+
+
+def _told(difference: Difference) -> str:
+    return f"{_what(difference)}: {_changes(difference)}{_cases(difference)}"
+
+
+def _what(difference: Difference) -> str:
+    return " ".join(filter(None, (difference.kernel, difference.target, difference.config)))
+
+
+def _changes(difference: Difference) -> str:
+    return ", ".join(change.text for change in difference.changes)
 
 
 def _cases(difference: Difference) -> str:
+    """` (n=64 and n=128)`, ` (5 cases)`; empty where there are none."""
+    return f" ({_among(difference)})" if difference.cases else ""
+
+
+def _among(difference: Difference) -> str:
     return listed(difference.cases) if len(difference.cases) <= 2 else counted(len(difference.cases), "case")
 
 

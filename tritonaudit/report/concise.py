@@ -11,8 +11,9 @@ from tritonaudit.report.shortfall import shortfall_lines
 
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
-    """`path:line:column: CODE [severity] message`, then what could not be analysed."""
-    lines = [*map(_line, audit.findings), *shortfall_lines(audit)]
+    """`path:line:column: CODE [severity] message`, then what could not be analysed, then what the sections add."""
+    added = ("".join(text for text, _ in line) for section in sections for line in section.short_lines())
+    lines = [*map(_line, audit.findings), *shortfall_lines(audit), *added]
     return "".join(f"{line}\n" for line in lines)
 
 

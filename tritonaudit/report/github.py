@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
 from tritonaudit.report.escape import visible
-from tritonaudit.report.section import Section
+from tritonaudit.report.section import Note, Section
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
-    """One command a line: findings, then problems."""
-    return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems)])
+    """One command a line: findings, then problems, then what the sections note."""
+    notes = (_note(note) for section in sections for note in section.notes())
+    return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems), *notes])
 
 
 def _finding(finding: Finding) -> str:
@@ -34,6 +35,10 @@ def _lines(span: Span) -> dict[str, int]:
 def _problem(problem: Problem) -> str:
     line = {} if problem.line is None else {"line": problem.line}
     return _command("error", problem.path, line, "problem", visible(problem.message))
+
+
+def _note(note: Note) -> str:
+    return _command("notice", note.path, {"line": note.line}, note.title, visible(note.text))
 
 
 def _command(name: str, path: str, lines: dict[str, int], title: str, text: str) -> str:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 Piece = tuple[str, str]
 """Text and the rich style that it takes in colour; an empty style is none."""
 Line = tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to say at a line of a file that is no finding."""
+
+    path: str
+    line: int
+    title: str
+    text: str
 
 
 class Section(Protocol):
@@ -19,6 +30,12 @@ class Section(Protocol):
 
     def lines(self) -> Iterator[Line]:
         """The lines of the format full."""
+
+    def short_lines(self) -> Iterator[Line]:
+        """Those of the lines that the format concise has too."""
+
+    def notes(self) -> Iterator[Note]:
+        """What the format github says at lines of files."""
 
     def data(self) -> Any:
         """What the format json holds under the key."""
