@@ -7,9 +7,14 @@ import io
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tritonaudit.simulator.live import NoProgram
 
 TARGET = "sm_89"
 
@@ -55,7 +60,7 @@ def run_file(path: Path) -> Ran:
     from tritonaudit.capture.standin import Host, tensors_on
     from tritonaudit.simulator.faults import Kind
     from tritonaudit.simulator.fresh import FreshMemory
-    from tritonaudit.simulator.live import Execution
+    from tritonaudit.simulator.live import Execution, NoProgram
 
     torch.manual_seed(0)
     started = time.perf_counter()
@@ -63,9 +68,13 @@ def run_file(path: Path) -> Ran:
     execution = Execution(fresh)
     recorder = Recorder(TARGET, configs=1, execute=execution.launch)
     error = ""
+    rejected: list[Flag] = []
     with contextlib.redirect_stdout(io.StringIO()), tensors_on(Host.CPU), fresh, recording(recorder):
         try:
             _import(path)
+        except NoProgram as failure:
+            error = f"does not compile: {failure}"
+            rejected += _rejected(failure)
         except Exception as failure:
             place = traceback.extract_tb(failure.__traceback__)[-1]
             words = " ".join(str(failure).split())[:200]
@@ -84,8 +93,14 @@ def run_file(path: Path) -> Ran:
         for fault in executed.faults
         if fault.kind not in (Kind.MASKED_STORED, Kind.SAME_WRITES)
     )
-    distinct = tuple({(f.kind, f.path, f.line, f.tensor): f for f in flags}.values())
+    distinct = tuple({(f.kind, f.path, f.line, f.tensor): f for f in (*flags, *rejected)}.values())
     return Ran(path, time.perf_counter() - started, len(execution.launches), distinct, error)
+
+
+def _rejected(failure: NoProgram) -> Iterator[Flag]:
+    if failure.error is not None:
+        place = (failure.error.path, failure.error.line)
+        yield Flag("does not compile", *place, failure.launch.kernel.name, "", failure.error.message)
 
 
 def _import(path: Path) -> None:

@@ -31,7 +31,12 @@ class Executed:
 
 
 class NoProgram(Exception):
-    """The launch has no program: the compiler's front end rejects the kernel."""
+    """The launch cannot be executed: Triton rejects the kernel, with the `error`, or its grid is not known."""
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__("its grid cannot be told" if launch.error is None else launch.error.message)
+        self.launch = launch
+        self.error = launch.error
 
 
 @dataclass
@@ -47,7 +52,7 @@ class Execution:
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one launch on its arguments. Raises NotSimulated, and NoProgram where there is nothing to execute."""
         if launch.error is not None or launch.program is None or launch.grid is None:
-            raise NoProgram(launch.error.message if launch.error is not None else "its grid cannot be told")
+            raise NoProgram(launch)
         module = module_of(launch.program.ttir)
         x, y, z = launch.grid
         order = None if self.order is None else self.order(x * y * z)
