@@ -28,7 +28,7 @@ def complaint(kernel: str, target: str = "sm_80") -> str:
     arguments = {name: value for name, value in given.items() if name in function.arg_names}
     source, options = source_of(function, target, **arguments)
     found = gpu_target(target)
-    error = build(source, GPUTarget(found.backend, found.arch, found.warp_size), target, dict(options))
+    error = build(source, GPUTarget(found.backend, found.arch, found.warp_size), target, dict(options)).outcome
     assert isinstance(error, SourceError), "it compiles"
     return error.message
 

@@ -201,7 +201,7 @@ def test_workers_that_went_leave_no_file_open() -> None:
 def test_a_file_in_the_place_of_a_pipe_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "mine"
     killed, after = run(("close_and_open", str(path)), ("double", 2))
-    assert (killed.end, after, path.read_bytes()) == (End.CRASH, 4, b"")
+    assert (killed.end, after, path.read_bytes()) == (End.LOST, 4, b"")
 
 
 # -- memory --------------------------------------------------------------------------------------------------------
