@@ -1,6 +1,6 @@
 """How many kernels of published packages compile, for each target, with no GPU.
 
-    python bench/packages --folder DIR [--package NAME …] [--target ARCH …] [--output FILE]
+    python bench/packages --folder DIR [--package NAME …] [--target ARCH …] [--modules N] [--output FILE]
 
 The packages are installed into DIR, without their dependencies; what they import must be installed already (einops,
 pyyaml and sqlalchemy). `tritonaudit init` writes their wrappers down as subjects, as guessed from the text, with
@@ -44,12 +44,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, metavar="DIR", help="where the packages are installed")
     parser.add_argument("--package", action="append", choices=list(PACKAGES), help="only this one; may be repeated")
     parser.add_argument("--target", action="append", metavar="ARCH", help="compile for it [default: all four]")
+    parser.add_argument("--modules", type=int, metavar="N", help="at most so many of each package, evenly spread")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write what each kernel came to, as JSON")
     arguments = parser.parse_args()
     found = []
     for name in arguments.package or PACKAGES:
         started = time.perf_counter()
-        found.append(_coverage(name, arguments.folder, arguments.target or DEFAULT_TARGETS))
+        modules = arguments.modules or _MODULES.get(name)
+        found.append(_coverage(name, arguments.folder, arguments.target or DEFAULT_TARGETS, modules))
         print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
         if arguments.output:
             arguments.output.write_text(json.dumps([asdict(one) for one in found], indent=1), encoding="utf-8")
@@ -57,7 +59,7 @@ def main() -> None:
     print(reasons(found))
 
 
-def _coverage(name: str, folder: Path, targets: Sequence[str]) -> Coverage:
+def _coverage(name: str, folder: Path, targets: Sequence[str], modules: int | None) -> Coverage:
     version, part = PACKAGES[name]
     site = (folder / f"{name}-{version}").resolve()
     if not site.exists():
@@ -65,7 +67,7 @@ def _coverage(name: str, folder: Path, targets: Sequence[str]) -> Coverage:
         subprocess.run([*pip, f"{name}=={version}"], check=True)
     sys.path.insert(0, str(site))
     try:
-        files = _modules(site / part, _MODULES.get(name))
+        files = _modules(site / part, modules)
         with tempfile.TemporaryDirectory() as specs:
             _init(files, Path(specs))
             return coverage(name, site, files, sorted(Path(specs).glob("*.py")), targets, os.cpu_count() or 1)
