@@ -318,4 +318,4 @@ def _check_divisor(machine: Machine, operation: Operation, frame: Frame, values:
     if divisor.undefined is not None:
         zero = zero & mask_tensor(divisor.undefined.sound)
     if bool(zero.any()):
-        machine.faults.add_lanes(Fault(Kind.DIVISION_BY_ZERO, operation.location), zero, frame.programs)
+        machine.faults.add_lanes(Fault(Kind.DIVISION_BY_ZERO, operation.location), zero, frame.site(operation))

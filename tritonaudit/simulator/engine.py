@@ -13,12 +13,14 @@ import torch
 
 from tritonaudit.simulator import control, loads_stores, products, reductions, shapes, statements
 from tritonaudit.simulator.access import Accesses
+from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.faults import Fault, Faults
 from tritonaudit.simulator.ir import Block, Function, Module, Operation
 from tritonaudit.simulator.machine import Handler, Machine
 from tritonaudit.simulator.memory import AddressSpace, address_space
+from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.numerics.elementwise import is_elementwise
 from tritonaudit.simulator.programs import Grid, chunks
@@ -83,7 +85,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
     space = address_space(tensors, facts.written, run.undefined, facts.cell)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
-    accesses = Accesses(space, faults, clocks, run.is_checked)
+    notes = Notes(faults, clocks) if run.is_checked else None
+    accesses = Accesses(Addressing(space, faults, run.is_checked), notes)
     machine = Machine(module, accesses, faults, facts.handlers, run.is_checked, facts.addresses, run.tick)
     values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):

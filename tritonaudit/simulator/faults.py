@@ -54,6 +54,18 @@ class Fault:
     count: int = 1
 
 
+@dataclass(frozen=True, eq=False)
+class Site:
+    """An operation being executed, and the programs that execute it."""
+
+    programs: Programs
+    location: Location | None
+
+    def take(self, places: torch.Tensor) -> Site:
+        """Of the programs at these places."""
+        return Site(self.programs.take(places), self.location)
+
+
 @dataclass
 class Faults:
     """The faults of a launch, one for each kind, place and tensor."""
@@ -69,7 +81,7 @@ class Faults:
         self,
         fault: Fault,
         bad: torch.Tensor,
-        programs: Programs,
+        site: Site,
         elements: torch.Tensor | None = None,
         others: torch.Tensor | None = None,
     ) -> None:
@@ -85,10 +97,10 @@ class Faults:
         self.add(
             replace(
                 fault,
-                program=programs.id(min(first[0], len(programs) - 1)),
+                program=site.programs.id(min(first[0], len(site.programs) - 1)),
                 lane=first[1:],
                 element=None if elements is None else int(elements.expand(bad.shape)[first]),
-                other=None if other is None or other < 0 else numbered(programs.grid, other),
+                other=None if other is None or other < 0 else numbered(site.programs.grid, other),
                 count=len(places),
             )
         )

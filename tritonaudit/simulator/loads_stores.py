@@ -7,12 +7,10 @@ from functools import partial
 
 import torch
 
-from tritonaudit.simulator.access import check_stored
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
-from tritonaudit.simulator.selection import Indexed
 from tritonaudit.simulator.values import Value, joined
 
 
@@ -35,7 +33,7 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     if type.is_pointer:
         raise Unsupported(operation.name, "pointers that lie in memory")
     fill = None if other is None else bits_of(other.tensor(type))
-    found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.programs, operation.location)
+    found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.site(operation))
     data = found.data.view(dtype_of(type)) if isinstance(found.data, torch.Tensor) else found.data
     return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
 
@@ -50,10 +48,9 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     assert pointer is not None
     assert value is not None
     type = frame.type(operation.operands[1])
-    if machine.is_checked:
-        check_stored(machine.faults, value, mask, frame.programs, operation.location)
+    machine.accesses.check_stored(value, mask, frame.site(operation))
     elements = bits_of(value.tensor(type))
-    machine.accesses.store(pointer, elements, mask, _moved(type), frame.programs, operation.location)
+    machine.accesses.store(pointer, elements, mask, _moved(type), frame.site(operation))
     return ()
 
 
@@ -74,19 +71,16 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     assert pointer is not None
     assert value is not None
     type = frame.result(operation)
-    if machine.is_checked:
-        check_stored(machine.faults, value, mask, frame.programs, operation.location)
-    parts, shape = machine.accesses.indexed(pointer, mask, type, frame.programs, operation.location)
+    machine.accesses.check_stored(value, mask, frame.site(operation))
+    parts, shape = machine.accesses.atomic(pointer, mask, type, frame.site(operation))
     combine = _COMBINE.get(str(operation.attributes["atomic_rmw_op"]))
     if combine is None:
         raise Unsupported(operation.name, str(operation.attributes["atomic_rmw_op"]))
     values = value.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
-        assert isinstance(part.selection, Indexed)
         memory = part.buffer.memory.typed(values.dtype)
-        kept = part.selection.kept
-        lanes = torch.ones(shape, dtype=torch.bool) if kept is None else kept
+        lanes = part.selection.lanes
         before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
     return (Value(before),)
 
@@ -133,15 +127,12 @@ _COMBINE: dict[str, _Combine] = {
 def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     pointer, expected, new = frame.operands(operation)
     type = frame.result(operation)
-    parts, shape = machine.accesses.indexed(pointer, None, type, frame.programs, operation.location)
+    parts, shape = machine.accesses.atomic(pointer, None, type, frame.site(operation))
     wanted, values = expected.tensor(type).expand(shape), new.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
-        assert isinstance(part.selection, Indexed)
         memory = part.buffer.memory.typed(values.dtype)
-        kept = part.selection.kept
-        lanes = (torch.ones(shape, dtype=torch.bool) if kept is None else kept).nonzero()
-        for lane in map(tuple, lanes.tolist()):
+        for lane in map(tuple, part.selection.lanes.nonzero().tolist()):
             place = part.selection.index[lane]
             before[lane] = memory[place]
             if bool(before[lane] == wanted[lane]):

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import torch
 
 from tritonaudit.simulator.access import Accesses
-from tritonaudit.simulator.faults import Fault, Faults, Kind
+from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
@@ -54,6 +54,10 @@ class Frame:
 
     def tensor(self, number: int) -> torch.Tensor:
         return self[number].tensor(self.function.types[number])
+
+    def site(self, operation: Operation) -> Site:
+        """Where an operation is executed, and by whom."""
+        return Site(self.programs, operation.location)
 
     def result(self, operation: Operation) -> Type:
         """The type of an operation's one result."""
@@ -111,7 +115,7 @@ class Machine:
         if value.undefined is not None and self.is_checked:
             bad = ~mask_tensor(value.undefined.sound)
             fault = Fault(Kind.UNDEFINED_BRANCH, location, origin=value.undefined.origin)
-            self.faults.add_lanes(fault, bad, frame.programs)
+            self.faults.add_lanes(fault, bad, Site(frame.programs, location))
         return value.tensor(Type("i1")).reshape(-1).expand(len(frame.programs))
 
 

@@ -26,6 +26,19 @@ class Strided:
     def fill(self, memory: torch.Tensor, value: int) -> None:
         self.of(memory).fill_(value)
 
+    def kept_of(self, lanes: torch.Tensor) -> torch.Tensor:
+        """Those of the lanes that are meant."""
+        return lanes
+
+    @property
+    def numbers(self) -> torch.Tensor:
+        """The number of each element, of shape (programs or 1, *lanes)."""
+        rank = len(self.sizes)
+        found = torch.full([1] * rank, self.offset)
+        for axis, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
+            found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
+        return found
+
     def moved(self, by: int, factor: int) -> Strided:
         """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""
         return Strided(self.offset * factor + by, self.sizes, tuple(stride * factor for stride in self.strides))
@@ -74,6 +87,24 @@ class Indexed:
 
     def fill(self, memory: torch.Tensor, value: int) -> None:
         memory[self.index if self.kept is None else self.index[self.kept]] = value
+
+    def kept_of(self, lanes: torch.Tensor) -> torch.Tensor:
+        """Those of the lanes that are meant."""
+        return lanes if self.kept is None else lanes & self.kept
+
+    @property
+    def lanes(self) -> torch.Tensor:
+        """Which lanes are meant."""
+        return torch.ones(self.index.shape, dtype=torch.bool) if self.kept is None else self.kept
+
+    @property
+    def numbers(self) -> torch.Tensor:
+        """The number of each element, of shape (programs or 1, *lanes)."""
+        return self.index
+
+    def expand(self, shape: tuple[int, ...]) -> Indexed:
+        """With every program's lanes, also where they are the same for all."""
+        return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
 
     def moved(self, by: int, factor: int) -> Indexed:
         """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 
 from tritonaudit.simulator.programs import Programs
-from tritonaudit.simulator.selection import Indexed, Selection, Strided
+from tritonaudit.simulator.selection import Selection, Strided
 from tritonaudit.simulator.sync import Clocks
 
 NOBODY, SEVERAL = -1, -2
@@ -52,6 +52,11 @@ class Shadow:
     _clock: torch.Tensor | None = None
     _written: _Touched = field(default_factory=_Touched)
     _read: _Touched = field(default_factory=_Touched)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is anything to note or to find."""
+        return self.is_shared or self.undefined is not None
 
     def read(self, cells: Selection, programs: Programs, clocks: Clocks) -> list[Conflict]:
         """Note a load, and say which lanes read what another program wrote."""
@@ -160,9 +165,7 @@ def _lanes(per_program: torch.Tensor, cells: Selection) -> torch.Tensor:
 def _kept(conflicts: list[Conflict], cells: Selection) -> list[Conflict]:
     found = []
     for conflict in conflicts:
-        bad = conflict.bad
-        if isinstance(cells, Indexed) and cells.kept is not None:
-            bad = bad & cells.kept
+        bad = cells.kept_of(conflict.bad)
         if bool(bad.any()):
             found.append(Conflict(conflict.is_write, bad, conflict.others))
     return found

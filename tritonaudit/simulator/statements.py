@@ -16,7 +16,7 @@ def _assert(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     message = str(operation.attributes.get("message", ""))
     if bool(bad.any()):
         fault = Fault(Kind.ASSERTION, operation.location, detail=message)
-        machine.faults.add_lanes(fault, bad, frame.programs)
+        machine.faults.add_lanes(fault, bad, frame.site(operation))
     return ()
 
 

@@ -1,0 +1,235 @@
+"""From addresses and masks to elements of memory, and which lanes must not access it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.boxes import Box
+from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.ir import Type
+from tritonaudit.simulator.memory import (
+    AddressSpace,
+    Buffer,
+    address,
+    buffer_of,
+    buffers_of,
+    position_of,
+    positions_of,
+)
+from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.selection import Indexed, Strided
+from tritonaudit.simulator.values import Mask, Value, mask_tensor
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """An access as a view of a buffer; `places` tells which of its first axis is each program's, where they share."""
+
+    buffer: Buffer
+    selection: Strided
+    places: torch.Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Lanes of an access that go to one buffer: `selection` counts elements, and keeps those lanes."""
+
+    buffer: Buffer
+    selection: Indexed
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """An access lane by lane: its parts, the lanes that are good (None: all), and the shape of all lanes."""
+
+    parts: tuple[Part, ...]
+    good: torch.Tensor | None
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Addressing:
+    """Finds the elements that addresses mean, and reports addresses that mean none."""
+
+    space: AddressSpace
+    faults: Faults
+    is_checked: bool
+
+    # -- views -----------------------------------------------------------------------------------------------------
+
+    def view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
+        """The access as a view of one buffer, where it is one that lies within it."""
+        at = _certain(pointer)
+        steps = None if at is None else _steps(at)
+        return None if at is None or steps is None else self._view(at, steps, where, type)
+
+    def shared_view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
+        """The same where programs share what they read."""
+        at = _certain(pointer)
+        if at is None or isinstance(at.base, int):
+            return None
+        bases, places = at.base.unique(return_inverse=True)
+        shared = Affine(bases, at.strides, at.shape, at.low, at.high)
+        steps = _steps(shared)
+        if steps is None or 2 * len(bases) > len(at.base):
+            return None
+        found = self._view(shared, steps, where, type)
+        if found is None or found.buffer.memory.shadow.is_kept:
+            return None
+        return View(found.buffer, found.selection, places)
+
+    def _view(self, at: Affine, steps: int, where: Mask | None, type: Type) -> View | None:
+        box = where if isinstance(where, Box) else None
+        if where is not None and (box is None or not box.is_uniform):
+            return None
+        buffer = self._buffer(at)
+        size = dtype_of(type).itemsize
+        if buffer is None or not _fits(at, steps, size):
+            return None
+        lanes = box.slices() if box is not None else (slice(None),) * len(type.shape)
+        first, programs = (at.base, 1) if isinstance(at.base, int) else (int(at.base[0]), len(at.base))
+        sizes, offset = [programs], position_of(first) // size
+        for one, n, stride in zip(lanes, type.shape, at.strides, strict=True):
+            start, stop, _ = one.indices(n)
+            offset += start * stride // size
+            sizes.append(max(0, stop - start))
+        cells = Strided(offset, tuple(sizes), (steps // size, *(stride // size for stride in at.strides)))
+        begin, end = cells.bounds
+        inside = buffer.low <= begin * size and end * size <= buffer.high and buffer.is_dense
+        return View(buffer, cells) if inside and min(sizes) > 0 else None
+
+    def _buffer(self, at: Affine) -> Buffer | None:
+        """The one buffer that all bases of addresses lie in."""
+        if buffer_of(at.low) != buffer_of(at.high):
+            at = at.exact()
+        return self.space[buffer_of(at.low)] if buffer_of(at.low) == buffer_of(at.high) else None
+
+    # -- lanes -----------------------------------------------------------------------------------------------------
+
+    def lanes(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
+        """The access lane by lane; `kind` is the fault of a lane that is out of bounds."""
+        return self._inside(pointer, where, type) or self._anywhere(pointer, where, type, site, kind)
+
+    def _inside(self, pointer: Value, where: Mask | None, type: Type) -> Lanes | None:
+        """Where the corners show that all of it lies within one buffer."""
+        at = _certain(pointer)
+        if at is None or not (where is None or isinstance(where, Box)):
+            return None
+        buffer = self._buffer(at)
+        size = dtype_of(type).itemsize
+        if buffer is None or not buffer.is_dense or any(stride % size for stride in at.strides):
+            return None
+        positions = torch.as_tensor(at.base).reshape(-1) - address(buffer.number, 0)
+        low, high, is_empty = _corners(at, positions, where)
+        good = (low >= buffer.low) & (high + size <= buffer.high) | is_empty
+        if not bool((good & (positions % size == 0)).all()):
+            return None
+        first = torch.div(positions, size, rounding_mode="floor")
+        index = Affine(first, tuple(s // size for s in at.strides), at.shape, 0, 0).tensor(torch.int64)
+        mask = None if where is None or where.is_full else where.tensor()
+        shape = _shape(index, mask, type)
+        mask = None if mask is None else mask.expand(shape)
+        return Lanes((Part(buffer, Indexed(index.expand(shape), mask)),), mask, shape)
+
+    def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
+        addresses = pointer.tensor(Type("ptr"))
+        mask = None if where is None else mask_tensor(where)
+        shape = _shape(addresses, mask, type)
+        addresses = addresses.expand(shape)
+        mask = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
+        self._check_address(pointer, mask, site)
+        parts: list[Part] = []
+        good = mask
+        for number in _buffers(addresses, mask):
+            lanes = mask & (buffers_of(addresses) == number)
+            buffer = self.space[number]
+            if buffer is None:
+                self.faults.add_lanes(Fault(Kind.NO_TENSOR, site.location), lanes, site)
+                good = good & ~lanes
+                continue
+            positions = positions_of(addresses)
+            bad = self._rejected(buffer, positions, lanes, dtype_of(type).itemsize, site, kind)
+            index = torch.div(positions, dtype_of(type).itemsize, rounding_mode="floor")
+            parts.append(Part(buffer, Indexed(index, lanes & ~bad)))
+            good = good & ~bad
+        return Lanes(tuple(parts), None if bool(good.all()) else good, shape)
+
+    def _rejected(
+        self, buffer: Buffer, positions: torch.Tensor, lanes: torch.Tensor, size: int, site: Site, kind: Kind
+    ) -> torch.Tensor:
+        """The lanes that must not access the buffer where they do."""
+        bad = ((positions < buffer.low) | (positions + size > buffer.high)) & lanes
+        self._report(kind, buffer, bad, positions, site)
+        if not buffer.is_dense:
+            place = torch.where(
+                lanes & ~bad, torch.div(positions - buffer.low, buffer.itemsize, rounding_mode="floor"), 0
+            )
+            between = buffer.holes[place] & lanes & ~bad
+            self._report(Kind.BETWEEN_ELEMENTS, buffer, between, positions, site)
+            bad = bad | between
+        odd = (positions % size != 0) & lanes & ~bad
+        self._report(Kind.MISALIGNED, buffer, odd, positions, site)
+        return bad | odd
+
+    def _report(self, kind: Kind, buffer: Buffer, bad: torch.Tensor, positions: torch.Tensor, site: Site) -> None:
+        if self.is_checked and bool(bad.any()):
+            self.faults.add_lanes(Fault(kind, site.location, buffer.name), bad, site, buffer.element(positions))
+
+    def _check_address(self, pointer: Value, mask: torch.Tensor, site: Site) -> None:
+        doubts = ((Kind.UNDEFINED_ADDRESS, pointer.undefined), (Kind.OVERFLOW_ADDRESS, pointer.wrapped))
+        for kind, doubt in doubts:
+            if doubt is not None and self.is_checked:
+                bad = ~mask_tensor(doubt.sound) & mask
+                self.faults.add_lanes(Fault(kind, site.location, origin=doubt.origin), bad, site)
+
+
+def _certain(pointer: Value) -> Affine | None:
+    """Addresses that are affine, and nothing about them in doubt."""
+    return pointer.affine if pointer.undefined is None and pointer.wrapped is None else None
+
+
+def _fits(at: Affine, steps: int, size: int) -> bool:
+    """Whether all addresses are those of whole elements."""
+    first = at.base if isinstance(at.base, int) else int(at.base[0])
+    return not (first % size or steps % size or any(stride % size for stride in at.strides))
+
+
+def _steps(at: Affine) -> int | None:
+    """How far apart the bases of neighbouring programs are, where that is one number."""
+    if isinstance(at.base, int) or len(at.base) < 2:
+        return 0
+    steps = at.base[1:] - at.base[:-1]
+    first = int(steps[0])
+    return first if bool((steps == first).all()) else None
+
+
+def _corners(at: Affine, positions: torch.Tensor, box: Box | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The least and the greatest position of each program's lanes, and which programs have none."""
+    low = high = positions
+    is_empty = torch.zeros(1, dtype=torch.bool)
+    bounds = [(0, n) for n in at.shape] if box is None else box.bounds()
+    for (first, behind), stride in zip(bounds, at.strides, strict=True):
+        edges = [torch.as_tensor(edge) * stride for edge in (first, behind - 1)]
+        low, high = low + torch.minimum(*edges), high + torch.maximum(*edges)
+        is_empty = is_empty | torch.as_tensor(behind <= first)
+    return low, high, is_empty
+
+
+def _shape(elements: torch.Tensor, mask: torch.Tensor | None, type: Type) -> tuple[int, ...]:
+    """That of all lanes: programs or 1, then the block's sizes."""
+    return tuple(torch.broadcast_shapes(elements.shape, () if mask is None else mask.shape, (1, *type.shape)))
+
+
+def _buffers(addresses: torch.Tensor, mask: torch.Tensor) -> list[int]:
+    """The numbers of the buffers that the lanes under the mask go to."""
+    if not bool(mask.any()):
+        return []
+    some = addresses.reshape(-1)[int(mask.reshape(-1).to(torch.uint8).argmax())]
+    meant = torch.where(mask, addresses, some)
+    low, high = (int(edge) for edge in torch.aminmax(meant))
+    if buffer_of(low) == buffer_of(high):
+        return [buffer_of(low)]
+    return [int(number) for number in buffers_of(meant).unique()]

@@ -1,0 +1,88 @@
+"""What accesses leave in the shadow of a memory, and what they meet there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.memory import Buffer
+from tritonaudit.simulator.selection import Indexed, Selection
+from tritonaudit.simulator.shadow import Conflict
+from tritonaudit.simulator.sync import Clocks
+from tritonaudit.simulator.values import Doubt
+
+
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """Notes who reads and writes what, and reports programs, and lanes, that get in each other's way."""
+
+    faults: Faults
+    clocks: Clocks
+
+    def read(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
+        """Note a load of elements of that size; what nobody has written is in doubt."""
+        shadow = buffer.memory.shadow
+        if not shadow.is_kept:
+            return None
+        cells = selection.moved(0, size // buffer.memory.cell)
+        if shadow.is_shared:
+            conflicts = shadow.read(cells, site.programs, self.clocks)
+            self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
+        if shadow.undefined is None:
+            return None
+        unknown = cells.kept_of(cells.of(shadow.undefined))
+        return Doubt(~unknown, site.location) if bool(unknown.any()) else None
+
+    def atomic(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> None:
+        """Note an atomic."""
+        cells = selection.moved(0, size // buffer.memory.cell)
+        conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks, is_atomic=True)
+        self._report_written(buffer, cells, conflicts, site)
+
+    def write(
+        self, buffer: Buffer, selection: Selection, memory: torch.Tensor, values: torch.Tensor, site: Site
+    ) -> None:
+        """Write to memory, and note it; two programs that write the same to one place do no harm."""
+        cells = selection.moved(0, values.itemsize // buffer.memory.cell)
+        conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks)
+        before = _differ(selection.of(memory), values) if conflicts else None
+        selection.put(memory, values)
+        if before is not None:
+            differs = before | _differ(selection.of(memory), values)
+            harmful = [replace(one, bad=one.bad & differs) if one.is_write else one for one in conflicts]
+            harmless = [replace(one, bad=one.bad & ~differs) for one in conflicts if one.is_write]
+            self._report_written(buffer, cells, harmful, site)
+            self._report(Kind.SAME_WRITES, buffer, cells, harmless, site)
+        if isinstance(selection, Indexed) and values[0].numel() > 1:
+            bad = selection.kept_of(_differ(selection.of(memory), values))
+            if bool(bad.any()):
+                fault = Fault(Kind.LANES_COLLIDE, site.location, buffer.name)
+                self.faults.add_lanes(fault, bad & _repeated(selection), site, selection.index)
+
+    def _report_written(self, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
+        self._report(Kind.RACE_WRITE_WRITE, buffer, cells, [one for one in conflicts if one.is_write], site)
+        self._report(Kind.RACE_READ_WRITE, buffer, cells, [one for one in conflicts if not one.is_write], site)
+
+    def _report(self, kind: Kind, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
+        for one in conflicts:
+            elements = buffer.element(cells.numbers * buffer.memory.cell)
+            self.faults.add_lanes(Fault(kind, site.location, buffer.name), one.bad, site, elements, one.others)
+
+
+def _differ(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+    """Where two values are not the same; NaN is the same as NaN."""
+    return (one != two) & ((one == one) | (two == two))
+
+
+def _repeated(selection: Indexed) -> torch.Tensor:
+    """Lanes whose element another lane of the same program means, too."""
+    flat = selection.index.reshape(selection.index.shape[0], -1)
+    kept = torch.ones_like(flat, dtype=torch.bool) if selection.kept is None else selection.kept.reshape(flat.shape)
+    found = torch.zeros_like(kept)
+    for row in range(flat.shape[0]):
+        _, inverse, counts = flat[row][kept[row]].unique(return_inverse=True, return_counts=True)
+        found[row, kept[row]] = counts[inverse] > 1
+    return found.reshape(selection.index.shape)
