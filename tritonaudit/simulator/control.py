@@ -30,7 +30,7 @@ class _Group:
 
 
 def call(machine: Machine, function: Function, programs: Programs, arguments: Sequence[Value]) -> tuple[Value, ...]:
-    """Execute a function and give what it returns."""
+    """Execute a function for the programs, and give what it returns. Raises NotSimulated."""
     frame = Frame(function, programs, dict(zip(function.arguments, arguments, strict=True)))
     return _region(machine, function.region, frame)
 

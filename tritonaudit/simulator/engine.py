@@ -17,12 +17,13 @@ from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.faults import Fault, Faults
-from tritonaudit.simulator.ir import Block, Function, Module, Operation
-from tritonaudit.simulator.machine import Handler, Machine
+from tritonaudit.simulator.ir import Function, Module
+from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
 from tritonaudit.simulator.memory import AddressSpace, address_space
 from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.numerics.elementwise import is_elementwise
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
 from tritonaudit.simulator.slices import addresses_of, blocks_in, pointers_written
 from tritonaudit.simulator.sync import Clocks
@@ -81,7 +82,10 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     `arguments` are those that the program still has, in order. Raises NotSimulated.
     """
     faults = Faults()
-    facts = _facts(module)
+    try:
+        facts = _facts(module)
+    except Unsupported as error:
+        raise NotSimulated(error, None) from None
     tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
     space = address_space(tensors, facts.written, run.undefined, facts.cell)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
@@ -90,7 +94,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     machine = Machine(module, accesses, faults, facts.handlers, run.is_checked, facts.addresses, run.tick)
     values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):
-        machine.run(programs, values)
+        control.call(machine, module.kernel, programs, values)
     return Outcome(tuple(faults), tuple(machine.printed))
 
 
@@ -108,7 +112,7 @@ class _Facts:
 
 @lru_cache(maxsize=64)
 def _facts(module: Module) -> _Facts:
-    operations = [operation for function in module.functions for operation in _all(function.region.blocks)]
+    operations = [operation for function in module.functions for operation in blocks_in(function.region.blocks)]
     atomics = any(operation.name.startswith("tt.atomic") for operation in operations)
     largest = max((prod(type.shape) for function in module.functions for type in function.types), default=1)
     chunk = max(1, min(_MOST_PROGRAMS, _ELEMENTS // max(1, largest)))
@@ -127,10 +131,6 @@ def _facts(module: Module) -> _Facts:
         pointers_written(module),
         MappingProxyType(handlers),
     )
-
-
-def _all(blocks: Sequence[Block]) -> list[Operation]:
-    return list(blocks_in(blocks))
 
 
 def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> list[Value]:

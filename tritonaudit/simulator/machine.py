@@ -88,12 +88,6 @@ class Machine:
     tick: Callable[[], None] = lambda: None
     printed: list[str] = field(default_factory=list)
 
-    def run(self, programs: Programs, arguments: Sequence[Value]) -> None:
-        """Execute the kernel for the programs. Raises NotSimulated."""
-        from tritonaudit.simulator.control import call
-
-        call(self, self.module.kernel, programs, arguments)
-
     def block(self, block: Block, frame: Frame) -> tuple[Value, ...]:
         """Execute a block, and give the operands of its last operation."""
         for operation in block.operations[:-1]:
