@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -147,6 +148,11 @@ def test_fused_multiply_add_next_to_ties(element: str) -> None:
     least = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 2.0**-1074}[element]
     triples = [(a * s, b, c) for s in (1, -1) for c in (least, -least, 0.0)]
     assert_same(run("math.fma", list(zip(*triples, strict=True)), element), [fused(*t, element) for t in triples])
+
+
+def test_fused_multiply_add_at_the_edges_of_the_range() -> None:
+    triples = [(1.5, -sys.float_info.max, 0.0), (-1.5, -5e-324, -5e-324), (0.5, 5e-324, 0.0), (-0.5, 5e-324, 0.0)]
+    assert_same(run("math.fma", list(zip(*triples, strict=True)), "f64"), [fused(*t, "f64") for t in triples])
 
 
 @settings(max_examples=40, deadline=None)

@@ -113,7 +113,7 @@ def _fma_of_doubles(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     if unsafe.any():
         exact = [_exact(*each) for each in zip(a[unsafe].tolist(), b[unsafe].tolist(), c[unsafe].tolist(), strict=True)]
         result[unsafe] = torch.tensor(exact, dtype=torch.float64)
-    return torch.where(result == 0, a * b + c, result)
+    return torch.where((result == 0) & ~unsafe, a * b + c, result)
 
 
 def _is_safe(x: Tensor) -> Tensor:
@@ -133,4 +133,4 @@ def _exact(a: float, b: float, c: float) -> float:
         rounded = float(total)
     except OverflowError:
         rounded = math.inf
-    return math.copysign(rounded, total)
+    return math.copysign(rounded, 1 if total > 0 else -1)
