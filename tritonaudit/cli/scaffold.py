@@ -137,11 +137,7 @@ There is no fix.
 ## References
 """
 
-_KERNEL = """
-import triton
-import triton.language as tl
-
-
+_COPY = """\
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -150,7 +146,14 @@ def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x, mask=mask)
 """
 
-_SUBJECT = """
+_KERNEL = f"""
+import triton
+import triton.language as tl
+
+
+{_COPY}"""
+
+_SUBJECT = f"""
 import torch
 import triton
 import triton.language as tl
@@ -158,13 +161,7 @@ import triton.language as tl
 from tritonaudit import Subject, Tensor
 
 
-@triton.jit
-def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
-    tl.store(out_ptr + offsets, x, mask=mask)
-
+{_COPY}
 
 def copy(x):
     out = torch.empty_like(x)

@@ -15,9 +15,7 @@ from tritonaudit.simulator.memory import (
     Buffer,
     address,
     buffer_of,
-    buffers_of,
     position_of,
-    positions_of,
 )
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.selection import Indexed, Strided
@@ -144,13 +142,13 @@ class Addressing:
         parts: list[Part] = []
         good = mask
         for number in _buffers(addresses, mask):
-            lanes = mask & (buffers_of(addresses) == number)
+            lanes = mask & (buffer_of(addresses) == number)
             buffer = self.space[number]
             if buffer is None:
                 self.faults.add_lanes(Fault(Kind.NO_TENSOR, site.location), lanes, site)
                 good = good & ~lanes
                 continue
-            positions = positions_of(addresses)
+            positions = position_of(addresses)
             bad = self._rejected(buffer, positions, lanes, dtype_of(type).itemsize, site, kind)
             index = torch.div(positions, dtype_of(type).itemsize, rounding_mode="floor")
             parts.append(Part(buffer, Indexed(index, lanes & ~bad)))
@@ -232,4 +230,4 @@ def _buffers(addresses: torch.Tensor, mask: torch.Tensor) -> list[int]:
     low, high = (int(edge) for edge in torch.aminmax(meant))
     if buffer_of(low) == buffer_of(high):
         return [buffer_of(low)]
-    return [int(number) for number in buffers_of(meant).unique()]
+    return [int(number) for number in buffer_of(meant).unique()]

@@ -14,7 +14,7 @@ from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.elementwise import compute
-from tritonaudit.simulator.values import Data, Doubt, Mask, Value, is_within, joined, mask_tensor
+from tritonaudit.simulator.values import Data, Doubt, Mask, Value, everywhere, is_within, joined, mask_tensor
 
 _DIVISIONS = frozenset(
     ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.ceildivsi", "arith.floordivsi")
@@ -54,14 +54,12 @@ def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     if mask_is_single(mask):
         data = (left if bool(mask_tensor(mask).any()) else right).data
     else:
-        data = torch.where(mask_tensor(mask), bits_of(left.tensor(type)), bits_of(right.tensor(type))).view(_held(type))
+        data = torch.where(mask_tensor(mask), bits_of(left.tensor(type)), bits_of(right.tensor(type))).view(
+            dtype_of(type)
+        )
     undefined = _chosen_doubt(mask, left.undefined, right.undefined)
     wrapped = _chosen_doubt(mask, left.wrapped, right.wrapped)
     return (Value(data, joined([undefined, condition.undefined]), wrapped),)
-
-
-def _held(type: Type) -> torch.dtype:
-    return torch.int64 if type.is_pointer else dtype_of(type)
 
 
 def mask_is_single(mask: Mask) -> bool:
@@ -184,7 +182,7 @@ def _comparison(operation: Operation, data: Sequence[Data], type: Type) -> Data 
         return _truth(torch.as_tensor(below.base) < 0, type)
     box = box_where_negative(below)
     if isinstance(box, bool):
-        return _everywhere(box, type)
+        return everywhere(box, type)
     return box
 
 
@@ -193,22 +191,15 @@ def _equality(predicate: str, difference: Affine, type: Type) -> Data | None:
         base = torch.as_tensor(difference.base)
         return _truth(base == 0 if predicate == "eq" else base != 0, type)
     low, high = difference.bounds
-    return _everywhere(predicate == "ne", type) if low > 0 or high < 0 else None
+    return everywhere(predicate == "ne", type) if low > 0 or high < 0 else None
 
 
 def _truth(holds: torch.Tensor, type: Type) -> Data:
     """What is the same in all lanes of a program."""
     holds = holds.reshape(-1)
     if type.rank and bool((holds == holds[0]).all()):
-        return _everywhere(bool(holds[0]), type)
+        return everywhere(bool(holds[0]), type)
     return holds.reshape(-1, *([1] * type.rank))
-
-
-def _everywhere(holds: bool, type: Type) -> Data:
-    if not type.rank:
-        return torch.tensor([holds])
-    first = None if holds else (0, 0)
-    return Box((first, *([None] * (type.rank - 1))), type.shape)
 
 
 def _conjunction(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
@@ -226,7 +217,8 @@ def _as_box(data: Data, type: Type) -> Box | None:
         return None
     holds = data.reshape(-1)
     if len(holds) == 1:
-        return Box(((0, 0) if not bool(holds) else None, *([None] * (type.rank - 1))), type.shape)
+        whole = everywhere(bool(holds), type)
+        return whole if isinstance(whole, Box) else None
     return Box(((0, torch.where(holds, type.shape[0], 0)), *([None] * (type.rank - 1))), type.shape)
 
 

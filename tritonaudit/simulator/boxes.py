@@ -134,9 +134,9 @@ def box_where_negative(difference: Affine) -> Box | bool | None:
     stride, size = difference.strides[axis], difference.shape[axis]
     intervals: list[Interval] = [None] * len(difference.shape)
     if stride > 0:
-        intervals[axis] = (0, _clamped(_ceiling(_negated(difference.base), stride), size))
+        intervals[axis] = (0, _clamped(-(difference.base // stride), size))
     else:
-        intervals[axis] = (_clamped(_floor(difference.base, -stride) + 1, size), size)
+        intervals[axis] = (_clamped(difference.base // -stride + 1, size), size)
     return Box(tuple(_full_as_none(i, n) for i, n in zip(intervals, difference.shape, strict=True)), difference.shape)
 
 
@@ -152,18 +152,6 @@ def _single(number: Number) -> Number:
     if isinstance(number, int) or bool((number != number[0]).any()):
         return number
     return int(number[0])
-
-
-def _negated(number: Number) -> Number:
-    return -number
-
-
-def _ceiling(number: Number, divisor: int) -> Number:
-    return -(-number // divisor)
-
-
-def _floor(number: Number, divisor: int) -> Number:
-    return number // divisor
 
 
 def _clamped(number: Number, size: int) -> Number:

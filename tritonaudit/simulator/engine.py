@@ -134,12 +134,11 @@ def _facts(module: Module) -> _Facts:
 
 
 def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> list[Value]:
-    addresses = {buffer.number: buffer.address for buffer in space.buffers}
     found: list[Value] = []
     for place, (number, argument) in enumerate(zip(kernel.arguments, arguments, strict=True)):
         type = kernel.types[number]
-        if torch.is_tensor(argument.value):
-            found.append(Value(Affine.uniform(addresses[place])))
+        if (buffer := space[place]) is not None:
+            found.append(Value(Affine.uniform(buffer.address)))
         elif type.is_float or type.element == "i1":
             found.append(Value(torch.tensor([argument.value], dtype=dtype_of(type))))
         else:

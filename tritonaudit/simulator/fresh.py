@@ -20,6 +20,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self._held: dict[int, torch.Tensor] = {}
         self._undefined: dict[int, torch.Tensor] = {}
+        self._bytes = 0
 
     @property
     def undefined(self) -> Mapping[int, torch.Tensor]:
@@ -40,11 +41,17 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu" or not tensor.numel():
             return
         storage = tensor.untyped_storage()
+        self._forget(storage.data_ptr())
         self._held[storage.data_ptr()] = tensor
         self._undefined[storage.data_ptr()] = torch.ones(storage.nbytes(), dtype=torch.bool)
-        while sum(held.untyped_storage().nbytes() for held in self._held.values()) > _MOST_HELD:
-            oldest = next(iter(self._held))
-            del self._held[oldest], self._undefined[oldest]
+        self._bytes += storage.nbytes()
+        while self._bytes > _MOST_HELD:
+            self._forget(next(iter(self._held)))
+
+    def _forget(self, address: int) -> None:
+        if address in self._held:
+            del self._held[address]
+            self._bytes -= len(self._undefined.pop(address))
 
     def _define(self, tensor: torch.Tensor) -> None:
         undefined = self._undefined.get(tensor.untyped_storage().data_ptr())

@@ -86,6 +86,13 @@ class Operation:
     successors: tuple[tuple[int, tuple[int, ...]], ...] = ()
     location: Location | None = None
 
+    def operand(self, group: int) -> int | None:
+        """The operand of a group that has one or none."""
+        segments = self.segments or (1,) * len(self.operands)
+        if group >= len(segments) or not segments[group]:
+            return None
+        return self.operands[sum(segments[:group])]
+
 
 @dataclass(frozen=True)
 class Block:

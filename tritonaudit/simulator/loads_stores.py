@@ -55,11 +55,8 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
 
 
 def _optional(operation: Operation, frame: Frame, group: int) -> Value | None:
-    """The operand of a group that has one or none."""
-    segments = operation.segments or tuple(1 for _ in operation.operands)
-    if group >= len(segments) or not segments[group]:
-        return None
-    return frame[operation.operands[sum(segments[:group])]]
+    number = operation.operand(group)
+    return None if number is None else frame[number]
 
 
 # -- atomics -----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import torch
 
@@ -14,30 +15,22 @@ _TAG_BITS = 48
 _MIDDLE = 1 << (_TAG_BITS - 1)
 _POSITION = (1 << _TAG_BITS) - 1
 
+Addresses = TypeVar("Addresses", int, torch.Tensor)
+
 
 def address(buffer: int, position: int) -> int:
     """The address of a byte of a buffer's storage; positions before its start have one, too."""
     return ((buffer + 1) << _TAG_BITS) + _MIDDLE + position
 
 
-def buffer_of(address: int) -> int:
-    """The number of the buffer that an address belongs to; negative for an address of none."""
+def buffer_of(address: Addresses) -> Addresses:
+    """The number of the buffer that an address, or each of many, belongs to; negative for an address of none."""
     return (address >> _TAG_BITS) - 1
 
 
-def position_of(address: int) -> int:
+def position_of(address: Addresses) -> Addresses:
     """The byte of the buffer's storage."""
     return (address & _POSITION) - _MIDDLE
-
-
-def buffers_of(addresses: torch.Tensor) -> torch.Tensor:
-    """The same for many addresses."""
-    return (addresses >> _TAG_BITS) - 1
-
-
-def positions_of(addresses: torch.Tensor) -> torch.Tensor:
-    """The same for many addresses."""
-    return (addresses & _POSITION) - _MIDDLE
 
 
 @dataclass(eq=False)
@@ -127,19 +120,21 @@ def address_space(
         storages.setdefault(one[2].untyped_storage().data_ptr() or -one[0] - 1, []).append(one)
     buffers: list[Buffer] = []
     for key, together in storages.items():
-        memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key))
-        memory.shadow.is_shared = written is None or any(place in written for place, _, _ in together)
+        is_shared = written is None or any(place in written for place, _, _ in together)
+        memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key), is_shared)
         buffers.extend(_buffer(place, name, tensor, memory) for place, name, tensor in together)
     return AddressSpace(tuple(buffers))
 
 
-def _memory(tensors: Sequence[torch.Tensor], most: int | None, undefined: torch.Tensor | None) -> Memory:
+def _memory(
+    tensors: Sequence[torch.Tensor], most: int | None, undefined: torch.Tensor | None, is_shared: bool
+) -> Memory:
     storage = tensors[0].untyped_storage()
     content = torch.empty(0, dtype=torch.uint8)
     content.set_(storage, 0, (storage.nbytes(),))
     cell = min([tensor.element_size() for tensor in tensors] + ([most] if most else []))
     cells = -(-storage.nbytes() // cell)
-    return Memory(content, cell, Shadow(cells, is_shared=True, undefined=_cells(undefined, cell)))
+    return Memory(content, cell, Shadow(cells, is_shared, undefined=_cells(undefined, cell)))
 
 
 def _cells(undefined: torch.Tensor | None, cell: int) -> torch.Tensor | None:

@@ -27,7 +27,7 @@ class Notes:
         shadow = buffer.memory.shadow
         if not shadow.is_kept:
             return None
-        cells = selection.moved(0, size // buffer.memory.cell)
+        cells = selection.in_cells(size // buffer.memory.cell)
         if shadow.is_shared:
             conflicts = shadow.read(cells, site.programs, self.clocks)
             self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
@@ -38,7 +38,7 @@ class Notes:
 
     def atomic(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> None:
         """Note an atomic."""
-        cells = selection.moved(0, size // buffer.memory.cell)
+        cells = selection.in_cells(size // buffer.memory.cell)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks, is_atomic=True)
         self._report_written(buffer, cells, conflicts, site)
 
@@ -46,7 +46,7 @@ class Notes:
         self, buffer: Buffer, selection: Selection, memory: torch.Tensor, values: torch.Tensor, site: Site
     ) -> None:
         """Write to memory, and note it; two programs that write the same to one place do no harm."""
-        cells = selection.moved(0, values.itemsize // buffer.memory.cell)
+        cells = selection.in_cells(values.itemsize // buffer.memory.cell)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks)
         before = _differ(selection.of(memory), values) if conflicts else None
         selection.put(memory, values)

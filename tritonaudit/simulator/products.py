@@ -41,13 +41,8 @@ def _doubt(operation: Operation, frame: Frame) -> Doubt | None:
 
 def _dot_scaled(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """A product of operands that have scales; the parser's segments tell which of them have any."""
-    given = iter(operation.operands)
-    left, right, total, left_scale, right_scale = (
-        next(given) if count else None for count in operation.segments or (1,) * len(operation.operands)
-    )
-    assert left is not None
-    assert right is not None
-    assert total is not None
+    left, right, total = operation.operands[:3]
+    left_scale, right_scale = operation.operand(3), operation.operand(4)
     attributes = operation.attributes
     operands = [
         ScaledOperand(

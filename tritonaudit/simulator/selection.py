@@ -39,9 +39,9 @@ class Strided:
             found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
         return found
 
-    def moved(self, by: int, factor: int) -> Strided:
-        """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""
-        return Strided(self.offset * factor + by, self.sizes, tuple(stride * factor for stride in self.strides))
+    def in_cells(self, factor: int) -> Strided:
+        """The first cell of each element, in a memory whose cells are `factor` times smaller."""
+        return Strided(self.offset * factor, self.sizes, tuple(stride * factor for stride in self.strides))
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -106,9 +106,9 @@ class Indexed:
         """With every program's lanes, also where they are the same for all."""
         return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
 
-    def moved(self, by: int, factor: int) -> Indexed:
-        """The same elements in a memory of elements that are `factor` times smaller, and `by` of those further."""
-        return self if factor == 1 and by == 0 else Indexed(self.index * factor + by, self.kept)
+    def in_cells(self, factor: int) -> Indexed:
+        """The first cell of each element, in a memory whose cells are `factor` times smaller."""
+        return self if factor == 1 else Indexed(self.index * factor, self.kept)
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import constant
-from tritonaudit.simulator.values import Data, Doubt, Mask, Value, joined, mask_tensor
+from tritonaudit.simulator.values import Data, Doubt, Mask, Value, everywhere, joined, mask_tensor
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
@@ -22,15 +22,9 @@ def _constant(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
     if value.is_splat and type.is_integer:
         number = value.elements[0]
         if type.element == "i1":
-            return (Value(_truth(bool(number), type)),)
+            return (Value(everywhere(bool(number), type)),)
         return (Value(Affine.uniform(int(number), type.shape)),)
     return (Value(constant(type, value)),)
-
-
-def _truth(holds: bool, type: Type) -> Data:
-    if not type.rank:
-        return torch.tensor([holds])
-    return Box((None if holds else (0, 0), *([None] * (type.rank - 1))), type.shape)
 
 
 def _range(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

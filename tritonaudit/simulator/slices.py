@@ -23,17 +23,13 @@ def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
     found: set[tuple[str, int]] = set()
     for function in module.functions:
         sources = _sources(function)
-        waiting = [
+        ends = [
             operand
             for operation in blocks_in(function.region.blocks)
             if operation.name in ("tt.addptr", "tt.call")
             for operand in operation.operands
         ]
-        while waiting:
-            number = waiting.pop()
-            if (function.name, number) not in found:
-                found.add((function.name, number))
-                waiting.extend(sources.get(number, ()))
+        found |= {(function.name, number) for number in _made_of(ends, sources)}
     return frozenset(found)
 
 
@@ -42,18 +38,15 @@ def pointers_written(module: Module) -> frozenset[int] | None:
     if len(module.functions) > 1:
         return None
     function = module.kernel
-    sources = _sources(function)
-    found: set[int] = set()
-    for operation in blocks_in(function.region.blocks):
-        if operation.name in _WRITES:
-            roots = _roots(operation.operands[0], sources)
-            found |= {place for place, number in enumerate(function.arguments) if number in roots}
-    return frozenset(found)
+    pointers = [one.operands[0] for one in blocks_in(function.region.blocks) if one.name in _WRITES]
+    roots = _made_of(pointers, _sources(function))
+    return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
 
 
-def _roots(number: int, sources: dict[int, list[int]]) -> set[int]:
+def _made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:
+    """The values, and all that they are computed from."""
     seen: set[int] = set()
-    waiting = [number]
+    waiting = list(numbers)
     while waiting:
         one = waiting.pop()
         if one not in seen:

@@ -32,7 +32,7 @@ def _poison(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]
     """A value that means nothing."""
     type = frame.result(operation)
     shape = (1, *([1] * type.rank))
-    data = torch.zeros(shape, dtype=torch.int64 if type.is_pointer else dtype_of(type))
+    data = torch.zeros(shape, dtype=dtype_of(type))
     return (Value(data, Doubt(torch.zeros(shape, dtype=torch.bool), operation.location)),)
 
 

@@ -52,7 +52,7 @@ class Value:
             return self.data
         if isinstance(self.data, Box):
             return self.data.tensor()
-        return self.data.tensor(torch.int64 if type.is_pointer else dtype_of(type))
+        return self.data.tensor(dtype_of(type))
 
     def take(self, index: torch.Tensor) -> Value:
         """Of the programs at these places."""
@@ -68,6 +68,13 @@ def taken(data: Data, index: torch.Tensor) -> Data:
     if isinstance(data, torch.Tensor):
         return data if data.shape[0] == 1 else bits_of(data)[index].view(data.dtype)
     return data.take(index)
+
+
+def everywhere(holds: bool, type: Type) -> Mask:
+    """The truth of that type that is the same in all lanes of all programs."""
+    if not type.rank:
+        return torch.tensor([holds])
+    return Box((None if holds else (0, 0), *([None] * (type.rank - 1))), type.shape)
 
 
 def mask_tensor(mask: Mask) -> torch.Tensor:
@@ -112,10 +119,6 @@ def _both_doubts(one: Doubt, two: Doubt) -> Doubt:
 def merged(parts: Iterable[tuple[torch.Tensor, Value]], type: Type, programs: int) -> Value:
     """One value of what groups of programs have, each group at its places."""
     known = list(parts)
-    if all(part.data is known[0][1].data for _, part in known[1:]) and isinstance(known[0][1].data, Affine):
-        uniform = known[0][1].data
-        if isinstance(uniform.base, int):
-            return known[0][1]
     data = _affine_merged(known, programs) or _tensor_merged([(i, part.tensor(type)) for i, part in known], programs)
     return Value(
         data,
@@ -129,6 +132,8 @@ def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Af
     first = pieces[0][1] if pieces else None
     if first is None or len(pieces) < len(parts) or any(piece.strides != first.strides for _, piece in pieces):
         return None
+    if isinstance(first.base, int) and all(piece is first for _, piece in pieces):
+        return first
     base = torch.zeros(programs, dtype=torch.int64)
     for index, piece in pieces:
         base[index] = piece.base
