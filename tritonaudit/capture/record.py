@@ -149,7 +149,8 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
     standins = [_stand_in(value) for value in args]
     options = {name: _stand_in(value) for name, value in kwargs.items()}
     try:
-        result = _jit_run(self, *standins, grid=grid, warmup=True, **options)
+        with _compiled_here(self):
+            result = _jit_run(self, *standins, grid=grid, warmup=True, **options)
     except _REFUSALS as error:
         if not _is_triton(error):
             raise
@@ -159,6 +160,19 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         bound = _bound(self, args, kwargs)
         _record(_active, self, result, bound, _grid(grid, bound))
     return result
+
+
+@contextmanager
+def _compiled_here(function: Any) -> Iterator[None]:
+    """A jit function that was launched on a GPU before, or will be, keeps for that the compiler that it had then."""
+    before = vars(function).get("compile")
+    if before is not None:
+        function.compile = _compile
+    try:
+        yield
+    finally:
+        if before is not None:
+            function.compile = before
 
 
 def _is_triton(error: BaseException) -> bool:

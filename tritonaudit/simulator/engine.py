@@ -60,12 +60,14 @@ class Run:
 
     `is_checked`: look for faults. `order`: the programs' numbers in the order in which they run, maybe not all of them.
     `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
+    `handlers` may put others in place of those that execute the operations of the launch's module.
     """
 
     is_checked: bool = True
     order: torch.Tensor | None = None
     undefined: Mapping[int, torch.Tensor] | None = None
     tick: Callable[[], None] = lambda: None
+    handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = lambda known: known
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
     notes = Notes(faults, clocks) if run.is_checked else None
     accesses = Accesses(Addressing(space, faults, run.is_checked), notes)
-    machine = Machine(module, accesses, faults, facts.handlers, run.is_checked, facts.addresses, run.tick)
+    handlers = run.handlers(facts.handlers)
+    machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick)
     values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):
         control.call(machine, module.kernel, programs, values)
