@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,17 +30,18 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         return self._undefined
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = function(*args, **(kwargs or {}))
-        name = function._schema.name.removeprefix("aten::")
-        if name in _ALLOCATIONS:
+        kwargs = kwargs or {}
+        result = function(*args, **kwargs)
+        effect = _effect(function)
+        if effect.allocates:
             self._note(result)
-        elif self._undefined:
-            for tensor in _written(function, args, kwargs or {}):
+        elif effect.writes and self._undefined:
+            for tensor in _written(effect, args, kwargs):
                 self._define(tensor)
         return result
 
     def _note(self, tensor: Any) -> None:
-        if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu" or not tensor.numel():
+        if not isinstance(tensor, torch.Tensor) or not _is_here(tensor) or not tensor.numel():
             return
         storage = tensor.untyped_storage()
         self._forget(storage.data_ptr())
@@ -62,12 +65,34 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         undefined.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).fill_(False)
 
 
-def _written(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
+@dataclass(frozen=True)
+class _Effect:
+    """What an operator does to memory: `writes` are the arguments that it writes to, by place and by name."""
+
+    allocates: bool
+    writes: tuple[tuple[int, str], ...]
+
+
+@functools.cache
+def _effect(function: Any) -> _Effect:
+    schema = function._schema
+    written = tuple(
+        (place, argument.name)
+        for place, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
+    return _Effect(schema.name.removeprefix("aten::") in _ALLOCATIONS, written)
+
+
+def _written(effect: _Effect, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
     """The tensors that an operator writes to."""
-    for place, argument in enumerate(function._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        value = kwargs.get(argument.name) if argument.kwarg_only or place >= len(args) else args[place]
+    for place, name in effect.writes:
+        value = kwargs[name] if name in kwargs else args[place] if place < len(args) else None
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(one, torch.Tensor) and one.device.type == "cpu":
+            if isinstance(one, torch.Tensor) and _is_here(one):
                 yield one
+
+
+def _is_here(tensor: torch.Tensor) -> bool:
+    """Whether its data are on the CPU, wherever it says that it is."""
+    return bool(tensor.untyped_storage().device.type == "cpu")
