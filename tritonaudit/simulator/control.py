@@ -70,7 +70,7 @@ def _map_elementwise(machine: Machine, operation: Operation, frame: Frame) -> tu
 
 def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """Each region for the programs that take it."""
-    taken = machine.condition(frame[operation.operands[0]], frame, operation.location)
+    taken = machine.condition(frame[operation.operands[0]], frame, operation)
     groups: list[_Group] = []
     for region, holds in zip(operation.regions, (taken, ~taken), strict=False):
         if bool(holds.all()):
@@ -83,7 +83,7 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
 
 def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """Every program its own number of rounds, together as long as they last."""
-    start, stop, step = (_number(machine, frame, operand) for operand in operation.operands[:3])
+    start, stop, step = (_number(machine, frame, operation, operand) for operand in operation.operands[:3])
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
     rounds = _rounds(start, stop, step, len(frame.programs))
     last = int(rounds.max()) if len(rounds) else 0
@@ -118,7 +118,7 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
         active.set(before.arguments, group.values)
         condition, *passed = machine.block(before, active)
         group = _Group(group.places, tuple(passed))
-        holds = machine.condition(condition, active, operation.location)
+        holds = machine.condition(condition, active, operation)
         if not bool(holds.all()):
             done.append(group.take((~holds).nonzero().flatten()))
             group = group.take(holds.nonzero().flatten())
@@ -140,11 +140,11 @@ def _united(groups: Sequence[_Group], types: Sequence[Type], programs: int) -> t
     )
 
 
-def _number(machine: Machine, frame: Frame, operand: int) -> Affine:
+def _number(machine: Machine, frame: Frame, operation: Operation, operand: int) -> Affine:
     """A scalar that bounds a loop."""
     value = frame[operand]
     if value.undefined is not None:
-        machine.condition(Value(torch.ones(1, dtype=torch.bool), value.undefined), frame, None)
+        machine.condition(Value(torch.ones(1, dtype=torch.bool), value.undefined), frame, operation)
     return value.affine or Affine.per_program(value.tensor(frame.type(operand)).to(torch.int64))
 
 
@@ -242,7 +242,7 @@ def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int
         return [(target, passed, torch.arange(len(frame.programs)))]
     if last.name != "cf.cond_br":
         raise Unsupported(last.name, "as the end of a block")
-    taken = machine.condition(frame[last.operands[0]], frame, last.location)
+    taken = machine.condition(frame[last.operands[0]], frame, last)
     ways = zip(last.successors, (taken, ~taken), strict=True)
     return [(target, passed, holds.nonzero().flatten()) for (target, passed), holds in ways if bool(holds.any())]
 

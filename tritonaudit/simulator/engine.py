@@ -16,6 +16,7 @@ from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
+from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.faults import Fault, Faults
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
@@ -83,7 +84,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
 
     `arguments` are those that the program still has, in order. Raises NotSimulated.
     """
-    faults = Faults()
+    faults = Faults(Chains(module, [one.name for one in arguments]).of)
     try:
         facts = _facts(module)
     except Unsupported as error:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import linecache
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Protocol
 
 import torch
 
-from tritonaudit.simulator.ir import Location
+from tritonaudit.simulator.ir import Function, Location, Operation
 from tritonaudit.simulator.programs import Grid, Programs
+from tritonaudit.simulator.values import Value
 
 
 class Kind(Enum):
@@ -35,11 +39,26 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
+class Step:
+    """A line on the way to a fault, and what its variables, the program's number and lane and so on were there."""
+
+    path: str
+    line: int
+    values: tuple[tuple[str, int | float | bool], ...] = ()
+
+    def __str__(self) -> str:
+        source = linecache.getline(self.path, self.line).strip()
+        held = ", ".join(f"{name} = {value}" for name, value in self.values)
+        return f"{_short(self.path)}:{self.line}  {source}" + (f"  # {held}" if held else "")
+
+
+@dataclass(frozen=True)
 class Fault:
     """A fault at an operation, with its first occurrence and how many lanes have it in all.
 
     `element` counts the tensor's elements from the first of the view, in memory's order; `other` is the program on the
-    other side of a race; `origin` is where a value became undefined or overflowed.
+    other side of a race; `origin` is where a value became undefined or overflowed. `chain` are the lines that what the
+    fault is about went through: from where it became undefined, else from all that it is computed of, up to loads.
     """
 
     kind: Kind
@@ -52,30 +71,61 @@ class Fault:
     origin: Location | None = None
     detail: str = ""
     count: int = 1
+    chain: tuple[Step, ...] = ()
+
+    def __str__(self) -> str:
+        """One line that says what happens where, and the chain's lines below it."""
+        where = "" if self.location is None else f"{_short(self.location.path)}:{self.location.line}: "
+        element = "" if self.element is None else f"[{self.element}]"
+        parts = [
+            f"{self.tensor}{element}",
+            f"program {self.program}" + (f" lane {self.lane}" if self.lane else ""),
+            "" if self.other is None else f"and program {self.other}",
+            self.detail,
+            f"{self.count} times" if self.count > 1 else "",
+        ]
+        said = f"{where}{self.kind.value}: {', '.join(part for part in parts if part)}"
+        return "\n".join([said, *(f"    {step}" for step in self.chain)])
+
+
+class Environment(Protocol):
+    """What values are where an operation is executed; `has_lanes` says that its scalars stand for many."""
+
+    function: Function
+    has_lanes: bool
+
+    def __getitem__(self, number: int) -> Value:
+        """Raises KeyError."""
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """An operation being executed, and the programs that execute it."""
+    """An operation being executed, and the programs that execute it: those at the `places` in the frame (None: all)."""
 
     programs: Programs
-    location: Location | None
+    operation: Operation
+    frame: Environment
+    places: torch.Tensor | None = None
+
+    @property
+    def location(self) -> Location | None:
+        return self.operation.location
 
     def take(self, places: torch.Tensor) -> Site:
         """Of the programs at these places."""
-        return Site(self.programs.take(places), self.location)
+        inner = places if self.places is None else self.places[places]
+        return Site(self.programs.take(places), self.operation, self.frame, inner)
 
 
 @dataclass
 class Faults:
-    """The faults of a launch, one for each kind, place and tensor."""
+    """The faults of a launch, one for each kind, place and tensor.
 
+    `chain` tells, of a fault, its site and the place of its program and lane there, how it came about.
+    """
+
+    chain: Callable[[Fault, Site, tuple[int, ...]], tuple[Step, ...]] = lambda *_: ()
     found: dict[tuple[Kind, Location | None, str], Fault] = field(default_factory=dict)
-
-    def add(self, fault: Fault) -> None:
-        key = (fault.kind, fault.location, fault.tensor)
-        before = self.found.get(key)
-        self.found[key] = fault if before is None else replace(before, count=before.count + fault.count)
 
     def add_lanes(
         self,
@@ -92,17 +142,20 @@ class Faults:
         places = bad.nonzero()
         if not len(places):
             return
+        key = (fault.kind, fault.location, fault.tensor)
+        if (before := self.found.get(key)) is not None:
+            self.found[key] = replace(before, count=before.count + len(places))
+            return
         first = tuple(places[0].tolist())
         other = None if others is None else int(others.expand(bad.shape)[first])
-        self.add(
-            replace(
-                fault,
-                program=site.programs.id(min(first[0], len(site.programs) - 1)),
-                lane=first[1:],
-                element=None if elements is None else int(elements.expand(bad.shape)[first]),
-                other=None if other is None or other < 0 else numbered(site.programs.grid, other),
-                count=len(places),
-            )
+        self.found[key] = replace(
+            fault,
+            program=site.programs.id(min(first[0], len(site.programs) - 1)),
+            lane=first[1:],
+            element=None if elements is None else int(elements.expand(bad.shape)[first]),
+            other=None if other is None or other < 0 else numbered(site.programs.grid, other),
+            count=len(places),
+            chain=self.chain(fault, site, first),
         )
 
     def __iter__(self) -> Iterator[Fault]:
@@ -112,3 +165,9 @@ class Faults:
 def numbered(grid: Grid, number: int) -> Grid:
     """The program ids of the program with that number."""
     return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
+
+
+def _short(path: str) -> str:
+    """Below the working directory, what the path is from there."""
+    inside = os.path.relpath(path)
+    return path if inside.startswith(os.pardir) else inside

@@ -116,7 +116,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Function:
-    """A function: `types` holds the type of every value in it, and `names` what the source calls some of them."""
+    """A function: `types` holds the type of every value in it, and `names` what the source calls some of them.
+
+    `location` is that of its `def`.
+    """
 
     name: str
     arguments: tuple[int, ...]
@@ -124,6 +127,7 @@ class Function:
     region: Region
     names: Mapping[int, str] = field(default_factory=dict)
     is_public: bool = False
+    location: Location | None = None
 
 
 @dataclass(frozen=True, eq=False)

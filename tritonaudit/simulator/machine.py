@@ -57,7 +57,7 @@ class Frame:
 
     def site(self, operation: Operation) -> Site:
         """Where an operation is executed, and by whom."""
-        return Site(self.programs, operation.location)
+        return Site(self.programs, operation, self)
 
     def result(self, operation: Operation) -> Type:
         """The type of an operation's one result."""
@@ -104,12 +104,12 @@ class Machine:
         if operation.results:
             frame.set(operation.results, results)
 
-    def condition(self, value: Value, frame: Frame, location: Location | None) -> torch.Tensor:
-        """For which programs a condition holds, of shape (programs,)."""
+    def condition(self, value: Value, frame: Frame, operation: Operation) -> torch.Tensor:
+        """For which programs the condition of a branch or loop holds, of shape (programs,)."""
         if value.undefined is not None and self.is_checked:
             bad = ~mask_tensor(value.undefined.sound)
-            fault = Fault(Kind.UNDEFINED_BRANCH, location, origin=value.undefined.origin)
-            self.faults.add_lanes(fault, bad, Site(frame.programs, location))
+            fault = Fault(Kind.UNDEFINED_BRANCH, operation.location, origin=value.undefined.origin)
+            self.faults.add_lanes(fault, bad, frame.site(operation))
         return value.tensor(Type("i1")).reshape(-1).expand(len(frame.programs))
 
 

@@ -56,8 +56,7 @@ def _function(tokens: Tokens, locations: Locations) -> Function:
         read_attributes(tokens)
     tokens.expect("{")
     region = body.region(arguments)
-    body.location()
-    return Function(name, arguments, tuple(body.types), region, body.names, is_public)
+    return Function(name, arguments, tuple(body.types), region, body.names, is_public, body.location())
 
 
 def _arguments(body: Body) -> tuple[int, ...]:

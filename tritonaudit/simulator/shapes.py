@@ -33,14 +33,15 @@ def _range(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
 
 
 def _program_id(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    return (Value(frame.programs.ids[_axis(operation)]),)
+    return (Value(frame.programs.ids[axis_of(operation)]),)
 
 
 def _num_programs(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    return (Value(Affine.uniform(frame.programs.grid[_axis(operation)])),)
+    return (Value(Affine.uniform(frame.programs.grid[axis_of(operation)])),)
 
 
-def _axis(operation: Operation) -> int:
+def axis_of(operation: Operation) -> int:
+    """The axis of the grid that an operation asks about."""
     axis = operation.attributes["axis"]
     return "xyz".index(axis) if isinstance(axis, str) else int(axis)
 

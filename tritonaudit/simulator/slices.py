@@ -22,7 +22,7 @@ def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
     """The values, by function and number, from which the module computes addresses."""
     found: set[tuple[str, int]] = set()
     for function in module.functions:
-        sources = _sources(function)
+        sources = sources_of(function)
         ends = [
             operand
             for operation in blocks_in(function.region.blocks)
@@ -39,7 +39,7 @@ def pointers_written(module: Module) -> frozenset[int] | None:
         return None
     function = module.kernel
     pointers = [one.operands[0] for one in blocks_in(function.region.blocks) if one.name in _WRITES]
-    roots = _made_of(pointers, _sources(function))
+    roots = _made_of(pointers, sources_of(function))
     return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
 
 
@@ -55,7 +55,7 @@ def _made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:
     return seen
 
 
-def _sources(function: Function) -> dict[int, list[int]]:
+def sources_of(function: Function) -> dict[int, list[int]]:
     """The values that each value is computed from, through regions and branches too."""
     found: dict[int, list[int]] = {}
 
