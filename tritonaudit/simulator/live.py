@@ -45,7 +45,7 @@ class Execution:
 
     fresh: FreshMemory
     is_checked: bool = True
-    order: Callable[[int], torch.Tensor] | None = None
+    order: Callable[[int], torch.Tensor | None] = lambda _: None
     tick: Callable[[], None] = lambda: None
     launches: list[Executed] = field(default_factory=list)
 
@@ -55,8 +55,7 @@ class Execution:
             raise NoProgram(launch)
         module = module_of(launch.program.ttir)
         x, y, z = launch.grid
-        order = None if self.order is None else self.order(x * y * z)
-        run = Run(self.is_checked, order, self.fresh.undefined, self.tick)
+        run = Run(self.is_checked, self.order(x * y * z), self.fresh.undefined, self.tick)
         with _disable_current_modes(), torch._C.DisableTorchFunction():
             outcome = execute(module, launch.grid, arguments_of(launch, bound), run)
         self.launches.append(Executed(launch, outcome))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import TypeAlias
 
 import torch
 
 from tritonaudit.simulator.affine import Affine
 
 Grid = tuple[int, int, int]
+
+Order: TypeAlias = "str | int | Sequence[int]"
+"""In which order programs run: `forward`, `reverse`, a random one by its seed, or their numbers (maybe not all)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,3 +51,21 @@ def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator
     numbers = torch.arange(prod(grid)) if order is None else order
     for start in range(0, len(numbers), size):
         yield Programs(grid, numbers[start : start + size])
+
+
+def numbers_in(order: Order, programs: int) -> torch.Tensor | None:
+    """The programs' numbers in an order; None where that is their own. Raises ValueError."""
+    if order == "forward":
+        return None
+    if order == "reverse":
+        return torch.arange(programs).flip(0)
+    if isinstance(order, int):
+        return torch.randperm(programs, generator=torch.Generator().manual_seed(order))
+    if isinstance(order, str):
+        raise ValueError(f"`{order}` is no order: it is `forward`, `reverse`, a seed, or programs by their numbers")
+    numbers = torch.tensor([int(one) for one in order], dtype=torch.int64)
+    if bool(((numbers < 0) | (numbers >= programs)).any()):
+        raise ValueError(f"the launch has programs 0 to {programs - 1}, but the order names others")
+    if len(numbers.unique()) < len(numbers):
+        raise ValueError("the order names a program twice")
+    return numbers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import torch
@@ -17,14 +18,28 @@ class Strided:
     strides: tuple[int, ...]
 
     def of(self, memory: torch.Tensor) -> torch.Tensor:
-        """The elements, as a view of the memory."""
-        return memory.as_strided(self.sizes, self.strides, self.offset)
+        """The elements, as a view of the memory where no stride is negative."""
+        found = self._view(memory)
+        return found.flip(self._backward) if self._backward else found
 
     def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
-        self.of(memory).copy_(values)
+        if self._backward:
+            values = values.expand(self.sizes).flip(self._backward)
+        self._view(memory).copy_(values)
 
     def fill(self, memory: torch.Tensor, value: int) -> None:
-        self.of(memory).fill_(value)
+        self._view(memory).fill_(value)
+
+    @cached_property
+    def _backward(self) -> list[int]:
+        """The axes along which the numbers fall."""
+        return [axis for axis, stride in enumerate(self.strides) if stride < 0]
+
+    def _view(self, memory: torch.Tensor) -> torch.Tensor:
+        """The elements, those axes the other way round."""
+        if not self._backward:
+            return memory.as_strided(self.sizes, self.strides, self.offset)
+        return memory.as_strided(self.sizes, [abs(stride) for stride in self.strides], self.bounds[0])
 
     def kept_of(self, lanes: torch.Tensor) -> torch.Tensor:
         """Those of the lanes that are meant."""
