@@ -60,6 +60,29 @@ def asks_for_limits(x):
     scale_kernel[(threads, registers // 1024)](x, x, int(torch.cuda.is_bf16_supported(False)), 2.0, BLOCK=64)
 
 
+def as_compiled_code(x):
+    from torch._C import _cuda_getCurrentRawStream
+
+    assert _cuda_getCurrentRawStream(0) == torch.cuda.current_stream().cuda_stream
+    with torch.cuda._DeviceGuard(0):
+        out = torch._C._dynamo.guards._empty_strided_cuda((x.numel(),), (1,), x.dtype)
+        out = torch.ops.inductor._reinterpret_tensor(out, x.shape, x.stride(), 0)
+        assert out.is_cuda
+        scale_kernel[(1,)](x, out, x.numel(), 2.0, BLOCK=64)
+
+
+def draws_in_a_kernel(x):
+    generator = torch.cuda.default_generators[torch.cuda.current_device()]
+    generator.manual_seed(7)
+    state = generator.get_state()
+    assert state.view(torch.int64).tolist() == [7, 0]
+    state.view(torch.int64)[1] += 12
+    generator.set_state(state)
+    seed, offset = generator.get_state().view(torch.int64).tolist()
+    noise = torch.rand(x.shape, device="cuda", generator=generator)
+    scale_kernel[(seed + offset,)](x, noise, x.numel(), 2.0, BLOCK=64)
+
+
 def random_inputs(case: Case):
     generator = torch.Generator(device="cuda")
     return (torch.randn(64, device="cuda", generator=generator),)
@@ -198,6 +221,8 @@ ONE = ("float32",)
 plain = Subject(scale, inputs=X)
 on_cuda = Subject(hard_coded, inputs=X, dtypes=ONE)
 benchmarking = Subject(benchmarks_itself, inputs=X, dtypes=ONE)
+compiled = Subject(as_compiled_code, inputs=X, dtypes=ONE)
+drawing = Subject(draws_in_a_kernel, inputs=X, dtypes=ONE)
 limits = Subject(asks_for_limits, inputs=X, dtypes=ONE)
 seeded = Subject(scale, inputs=random_inputs, dtypes=ONE)
 varlen = Subject(per_sequence, inputs=lengths, dtypes=ONE)

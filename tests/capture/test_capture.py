@@ -90,10 +90,14 @@ def test_a_wrapper_that_hard_codes_cuda_sees_a_gpu(hopper: dict[str, Captured], 
     assert (there.grid, dict(there.arguments)["BLOCK"]) == ((304, 1, 1), 256)
 
 
-@pytest.mark.parametrize("subject", ["benchmarking", "seeded"])
+@pytest.mark.parametrize("subject", ["benchmarking", "seeded", "compiled", "drawing"])
 def test_what_wrappers_ask_of_torch_is_answered(hopper: dict[str, Captured], subject: str) -> None:
     assert hopper[subject].missed == ()
     assert "scale_kernel" in {launch.kernel.name for launch in hopper[subject].launches}
+
+
+def test_the_gpu_s_generator_remembers_how_much_was_drawn(hopper: dict[str, Captured]) -> None:
+    assert {launch.grid for launch in hopper["drawing"].launches} == {(7 + 12, 1, 1)}
 
 
 def test_a_gpu_has_the_limits_of_its_target(hopper: dict[str, Captured], mi300: dict[str, Captured]) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonaudit.capture.device import Device
 
@@ -71,7 +72,7 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
             raise DataRead(f"host code reads the data of a tensor on the GPU (`{name}`)")
         result = func(*args, **kwargs)
         if name in _EMPTY and self._host == "cpu" and isinstance(result, torch.Tensor):
-            result.zero_()  # what a kernel would have written is read as zeros, in every run the same
+            _zero_unseen(result)
         return result
 
     def _moved(
@@ -85,6 +86,12 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
                 kwargs["device"] = "meta"
         kwargs.pop("non_blocking", None)
         return tuple(places), kwargs
+
+
+def _zero_unseen(tensor: torch.Tensor) -> None:
+    """What nobody has written is read as zeros, in every run the same; whoever watches for writes sees none."""
+    with _disable_current_modes():
+        tensor.zero_()
 
 
 def _is_device(value: Any) -> bool:
@@ -182,12 +189,22 @@ def _stand_in_cuda(device: Device) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
-    for name in ("device", "device_of", "stream"):
+    for name in ("device", "device_of", "stream", "_DeviceGuard"):
         setattr(torch.cuda, name, _NoContext)
     torch.cuda.Stream, torch.cuda.Event = _Stream, _Event
     torch.Generator = _Generator
+    torch.cuda.default_generators = (_DeviceGenerator(),)
+    _stand_in_compiled_code()
     torch.version.cuda = "12.8" if device.target.backend == "cuda" else None
     torch.version.hip = "6.4" if device.target.backend == "hip" else None
+
+
+def _stand_in_compiled_code() -> None:
+    """What the code that `torch.compile` writes imports from the parts of torch that only a build for CUDA has."""
+    torch._C._cuda_getCurrentRawStream = lambda _: _Stream.cuda_stream
+    torch._C._dynamo.guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(
+        size, stride, dtype=dtype, device=_GPU
+    )
 
 
 _WITHOUT_RESULT = (
@@ -300,6 +317,34 @@ class _Generator(torch._C.Generator):  # type: ignore[misc]
 
     def __new__(cls, device: Any = "cpu") -> _Generator:
         return super().__new__(cls, "cpu" if _is_gpu(device) else device)  # type: ignore[no-any-return]
+
+
+class _DeviceGenerator(_Generator):
+    """The GPU's own generator, whose state is a seed and how many numbers were drawn: 16 bytes."""
+
+    def __init__(self) -> None:
+        self._offset = 0
+
+    def get_state(self) -> torch.Tensor:
+        words = torch.tensor([self.initial_seed(), self._offset], dtype=torch.uint64, device="cpu")
+        return words.view(torch.uint8)
+
+    def set_state(self, state: torch.Tensor) -> _DeviceGenerator:
+        seed, offset = state.view(torch.uint64).tolist()
+        self.manual_seed(seed)
+        self._offset = offset
+        return self
+
+    def manual_seed(self, seed: int) -> _DeviceGenerator:
+        super().manual_seed(seed)
+        self._offset = 0
+        return self
+
+    def get_offset(self) -> int:
+        return self._offset
+
+    def set_offset(self, offset: int) -> None:
+        self._offset = offset
 
 
 class _NoContext(contextlib.ContextDecorator):

@@ -124,16 +124,17 @@ class Accesses:
 
     def atomic(
         self, pointer: Value, mask: Value | None, type: Type, site: Site
-    ) -> tuple[Sequence[Part], tuple[int, ...]]:
-        """The elements of an atomic, and the shape of all its lanes; it is noted as one."""
+    ) -> tuple[Sequence[Part], tuple[int, ...], Doubt | None]:
+        """The elements of an atomic, the shape of all its lanes, and what nobody has written; it is noted as one."""
         lanes = self.addressing.lanes(pointer, _mask(mask), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
         shape = (len(site.programs), *lanes.shape[1:])
         parts = [Part(part.buffer, part.selection.expand(shape)) for part in lanes.parts]
+        doubts: list[Doubt | None] = []
         if self.notes is not None:
             for part in parts:
-                self.notes.atomic(part.buffer, part.selection, dtype_of(type).itemsize, site)
+                doubts.append(self.notes.atomic(part.buffer, part.selection, dtype_of(type).itemsize, site))
             self.notes.clocks.tick(site.programs)
-        return parts, shape
+        return parts, shape, joined(doubts)
 
     def check_stored(self, value: Value, mask: Value | None, site: Site) -> None:
         """Report lanes that are written to memory although they mean nothing."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 _ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
 _MOST_HELD = 1 << 30
@@ -23,6 +23,12 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         self._held: dict[int, torch.Tensor] = {}
         self._undefined: dict[int, torch.Tensor] = {}
         self._bytes = 0
+
+    @staticmethod
+    def active() -> FreshMemory:
+        """The one that is active, innermost first; one that knows of nothing where none is."""
+        stack = reversed(_get_current_dispatch_mode_stack())
+        return next((mode for mode in stack if isinstance(mode, FreshMemory)), None) or FreshMemory()
 
     @property
     def undefined(self) -> Mapping[int, torch.Tensor]:

@@ -69,17 +69,21 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     assert value is not None
     type = frame.result(operation)
     machine.accesses.check_stored(value, mask, frame.site(operation))
-    parts, shape = machine.accesses.atomic(pointer, mask, type, frame.site(operation))
-    combine = _COMBINE.get(str(operation.attributes["atomic_rmw_op"]))
+    kind = str(operation.attributes["atomic_rmw_op"])
+    combine = _COMBINE.get(kind)
     if combine is None:
-        raise Unsupported(operation.name, str(operation.attributes["atomic_rmw_op"]))
+        raise Unsupported(operation.name, kind)
+    parts, shape, doubt = machine.accesses.atomic(pointer, mask, type, frame.site(operation))
     values = value.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
         memory = part.buffer.memory.typed(values.dtype)
         lanes = part.selection.lanes
         before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
-    return (Value(before),)
+    found = Value(before, doubt)
+    if kind != "exch":
+        machine.accesses.check_stored(found, mask, frame.site(operation))
+    return (found,)
 
 
 def _combined(combine: _Combine, memory: torch.Tensor, index: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -124,7 +128,7 @@ _COMBINE: dict[str, _Combine] = {
 def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     pointer, expected, new = frame.operands(operation)
     type = frame.result(operation)
-    parts, shape = machine.accesses.atomic(pointer, None, type, frame.site(operation))
+    parts, shape, doubt = machine.accesses.atomic(pointer, None, type, frame.site(operation))
     wanted, values = expected.tensor(type).expand(shape), new.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
@@ -134,7 +138,9 @@ def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
             before[lane] = memory[place]
             if bool(before[lane] == wanted[lane]):
                 memory[place] = values[lane]
-    return (Value(before),)
+    found = Value(before, doubt)
+    machine.accesses.check_stored(found, None, frame.site(operation))
+    return (found,)
 
 
 HANDLERS: dict[str, Handler] = {

@@ -134,12 +134,8 @@ def _memory(
     content.set_(storage, 0, (storage.nbytes(),))
     cell = min([tensor.element_size() for tensor in tensors] + ([most] if most else []))
     cells = -(-storage.nbytes() // cell)
-    return Memory(content, cell, Shadow(cells, is_shared, undefined=_cells(undefined, cell)))
-
-
-def _cells(undefined: torch.Tensor | None, cell: int) -> torch.Tensor | None:
-    """The first byte of each cell, as a view."""
-    return None if undefined is None or not bool(undefined.any()) else undefined[::cell]
+    is_written = undefined is None or not bool(undefined.any())
+    return Memory(content, cell, Shadow(cells, is_shared, None if is_written else undefined))
 
 
 def _buffer(number: int, name: str, tensor: torch.Tensor, memory: Memory) -> Buffer:

@@ -31,22 +31,30 @@ class Notes:
         if shadow.is_shared:
             conflicts = shadow.read(cells, site.programs, self.clocks)
             self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
-        if shadow.undefined is None:
-            return None
-        unknown = cells.kept_of(cells.of(shadow.undefined))
-        return Doubt(~unknown, site.location) if bool(unknown.any()) else None
+        return self._unwritten(buffer, selection, size, site)
 
-    def atomic(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> None:
-        """Note an atomic."""
+    def atomic(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
+        """Note an atomic; what nobody has written, and it reads, is in doubt."""
         cells = selection.in_cells(size // buffer.memory.cell)
+        doubt = self._unwritten(buffer, selection, size, site)
+        buffer.memory.shadow.define(selection, size)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks, is_atomic=True)
         self._report_written(buffer, cells, conflicts, site)
+        return doubt
+
+    def _unwritten(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
+        undefined = buffer.memory.shadow.undefined
+        if undefined is None:
+            return None
+        unknown = selection.kept_of(selection.in_cells(size).of(undefined))
+        return Doubt(~unknown, site.location) if bool(unknown.any()) else None
 
     def write(
         self, buffer: Buffer, selection: Selection, memory: torch.Tensor, values: torch.Tensor, site: Site
     ) -> None:
         """Write to memory, and note it; two programs that write the same to one place do no harm."""
         cells = selection.in_cells(values.itemsize // buffer.memory.cell)
+        buffer.memory.shadow.define(selection, values.itemsize)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks)
         before = _differ(selection.of(memory), values) if conflicts else None
         selection.put(memory, values)

@@ -54,6 +54,14 @@ class Strided:
             found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
         return found
 
+    def define(self, undefined: torch.Tensor, size: int) -> None:
+        """Note, for each byte of a memory, that these elements of `size` bytes are written."""
+        self.in_bytes(size).fill(undefined, False)
+
+    def in_bytes(self, size: int) -> Strided:
+        """All bytes of each element."""
+        return Strided(self.offset * size, (*self.sizes, size), (*(stride * size for stride in self.strides), 1))
+
     def in_cells(self, factor: int) -> Strided:
         """The first cell of each element, in a memory whose cells are `factor` times smaller."""
         return Strided(self.offset * factor, self.sizes, tuple(stride * factor for stride in self.strides))
@@ -120,6 +128,10 @@ class Indexed:
     def expand(self, shape: tuple[int, ...]) -> Indexed:
         """With every program's lanes, also where they are the same for all."""
         return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
+
+    def define(self, undefined: torch.Tensor, size: int) -> None:
+        """Note, for each byte of a memory, that these elements of `size` bytes are written."""
+        self.fill(undefined[: len(undefined) // size * size].view(-1, size), False)
 
     def in_cells(self, factor: int) -> Indexed:
         """The first cell of each element, in a memory whose cells are `factor` times smaller."""

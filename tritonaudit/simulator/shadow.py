@@ -41,7 +41,10 @@ class _Touched:
 
 @dataclass
 class Shadow:
-    """The cells of one memory. Programs are told apart only where the launch writes to it (`is_shared`)."""
+    """The cells of one memory. Programs are told apart only where the launch writes to it (`is_shared`).
+
+    `undefined` tells of each byte whether nobody has written it; None where all are written.
+    """
 
     cells: int
     is_shared: bool
@@ -74,10 +77,13 @@ class Shadow:
         self._read.grow(low, high)
         return found
 
+    def define(self, elements: Selection, size: int) -> None:
+        """Note that elements of that many bytes are written."""
+        if self.undefined is not None:
+            elements.define(self.undefined, size)
+
     def write(self, cells: Selection, programs: Programs, clocks: Clocks, *, is_atomic: bool = False) -> list[Conflict]:
         """Note a store, and say which lanes write what another program wrote or read."""
-        if self.undefined is not None:
-            cells.fill(self.undefined, False)
         if not self.is_shared or len(programs.numbers) == 0:
             return []
         numbers = _numbers(programs, cells)
