@@ -1,0 +1,1 @@
+"""Does the CPU engine compute what a GPU computes?"""

@@ -1,0 +1,132 @@
+"""`python bench/fidelity`: does the CPU engine compute what a GPU computes?
+
+Real host code runs on the GPU, and every launch that it makes is recorded: its program, and its tensors before and
+after. The engine executes the same programs on the same tensors, and what they leave is compared bit by bit; where that
+differs, with what the errors lead to that were declared for each operation beforehand.
+
+The exit code is 1 where a launch is unexplained, and 0 where there is no GPU to compare with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench.agreement.facts import Gpu
+from bench.agreement.sides import run
+from bench.corpus import ROOT
+from bench.fidelity import opinions, tables
+from bench.fidelity.jobs import Job, Ran, run_jobs, split
+from bench.fidelity.judging import become_judge, judge_file, unjudged
+from bench.fidelity.recording import load
+from bench.fidelity.rows import Row, Verdict, write
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+
+_SHARDS = 8
+_IDLE = 90.0  # a test that compiles for so long hangs
+_LIMITS = Limits(seconds=120, memory=8 << 30)
+
+
+def main() -> int:
+    """Record, judge, print."""
+    arguments = _arguments()
+    gpu = Gpu(**json.loads(run([sys.executable, "-m", "bench.agreement.gpu", "describe"], {})))
+    if gpu.not_run:
+        print(f"NOT RUN: {gpu.not_run}")
+        return 0
+    print(f"# What the CPU engine computes, and what an {gpu.name} computes\n")
+    print(f"Triton {gpu.triton}, torch {gpu.torch}\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        print(opinions.table(Path(scratch)))
+        rows = compared(arguments, Path(scratch))
+    return int(any(row.verdict is Verdict.UNEXPLAINED for row in rows))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python bench/fidelity", description=(__doc__ or "").partition("\n")[0])
+    folder = {"type": Path, "action": "append", "default": [], "metavar": "DIR"}
+    parser.add_argument(
+        "--tests", **folder, help="a folder with tests for pytest, and maybe with their package in src/"
+    )
+    parser.add_argument("--scripts", **folder, help="a folder with files that test their own kernels when they are run")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write rows.tsv there")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    parser.add_argument("--cases", type=int, default=16, metavar="N", help="of each test function, at most")
+    parser.add_argument(
+        "--seconds", type=float, default=420.0, metavar="N", help="for all, two thirds of it on the GPU"
+    )
+    return parser.parse_args()
+
+
+def compared(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
+    """All launches of all sources, printed and written as they come to their verdicts."""
+    started = time.monotonic()
+    ran = run_jobs(_jobs(arguments, scratch), arguments.workers, started + arguments.seconds * 2 / 3, _IDLE)
+    _tell(f"recorded {len(list(scratch.glob('*.pt')))} launches in {time.monotonic() - started:.0f} s")
+    rows, left = _judged(scratch, arguments.workers, started + arguments.seconds)
+    _tell(f"judged {len(rows)} launches by {time.monotonic() - started:.0f} s")
+    if arguments.output is not None:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        write(arguments.output / "rows.tsv", rows)
+    print(tables.shares(rows))
+    if left:
+        print(f"{left} further launches were recorded; the time was over before they were judged.\n")
+    print(_sources(ran))
+    print(tables.others(rows))
+    return rows
+
+
+def _jobs(arguments: argparse.Namespace, scratch: Path) -> list[Job]:
+    """The shares of all sources in turns, so that none comes last."""
+    sources = [("tests", folder) for folder in arguments.tests]
+    sources += [("scripts", folder) for folder in arguments.scripts]
+    jobs = [
+        Job(folder.name, kind, str(folder.resolve()), str(scratch), most=arguments.cases) for kind, folder in sources
+    ]
+    jobs.append(Job("subjects", "subjects", str(ROOT), str(scratch)))
+    shares = [split(job, _SHARDS if job.kind != "subjects" else 2) for job in jobs]
+    return [job for number in range(_SHARDS) for share in shares for job in share[number : number + 1]]
+
+
+def _judged(folder: Path, workers: int, ends: float) -> tuple[list[Row], int]:
+    """The rows of recorded launches, by source and test, and how many there was no time for."""
+    paths = sorted(folder.glob("*.pt"))
+    rows: list[Row] = []
+    for path, row in run_tasks(judge_file, paths, workers=workers, limits=_LIMITS, prepare=become_judge):
+        rows.append(unjudged(load(path), row.message) if isinstance(row, Killed) else row)
+        if time.monotonic() > ends:
+            break
+    return sorted(rows, key=lambda row: (row.source, row.unit, row.kernel)), len(paths) - len(rows)
+
+
+def _sources(ran: Sequence[Ran]) -> str:
+    """What each source ran, and what of it was not recorded."""
+    lines = []
+    for source in dict.fromkeys(one.source for one in ran):
+        shares = [one for one in ran if one.source == source]
+        left_out = sum((one.left_out for one in shares), Counter[str]())
+        broken = [unit for one in shares for unit in one.broken]
+        words = [f"{sum(one.begun for one in shares)} tests, scripts or cases begun"]
+        words += [f"{count} launches left out: {reason}" for reason, count in sorted(left_out.items())]
+        words += [f"ended the process: {', '.join(broken)}"] if broken else []
+        words += [one.failure for one in shares if one.failure]
+        lines.append(f"* {source}: {'; '.join(words)}")
+    return "\n".join(lines) + "\n"
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
