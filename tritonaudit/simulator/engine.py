@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 
-from tritonaudit.simulator import control, loads_stores, products, reductions, shapes, statements
+from tritonaudit.simulator import control, fused, loads_stores, products, reductions, shapes, statements
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
+from tritonaudit.simulator.contraction import plan_of
 from tritonaudit.simulator.faults import Fault, Faults
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
@@ -61,7 +62,8 @@ class Run:
 
     `is_checked`: look for faults. `order`: the programs' numbers in the order in which they run, maybe not all of them.
     `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
-    `handlers` may put others in place of those that execute the operations of the launch's module.
+    `handlers` may put others in place of those that execute the operations of the launch's module. `contracts`: sums
+    take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is off.
     """
 
     is_checked: bool = True
@@ -69,6 +71,7 @@ class Run:
     undefined: Mapping[int, torch.Tensor] | None = None
     tick: Callable[[], None] = lambda: None
     handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = lambda known: known
+    contracts: bool = True
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
     notes = Notes(faults, clocks) if run.is_checked else None
     accesses = Accesses(Addressing(space, faults, run.is_checked), notes)
-    handlers = run.handlers(facts.handlers)
+    handlers = run.handlers(facts.contracted if run.contracts else facts.handlers)
     machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick)
     values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):
@@ -112,6 +115,7 @@ class _Facts:
     addresses: frozenset[tuple[str, int]]
     written: frozenset[int] | None
     handlers: Mapping[str, Handler]
+    contracted: Mapping[str, Handler]
 
 
 @lru_cache(maxsize=64)
@@ -134,6 +138,7 @@ def _facts(module: Module) -> _Facts:
         addresses_of(module),
         pointers_written(module),
         MappingProxyType(handlers),
+        MappingProxyType(handlers | fused.handlers_of(plan_of(module))),
     )
 
 

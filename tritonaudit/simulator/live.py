@@ -55,7 +55,8 @@ class Execution:
             raise NoProgram(launch)
         module = module_of(launch.program.ttir)
         x, y, z = launch.grid
-        run = Run(self.is_checked, self.order(x * y * z), self.fresh.undefined, self.tick)
+        contracts = bool(dict(launch.program.options).get("enable_fp_fusion", True))
+        run = Run(self.is_checked, self.order(x * y * z), self.fresh.undefined, self.tick, contracts=contracts)
         with _disable_current_modes(), torch._C.DisableTorchFunction():
             outcome = execute(module, launch.grid, arguments_of(launch, bound), run)
         self.launches.append(Executed(launch, outcome))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.simulator.numerics.judge import FLOATS, assert_same, computed, floats, rounded, run, tensor
 from tritonaudit.simulator.numerics.bounds import ulp_distance, ulps
+from tritonaudit.simulator.numerics.fma import fma_in_steps
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 
 Judge = Callable[[float, float, str], float]
@@ -132,7 +133,10 @@ def fused(a: float, b: float, c: float, element: str) -> float:
 @given(data=st.data())
 def test_fused_multiply_add(element: str, data: st.DataObject) -> None:
     triples = data.draw(st.lists(st.tuples(*[floats(element)] * 3), min_size=1, max_size=24))
-    assert_same(run("math.fma", list(zip(*triples, strict=True)), element), [fused(*t, element) for t in triples])
+    operands = list(zip(*triples, strict=True))
+    expected = [fused(*t, element) for t in triples]
+    assert_same(run("math.fma", operands, element), expected)
+    assert_same(fma_in_steps(*(tensor(one, element) for one in operands)).double()[0].tolist(), expected)
 
 
 @pytest.mark.parametrize("element", FLOATS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -25,6 +26,30 @@ _SAFE = (2.0**-400, 2.0**400)
 
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c` exactly, then rounded to nearest in their common type: float16, bfloat16, float32 or float64."""
+    dtype = c.dtype
+    if dtype.itemsize > 2 and _rounds_once(dtype):
+        return torch.addcmul(c, a, b)
+    return fma_in_steps(a, b, c)
+
+
+@cache
+def _rounds_once(dtype: torch.dtype) -> bool:
+    """Whether torch's own multiply-add is fused, which depends on its version and the processor.
+
+    Many numbers in a row, a few and such as do not lie side by side are computed by different code.
+    """
+    for count, step in ((1, 1), (67, 1), (67, 3)):
+        a = torch.full((count * step,), 1 + torch.finfo(dtype).eps * 3, dtype=dtype)[::step]
+        c = -(a * a)
+        exact = fma_in_steps(a, a, c)
+        for factor in (a, a[:1]):
+            if not torch.equal(torch.addcmul(c, a, factor), exact) or bool((exact == 0).any()):
+                return False
+    return True
+
+
+def fma_in_steps(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """The same by operations that round on their own."""
     if a.dtype == torch.float64:
         return _fma_of_doubles(a, b, c)
     left, right, addend = a.double(), b.double(), c.double()
