@@ -175,7 +175,15 @@ def _with_program(recorded: Recorded, made: tuple[Launch, list[Argument]], befor
     places = {one.untyped_storage()._cdata: place for place, one in enumerate(before)}
     order = [places[storage._cdata] for storage in storages_of(one.value for one in arguments)]
     after = [recorded.after[place] for place in order] if recorded.after else []
-    return replace(recorded, ttir=launch.program.ttir, grid=launch.grid, arguments=arguments, after=after)
+    contracts = bool(dict(launch.program.options).get("enable_fp_fusion", True))
+    return replace(
+        recorded,
+        ttir=launch.program.ttir,
+        grid=launch.grid,
+        arguments=arguments,
+        after=after,
+        contracts=contracts,
+    )
 
 
 def _tensors(values: Any) -> Iterator[torch.Tensor]:

@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 
 from bench.fidelity.comparing import Difference, are_within, difference, distance
-from bench.fidelity.contracting import contracted, may_contract
 from bench.fidelity.perturbing import Perturbation, Unbounded
 from bench.fidelity.recording import Recorded, bytes_of, load, storages_of
 from bench.fidelity.rows import Row, Verdict
@@ -57,7 +56,7 @@ def _judged(recorded: Recorded, started: float) -> Row:
         return unjudged(recorded, f"Triton's front end: {recorded.error}")
     try:
         launch = _Launch.of(recorded)
-        ours, faults = launch.run(Run())
+        ours, faults = launch.run(Run(contracts=recorded.contracts))
     except NotSimulated as error:
         line = error.location.line if error.location is not None else 0
         return unjudged(recorded, f"{error}" + (f" (line {line})" if line else ""))
@@ -69,8 +68,6 @@ def _judged(recorded: Recorded, started: float) -> Row:
     theirs = launch.typed(recorded.after)
     if _are_same(ours, theirs):
         return _row(recorded, Verdict.EXACT)
-    if may_contract(launch.module) and _are_same(launch.run(Run(is_checked=False, handlers=contracted))[0], theirs):
-        return _described(_row(recorded, Verdict.FUSED), launch, ours, theirs)
     verdict, reason = _Comparison(launch, ours, theirs, started + _PATIENCE).verdict(faults)
     if verdict is Verdict.UNEXPLAINED and not recorded.repeats:
         verdict, reason = Verdict.EXPLAINED, "the GPU gives something else when it runs the launch again"
@@ -149,7 +146,7 @@ class _Launch:
 
     def in_order(self, order: torch.Tensor) -> list[torch.Tensor]:
         """As `run`, with the programs in another order."""
-        return self.run(Run(is_checked=False, order=order))[0]
+        return self.run(Run(is_checked=False, order=order, contracts=self.recorded.contracts))[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +190,8 @@ class _Comparison:
 
     def _with_errors(self, errors: Perturbation) -> list[torch.Tensor]:
         order = errors.order(prod(self.launch.recorded.grid)) if _adds_floats(self.launch.module) else None
-        return self.launch.run(Run(is_checked=False, order=order, handlers=errors.handlers))[0]
+        contracts = self.launch.recorded.contracts and errors.contracts()
+        return self.launch.run(Run(is_checked=False, order=order, handlers=errors.handlers, contracts=contracts))[0]
 
     def _depends_on_order(self) -> bool:
         """Whether a launch with atomics comes to something else in another order of its programs."""

@@ -6,7 +6,7 @@ What is moved, and how far:
 * products of matrices: by `dot_error` times the sum of the magnitudes that are summed;
 * sums that a reduction or scan makes: by nothing, but they are added in another order, which only adds neighbours where
   what combines them is more than an addition or a multiplication;
-* sums of a product and something: contracted to a fused multiply-add, or not.
+* sums of a product and something: all of a launch are contracted to fused multiply-adds, or none.
 Atomics are made in another order where the programs run in another one.
 """
 
@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from bench.fidelity.contracting import contracted_where
 from tritonaudit.simulator.ir import Operation, Region
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.bounds import FLUSHES, bound, dot_error
@@ -49,8 +48,11 @@ class Perturbation:
 
     def handlers(self, known: Mapping[str, Handler]) -> Mapping[str, Handler]:
         """What executes operations in place of the engine's own handlers. They raise Unbounded."""
-        found = {name: self._erring(name, handler) for name, handler in known.items()}
-        return contracted_where(found, lambda: bool(self._toss((1,))))
+        return {name: self._erring(name, handler) for name, handler in known.items()}
+
+    def contracts(self) -> bool:
+        """Whether products that are summed are rounded before."""
+        return bool(self._toss((1,)))
 
     def order(self, programs: int) -> torch.Tensor:
         """An order of the programs."""

@@ -17,8 +17,9 @@ class Recorded:
     """One launch.
 
     `arguments` are those that the program has, tensors on the CPU as they were before the launch, aliases of each other
-    where they were; `after` holds the bytes of each of their storages after it, in the order of `storages_of`. `repeats`
-    says that the GPU gave the same bytes a second time. `error` says why there is no program, `crash` how the GPU ended.
+    where they were; `after` holds the bytes of each of their storages after it, in the order of `storages_of`.
+    `contracts` says that sums may take in products unrounded, `repeats` that the GPU gave the same bytes a second time.
+    `error` says why there is no program, `crash` how the GPU ended.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Recorded:
     grid: tuple[int, int, int] = (1, 1, 1)
     arguments: Sequence[Argument] = ()
     after: Sequence[torch.Tensor] = field(default=())
+    contracts: bool = True
     repeats: bool = True
     error: str = ""
     crash: str = ""

@@ -12,7 +12,6 @@ class Verdict(Enum):
     """How the GPU's result and the engine's go together."""
 
     EXACT = "exact"
-    FUSED = "exact, fused"
     BOUNDED = "within bounds"
     EXPLAINED = "explained"
     NOT_SIMULATED = "not simulated"

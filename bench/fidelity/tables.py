@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from bench.fidelity.rows import Row, Verdict
 
-_AGREE = (Verdict.EXACT, Verdict.FUSED, Verdict.BOUNDED)
+_AGREE = (Verdict.EXACT, Verdict.BOUNDED)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -25,7 +25,13 @@ def shares(rows: Sequence[Row]) -> str:
     sources = list(dict.fromkeys(row.source for row in rows))
     counts = {source: Counter(row.verdict for row in rows if row.source == source) for source in sources}
     counts["all"] = Counter(row.verdict for row in rows)
-    head = ("source", "launches:", *(f"{verdict.value}:" for verdict in Verdict), "exact:", "exact or within bounds:")
+    head = (
+        "source",
+        "launches:",
+        *(f"{verdict.value}:" for verdict in Verdict),
+        "share exact:",
+        "exact or within bounds:",
+    )
     return table(
         head,
         (
@@ -33,7 +39,7 @@ def shares(rows: Sequence[Row]) -> str:
                 source,
                 count.total(),
                 *(count[verdict] for verdict in Verdict),
-                _share(count[Verdict.EXACT] + count[Verdict.FUSED], count),
+                _share(count[Verdict.EXACT], count),
                 _share(sum(count[verdict] for verdict in _AGREE), count),
             )
             for source, count in counts.items()
