@@ -16,6 +16,7 @@ from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.selection import Selection
+from tritonaudit.simulator.sync import Ordering
 from tritonaudit.simulator.values import Doubt, Mask, Value, is_within, joined, mask_tensor, merged
 
 
@@ -123,7 +124,7 @@ class Accesses:
     # -- atomics ---------------------------------------------------------------------------------------------------
 
     def atomic(
-        self, pointer: Value, mask: Value | None, type: Type, site: Site
+        self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
     ) -> tuple[Sequence[Part], tuple[int, ...], Doubt | None]:
         """The elements of an atomic, the shape of all its lanes, and what nobody has written; it is noted as one."""
         lanes = self.addressing.lanes(pointer, _mask(mask), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
@@ -133,10 +134,10 @@ class Accesses:
         if self.notes is not None:
             for part in parts:
                 doubts.append(self.notes.atomic(part.buffer, part.selection, dtype_of(type).itemsize, site))
-            self.notes.clocks.tick(site.programs)
+            self.notes.clocks.tick(site.programs, ordering)
         return parts, shape, joined(doubts)
 
-    def check_stored(self, value: Value, mask: Value | None, site: Site) -> None:
+    def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
         """Report lanes that are written to memory although they mean nothing."""
         doubt = value.undefined
         where = _mask(mask)
@@ -146,7 +147,7 @@ class Accesses:
         if where is not None:
             bad = bad & mask_tensor(where)
         kind = Kind.MASKED_STORED if doubt.is_masked else Kind.UNDEFINED_STORED
-        self.notes.faults.add_lanes(Fault(kind, site.location, origin=doubt.origin), bad, site)
+        self.addressing.report_lanes(Fault(kind, site.location, origin=doubt.origin), bad, pointer, site)
 
 
 def _mask(mask: Value | None) -> Mask | None:

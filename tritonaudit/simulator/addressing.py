@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -180,8 +180,22 @@ class Addressing:
         doubts = ((Kind.UNDEFINED_ADDRESS, pointer.undefined), (Kind.OVERFLOW_ADDRESS, pointer.wrapped))
         for kind, doubt in doubts:
             if doubt is not None and self.is_checked:
-                bad = ~mask_tensor(doubt.sound) & mask
-                self.faults.add_lanes(Fault(kind, site.location, origin=doubt.origin), bad, site)
+                self.report_lanes(
+                    Fault(kind, site.location, origin=doubt.origin), ~mask_tensor(doubt.sound) & mask, pointer, site
+                )
+
+    def report_lanes(self, fault: Fault, bad: torch.Tensor, pointer: Value, site: Site) -> None:
+        """Report the lanes in which `bad` holds, with the tensor and the element that the first of them goes to."""
+        if not bool(bad.any()):
+            return
+        addresses = pointer.tensor(Type("ptr"))
+        addresses, bad = torch.broadcast_tensors(addresses, bad)
+        buffer = self.space[buffer_of(int(addresses[tuple(bad.nonzero()[0])]))]
+        if buffer is None:
+            self.faults.add_lanes(fault, bad, site)
+        else:
+            elements = buffer.element(position_of(addresses))
+            self.faults.add_lanes(replace(fault, tensor=buffer.name), bad, site, elements)
 
 
 def _certain(pointer: Value) -> Affine | None:

@@ -38,7 +38,7 @@ def simulate(
     fastest), which need not be all. Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the
     kernel, and ValueError for an order that the launch cannot have.
     """
-    execution = Execution(FreshMemory(), is_checked=checks, order=partial(numbers_in, order))
+    execution = Execution(FreshMemory.active(), is_checked=checks, order=partial(numbers_in, order))
     recorder = Recorder(_TARGET, configs=1, execute=execution.launch)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
         kernel[grid](*args, **kwargs)

@@ -11,6 +11,7 @@ from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.sync import Ordering, ordering
 from tritonaudit.simulator.values import Value, joined
 
 
@@ -48,7 +49,7 @@ def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     assert pointer is not None
     assert value is not None
     type = frame.type(operation.operands[1])
-    machine.accesses.check_stored(value, mask, frame.site(operation))
+    machine.accesses.check_stored(value, pointer, mask, frame.site(operation))
     elements = bits_of(value.tensor(type))
     machine.accesses.store(pointer, elements, mask, _moved(type), frame.site(operation))
     return ()
@@ -68,12 +69,12 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     assert pointer is not None
     assert value is not None
     type = frame.result(operation)
-    machine.accesses.check_stored(value, mask, frame.site(operation))
+    machine.accesses.check_stored(value, pointer, mask, frame.site(operation))
     kind = str(operation.attributes["atomic_rmw_op"])
     combine = _COMBINE.get(kind)
     if combine is None:
         raise Unsupported(operation.name, kind)
-    parts, shape, doubt = machine.accesses.atomic(pointer, mask, type, frame.site(operation))
+    parts, shape, doubt = machine.accesses.atomic(pointer, mask, type, frame.site(operation), _ordering(operation))
     values = value.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
@@ -82,8 +83,12 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
         before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
     found = Value(before, doubt)
     if kind != "exch":
-        machine.accesses.check_stored(found, mask, frame.site(operation))
+        machine.accesses.check_stored(found, pointer, mask, frame.site(operation))
     return (found,)
+
+
+def _ordering(operation: Operation) -> Ordering:
+    return ordering(str(operation.attributes["sem"]), str(operation.attributes["scope"]))
 
 
 def _combined(combine: _Combine, memory: torch.Tensor, index: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -128,7 +133,7 @@ _COMBINE: dict[str, _Combine] = {
 def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     pointer, expected, new = frame.operands(operation)
     type = frame.result(operation)
-    parts, shape, doubt = machine.accesses.atomic(pointer, None, type, frame.site(operation))
+    parts, shape, doubt = machine.accesses.atomic(pointer, None, type, frame.site(operation), _ordering(operation))
     wanted, values = expected.tensor(type).expand(shape), new.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
@@ -139,7 +144,7 @@ def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
             if bool(before[lane] == wanted[lane]):
                 memory[place] = values[lane]
     found = Value(before, doubt)
-    machine.accesses.check_stored(found, None, frame.site(operation))
+    machine.accesses.check_stored(found, pointer, None, frame.site(operation))
     return (found,)
 
 

@@ -9,12 +9,27 @@ import torch
 from tritonaudit.simulator.programs import Programs
 
 
+@dataclass(frozen=True)
+class Ordering:
+    """Whether others may see by an atomic what its program did before (`releases`), and it what others did before."""
+
+    releases: bool
+    acquires: bool
+
+
+def ordering(sem: str, scope: str) -> Ordering:
+    """That of an atomic with this meaning, among programs: one in the scope of a program orders nothing with others."""
+    if scope == "cta":
+        return Ordering(releases=False, acquires=False)
+    return Ordering(sem in ("release", "acq_rel"), sem in ("acquire", "acq_rel"))
+
+
 @dataclass
 class Clocks:
-    """How many atomics each program has executed, and when, counted over all programs.
+    """How many releasing atomics each program has executed, and when, and when it last acquired.
 
-    A program that has executed an atomic after another one has sees what that one wrote before its own, whichever
-    addresses they are at: that orders more than the memory model does, so that what is reported is no false alarm.
+    A program that acquires after another one has released sees what that one wrote before, whichever addresses they
+    are at: that orders more than the memory model does, so that what is reported is no false alarm.
     """
 
     programs: int
@@ -29,13 +44,19 @@ class Clocks:
         self._count = torch.zeros(size, dtype=torch.int64)
         self._last = torch.full((size,), -1, dtype=torch.int64)
 
-    def tick(self, programs: Programs) -> None:
+    def tick(self, programs: Programs, ordering: Ordering) -> None:
         """The programs execute an atomic, one after the other."""
         if not self.is_kept or not len(programs):
             return
         numbers = programs.numbers
         times = self._now + torch.arange(len(numbers))
         self._now += len(numbers)
+        if ordering.acquires:
+            self._last[numbers] = times
+        if ordering.releases:
+            self._release(numbers, times)
+
+    def _release(self, numbers: torch.Tensor, times: torch.Tensor) -> None:
         deepest = int(self._count[numbers].max())
         while len(self._times) <= deepest:
             self._times.append(torch.full((self.programs,), torch.iinfo(torch.int64).max))
@@ -43,22 +64,21 @@ class Clocks:
             here = self._count[numbers] == depth
             self._times[depth][numbers[here]] = times[here]
         self._count[numbers] += 1
-        self._last[numbers] = times
 
     def of(self, programs: Programs) -> torch.Tensor:
-        """How many atomics each has executed, of shape (programs, 1…)."""
+        """How many releasing atomics each has executed, of shape (programs, 1…)."""
         return self._count[programs.numbers].to(torch.int32)
 
     def orders(self, others: torch.Tensor, clock: torch.Tensor | None, programs: Programs) -> torch.Tensor:
         """Where another program's access, made at its `clock`, comes before what the programs do now.
 
-        Of reads no clock is kept: any atomic of both orders them.
+        Of reads no clock is kept: it is enough that one has released, ever, and the other acquired.
         """
         rank = others.dim()
         own = self._last[programs.numbers].reshape(-1, *([1] * (rank - 1)))
         known = others.clamp(min=0).to(torch.int64)
         if clock is None or not self._times:
-            return ((self._last[known] >= 0) & (own >= 0)) | (others < 0) & (own >= 0)
+            return ((self._count[known] > 0) | (others < 0)) & (own >= 0)
         table = torch.stack([*self._times, torch.full((self.programs,), torch.iinfo(torch.int64).max)])
         released = table[clock.to(torch.int64).clamp(max=len(self._times)), known]
         return released < own
