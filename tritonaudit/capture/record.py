@@ -269,7 +269,12 @@ def kernel_ref(function: Any) -> KernelRef:
 
 def _signature(function: Any, source: Any) -> tuple[tuple[str, str], ...]:
     """Every parameter with its type; what was specialised to a constant keeps the type that it was passed with."""
-    return tuple((name, str(source.signature.get(name, "constexpr"))) for name in function.arg_names)
+    return tuple((name, str(_plain(source.signature.get(name, "constexpr")))) for name in function.arg_names)
+
+
+def _plain(kind: Any) -> Any:
+    """A tuple's types without the tuple's own type."""
+    return tuple(map(_plain, kind)) if isinstance(kind, tuple) else kind
 
 
 def _argument(value: Any, storages: dict[int, int]) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ from tritonaudit.capture.launch import Launch
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
-from tritonaudit.simulator.ir import Module
+from tritonaudit.simulator.ir import Module, Type
 from tritonaudit.simulator.parse import parse_module
 
 
@@ -70,18 +71,46 @@ def module_of(text: str) -> Module:
 
 def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[Argument]:
     """The arguments that the program still has: neither constexprs, nor specialised to 1, nor None."""
-    gone = {name for name, kind in launch.signature if kind == "constexpr"}
-    gone |= {name for name, hint in launch.specialisation if hint == "one"}
-    return [Argument(name, one) for name, value in bound.items() if name not in gone for one in _flat(value)]
+    assert launch.program is not None
+    kernel = module_of(launch.program.ttir).kernel
+    gone = {name for name, hint in launch.specialisation if hint == "one"}
+    found: list[Argument] = []
+    for name, kind in launch.signature:
+        if name in bound and name not in gone:
+            kinds = literal_eval(kind) if kind.startswith("(") else kind
+            for value in _leaves(bound[name], kinds):
+                types = [kernel.types[number] for number in kernel.arguments[len(found) :]]
+                found += [Argument(name, one) for one in _passed(value, types)]
+    return found
 
 
-def _flat(value: Any) -> Sequence[Any]:
-    """A tuple's elements, a descriptor's tensor, sizes and strides."""
-    if value is None:
-        return []
-    if isinstance(value, tuple):
-        return [inner for one in value for inner in _flat(one)]
-    base = getattr(value, "base", None)
-    if isinstance(base, torch.Tensor):
-        return [base, *value.shape, *value.strides] if hasattr(value, "block_shape") else [base]
-    return [value]
+def _leaves(value: Any, kind: Any) -> Iterator[Any]:
+    """What is passed, of a tuple's elements each; constants are not."""
+    if isinstance(kind, tuple):
+        for inner, inner_kind in zip(value, kind, strict=True):
+            yield from _leaves(inner, inner_kind)
+    elif kind != "constexpr" and value is not None:
+        yield value
+
+
+def _passed(value: Any, types: Sequence[Type]) -> Sequence[Any]:
+    """A value as the program takes it, whose next parameters have these types.
+
+    A descriptor comes as its tensor, sizes and strides, its flags, which depend on the version, and sizes and strides
+    once more.
+    """
+    tensor = _tensor(value)
+    if not hasattr(value, "block_shape"):
+        return [tensor]
+    layout = [*value.shape, *value.strides]
+    known = [getattr(value, "padding", None) == "nan", bool(getattr(value, "round_f32_to_tf32", False))]
+    behind = [type.element for type in types[1 + len(layout) : 1 + len(layout) + len(known)]]
+    flags = [flag for flag, element in zip(known, behind, strict=False) if element == "i1"]
+    return [tensor, *layout, *flags, *layout]
+
+
+def _tensor(value: Any) -> Any:
+    """What a descriptor describes, and what a tensor of another type is a view of."""
+    while not isinstance(value, torch.Tensor) and hasattr(value, "base"):
+        value = value.base
+    return value

@@ -1,0 +1,86 @@
+"""What a launch passes comes to the program's own parameters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the tensors")
+pytest.importorskip("triton", reason="triton makes the programs")
+
+import torch
+import triton
+import triton.language as tl
+
+from tests.simulator.kernels import VERSION
+from tritonaudit import simulate
+
+
+@triton.jit
+def of_scalars(out, a, b, c, d, N: tl.constexpr):
+    tl.store(out, a)
+    tl.store(out + 1, b)
+    tl.store(out + 2, c)
+    if d is not None:
+        tl.store(out + 3, d)
+    tl.store(out + 4, N)
+
+
+def test_constants_ones_and_none_are_no_parameters() -> None:
+    out = torch.zeros(5)
+    simulate(of_scalars, (1,), out, 1, 2.5, True, None, N=7)
+    assert out.tolist() == [1, 2.5, 1, 0, 7]
+
+
+class Named(NamedTuple):
+    out: Any
+    scale: Any
+    size: Any
+
+
+@triton.jit
+def of_tuples(first, second, n):
+    i = tl.arange(0, second.size)
+    tl.store(second.out + i, first[0] * second.scale + first[1][0] + first[1][1] + n)
+
+
+@pytest.mark.skipif(VERSION < (3, 4), reason="this Triton has no named tuples")
+def test_elements_of_tuples() -> None:
+    out = torch.zeros(16)
+    simulate(of_tuples, (1,), (3, (1, 2.5)), Named(out, 10, tl.constexpr(16)), 100)
+    assert out.tolist() == [133.5] * 16
+
+
+@triton.jit
+def of_descriptor(source, out, M: tl.constexpr, N: tl.constexpr):
+    block = source.load([2, 4])
+    i = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    tl.store(out + i, block)
+
+
+@pytest.mark.skipif(VERSION < (3, 6), reason="this Triton has no padding of descriptors")
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_descriptors_of_host_code(padding: str) -> None:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    x = torch.arange(8.0 * 16).reshape(8, 16)
+    out = torch.zeros(8, 16)
+    descriptor = TensorDescriptor(x, [7, 16], [16, 1], [8, 16], padding)
+    assert simulate(of_descriptor, (1,), descriptor, out, 8, 16).faults == ()
+    wanted = torch.full((8, 16), 0.0 if padding == "zero" else torch.nan)
+    wanted[:5, :12] = x[2:7, 4:]
+    torch.testing.assert_close(out, wanted, rtol=0, atol=0, equal_nan=True)
+
+
+@triton.jit
+def halved(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, tl.load(x + i) // 2)
+
+
+def test_a_tensor_of_another_type() -> None:
+    x = torch.tensor([-2, 6, -1, 1], dtype=torch.int32)
+    out = torch.zeros(4, dtype=torch.int64)
+    simulate(halved, (1,), triton.reinterpret(x, tl.uint32), out, 4)
+    assert out.tolist() == [0x7FFFFFFF, 3, 0x7FFFFFFF, 0]
