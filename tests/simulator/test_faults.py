@@ -167,8 +167,9 @@ def test_programs_that_write_one_element_race() -> None:
 
 
 def test_programs_that_write_the_same_do_no_harm() -> None:
-    (found,) = faults(one_total, (4,), torch.zeros(1000), torch.zeros(1), 1000, BLOCK=BLOCK)
-    assert found.kind is Kind.SAME_WRITES
+    for before in (0.0, 1.0):
+        (found,) = faults(one_total, (4,), torch.zeros(1000), torch.full((1,), before), 1000, BLOCK=BLOCK)
+        assert found.kind is Kind.SAME_WRITES
 
 
 def test_a_sum_without_an_atomic_races() -> None:

@@ -59,11 +59,13 @@ class Notes:
         before = _differ(selection.of(memory), values) if conflicts else None
         selection.put(memory, values)
         if before is not None:
-            differs = before | _differ(selection.of(memory), values)
-            harmful = [replace(one, bad=one.bad & differs) if one.is_write else one for one in conflicts]
-            harmless = [replace(one, bad=one.bad & ~differs) for one in conflicts if one.is_write]
-            self._report_written(buffer, cells, harmful, site)
-            self._report(Kind.SAME_WRITES, buffer, cells, harmless, site)
+            after = _differ(selection.of(memory), values)
+            for one in conflicts:
+                differs = before | after if one.is_earlier else after
+                harmful = replace(one, bad=one.bad & differs) if one.is_write else one
+                self._report_written(buffer, cells, [harmful], site)
+                if one.is_write:
+                    self._report(Kind.SAME_WRITES, buffer, cells, [replace(one, bad=one.bad & ~differs)], site)
         if isinstance(selection, Indexed) and values[0].numel() > 1:
             bad = selection.kept_of(_differ(selection.of(memory), values))
             if bool(bad.any()):

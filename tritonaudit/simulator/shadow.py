@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -15,11 +15,15 @@ NOBODY, SEVERAL = -1, -2
 
 @dataclass(frozen=True)
 class Conflict:
-    """Lanes in which a program meets another: `bad` and the numbers of the `others` are of the selection's shape."""
+    """Lanes in which a program meets another: `bad` and the numbers of the `others` are of the selection's shape.
+
+    `is_earlier`: the other's access is one before this, and not this one.
+    """
 
     is_write: bool
     bad: torch.Tensor
     others: torch.Tensor
+    is_earlier: bool = True
 
 
 @dataclass
@@ -106,7 +110,7 @@ class Shadow:
         self._written.grow(low, high)
         if not is_atomic and not cells.is_injective:
             last = cells.of(self._writers)
-            found += _kept([Conflict(True, last != numbers, last)], cells)
+            found += _kept([Conflict(True, last != numbers, last, is_earlier=False)], cells)
         return found
 
     def _unordered(
@@ -173,5 +177,5 @@ def _kept(conflicts: list[Conflict], cells: Selection) -> list[Conflict]:
     for conflict in conflicts:
         bad = cells.kept_of(conflict.bad)
         if bool(bad.any()):
-            found.append(Conflict(conflict.is_write, bad, conflict.others))
+            found.append(replace(conflict, bad=bad))
     return found
