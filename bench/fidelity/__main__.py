@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -54,7 +55,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python bench/fidelity", description=(__doc__ or "").partition("\n")[0])
-    folder = {"type": Path, "action": "append", "default": [], "metavar": "DIR"}
+    folder: dict[str, Any] = {"type": Path, "action": "append", "default": [], "metavar": "DIR"}
     parser.add_argument(
         "--tests", **folder, help="a folder with tests for pytest, and maybe with their package in src/"
     )

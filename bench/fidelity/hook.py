@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from tritonaudit.simulator.live import arguments_of
 TARGET = "sm_89"
 """As `tritonaudit.simulate` has it: all types, and pointers in place of tensor descriptors."""
 _NUMBER = 1 << 20  # of a device that is not there
+_ROOM = 4 << 30  # bytes that are left free
 
 POISONED = 70
 """The exit code of a process whose GPU context a launch has broken."""
@@ -98,6 +100,8 @@ class Hook:
             return "no tensors"
         if sum(storage.nbytes() for storage in storages) > self.caps.bytes:
             return f"more than {self.caps.bytes >> 20} MiB"
+        if shutil.disk_usage(self.folder).free < _ROOM:
+            return "no room on the disk"
         ref = kernel_ref(call.function)
         kernel = (ref.path, ref.line)
         specialisation = (*kernel, *call.specialisation(bound))

@@ -12,6 +12,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def _run_tests(job: Job, units: Units) -> int:
 
 def _scripts(job: Job) -> Iterator[tuple[str, Callable[[], Any]]]:
     for path in sorted(Path(job.folder).glob("*.py"))[job.shard :: job.shards]:
-        yield path.name, lambda path=path: _import(path)
+        yield path.name, partial(_import, path)
 
 
 def _import(path: Path) -> None:
@@ -138,7 +139,7 @@ def _subjects(job: Job) -> Iterator[tuple[str, Callable[[], Any]]]:
         for subject in load_subjects(path):
             for case in compile_cases(subject):
                 name = f"{path.name} {subject.name} {case.label}"
-                yield name, lambda subject=subject, case=case: run_subject(subject, case)
+                yield name, partial(run_subject, subject, case)
 
 
 def _subject_files(folder: Path) -> list[Path]:

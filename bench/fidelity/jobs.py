@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bench.corpus import ROOT
 
@@ -124,7 +125,7 @@ def _once(job: Job, ends: float, idle: float) -> int | None:
         return code
 
 
-def _lines(progress: Path) -> list[dict[str, object]]:
+def _lines(progress: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()]
 
 

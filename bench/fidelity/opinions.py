@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -23,7 +23,7 @@ from bench.fidelity.comparing import difference
 _N = 4096
 _SIDES = {"gpu": "cuda", "interpreter": "cpu", "engine": "cpu"}
 
-Result = torch.Tensor | str
+Result: TypeAlias = "torch.Tensor | str"
 
 
 @dataclass(frozen=True)

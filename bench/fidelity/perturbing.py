@@ -196,7 +196,9 @@ class Perturbation:
     def _chunk(self, size: int) -> int:
         """A length that divides the size."""
         lengths = [2**power for power in range(_LONGEST.bit_length()) if size % 2**power == 0]
-        return lengths[int(torch.randint(len(lengths), (1,), generator=self._coins))]
+        place = int(torch.randint(len(lengths), (1,), generator=self._coins))
+        length: int = lengths[place]
+        return length
 
 
 _LONGEST = 64  # chunk
@@ -267,7 +269,5 @@ def _magnitude(x: torch.Tensor, is_packed: bool) -> torch.Tensor:
 
 def _relative_error(length: int, element: str, result: str) -> float:
     """How far a product's element may err, relative to the sum of the magnitudes that are summed."""
-    if result == "f64":
-        return 2 * (length + 1) * 2.0**-52
     halves = -(-length // _HALF_STEP) * 2.0**-11 if result == "f16" else 0.0
     return dot_error(length, element) + halves

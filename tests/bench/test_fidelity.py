@@ -29,9 +29,10 @@ from tritonaudit.simulator.live import module_of  # noqa: E402
 from tritonaudit.simulator.numerics.bounds import dot_error, ulp_distance, ulps  # noqa: E402
 
 _N = 64
+_PLAIN = Run()
 
 
-def _recorded(kernel: Any, *args: Any, grid: tuple[int, ...] = (1,), run: Run = Run()) -> Recorded:
+def _recorded(kernel: Any, *args: Any, grid: tuple[int, ...] = (1,), run: Run = _PLAIN) -> Recorded:
     """A launch as if the GPU had executed it as the engine does in that run."""
     launch, arguments = captured(kernel, args, {}, grid)
     assert launch.program is not None
@@ -222,7 +223,8 @@ def test_a_race_explains_what_differs_with_its_line() -> None:
 
 
 def test_the_order_of_atomics_explains_who_got_which_ticket() -> None:
-    recorded = _recorded(kernels.tickets, torch.zeros(1, dtype=torch.int32), torch.zeros(8, dtype=torch.int32), grid=(8,))
+    counter, out = torch.zeros(1, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    recorded = _recorded(kernels.tickets, counter, out, grid=(8,))
     recorded.after[1].view(torch.int32)[:] = torch.arange(8, dtype=torch.int32).roll(3)
     row = judge(recorded)
     assert (row.verdict, row.reason) == (Verdict.EXPLAINED, "the order of atomics")

@@ -28,11 +28,11 @@ class Bound:
     source: str
 
 
-_EXACT = (
+_ARITHMETIC = (
     "addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf select extf truncf sitofp uitofp fptosi fptoui bitcast"
 )
 
-_ROUNDED = frozenset(f"arith.{name}" for name in _EXACT.split(" ")) | {
+_ROUNDED = frozenset(f"arith.{name}" for name in _ARITHMETIC.split(" ")) | {
     "math.absf",
     "math.ceil",
     "math.copysign",
@@ -119,12 +119,51 @@ _AS_FUNCTIONS = {
     "log1p": "log1p",
     "log2": "log2",
     "pow": "powf",
+    "rsqrt": "rsqrt",
     "sin": "sin",
     "sinh": "sinh",
+    "sqrt": "sqrt",
     "tan": "tan",
     "tanh": "tanh",
 }
 """Functions of libdevice that have the bound of an operation."""
+
+_EXACT = (
+    "abs ceil copysign fabs fdim floor fma fmax fmin fmod ldexp logb nearbyint nextafter remainder rint round saturate "
+    "scalbn trunc"
+)
+_EXACT_FUNCTIONS = frozenset(_EXACT.split(" "))
+_ROUNDING_MODES = ("_rn", "_rz", "_rd", "_ru")
+
+
+def _by_name(groups: Mapping[float, str]) -> Mapping[str, float]:
+    return {name: ulps for ulps, names in groups.items() for name in names.split(" ")}
+
+
+_FUNCTIONS: Mapping[str, Mapping[str, float]] = {
+    "f32": _by_name(
+        {
+            2: "cospi exp rcbrt sinpi",
+            3: "erfinv exp10 fast_fdivide rhypot rnorm3d rnorm4d",
+            4: "hypot norm3d norm4d",
+            5: "erfcinv erfcx",
+            6: "normcdf normcdfinv",
+            7: "cyl_bessel_i0 cyl_bessel_i1",
+        }
+    ),
+    "f64": _by_name(
+        {
+            2: "cbrt cosh exp exp10 expm1 log10 log1p rcbrt rhypot rnorm3d rnorm4d rsqrt tanh",
+            3: "acos asin atan atan2 atanh cospi hypot norm3d norm4d pow powf sinh sinpi tan",
+            4: "acosh asinh",
+            5: "erfcx",
+            6: "erfc erfinv normcdf",
+            7: "cyl_bessel_i0 cyl_bessel_i1 erfcinv",
+            9: "normcdfinv",
+        }
+    ),
+}
+"""Further functions, by libdevice's names without prefix and suffix, with the engine's own ulp."""
 
 FLUSHES = frozenset({("math.exp2", "f32"), ("math.sqrt", "f32"), ("math.rsqrt", "f32")})
 """Operations whose instruction takes subnormal operands, and gives subnormal results, as 0 (`.ftz`)."""
@@ -146,10 +185,19 @@ def bound(operation: str, element: str) -> Bound | None:
     if operation in _ROUNDED:
         return Bound(0, "PTX: rounded to nearest, once")
     if operation.startswith("__nv_"):
-        name = operation.removeprefix("__nv_")
-        name = name.removesuffix("f") if element == "f32" else name
-        operation = f"math.{_AS_FUNCTIONS[name]}" if name in _AS_FUNCTIONS else operation
-    return _BOUNDS.get((operation, element))
+        return _of_function(operation.removeprefix("__nv_"), element)
+    own = _BOUNDS.get((operation, element))
+    return _of_function(operation.removeprefix("math."), element) if own is None and element == "f64" else own
+
+
+def _of_function(symbol: str, element: str) -> Bound | None:
+    """The bound of a function of libdevice, by its symbol without the prefix."""
+    name = symbol.removesuffix("f") if element == "f32" else symbol
+    if name in _EXACT_FUNCTIONS or name.endswith(_ROUNDING_MODES):
+        return Bound(0, "CUDA: exact, or rounded once")
+    if (known := _FUNCTIONS.get(element, {}).get(name)) is not None:
+        return Bound(known, _CUDA if element == "f32" else _CUDA_DOUBLE)
+    return _BOUNDS.get((f"math.{_AS_FUNCTIONS[name]}", element)) if name in _AS_FUNCTIONS else None
 
 
 def dot_error(length: int, element: str = "f16") -> float:
@@ -158,9 +206,10 @@ def dot_error(length: int, element: str = "f16") -> float:
     `length` is K, `element` that of the operands. Tensor cores add groups of products after aligning and truncating
     them to some bits beyond float32's, so a sum of K terms errs by at most about K units of 2^-23 on top of as many of
     ours (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science, 2021).
-    Hopper sums products of 8-bit floats with some 13 bits (DeepSeek-V3 Technical Report, 2024, section 3.3.2).
+    Hopper sums products of 8-bit floats with some 13 bits (DeepSeek-V3 Technical Report, 2024, section 3.3.2). Float64
+    is summed one product after the other, rounded to it.
     """
-    unit = 2.0**-13 if element.startswith("f8") else 2.0**-23
+    unit = 2.0**-52 if element == "f64" else 2.0**-13 if element.startswith("f8") else 2.0**-23
     return 2 * (length + 1) * unit
 
 
