@@ -125,6 +125,8 @@ class Addressing:
         good = (low >= buffer.low) & (high + size <= buffer.high) | is_empty
         if not bool((good & (positions % size == 0)).all()):
             return None
+        if buffer.is_absent:
+            return Lanes((), None, (len(positions), *type.shape))
         first = torch.div(positions, size, rounding_mode="floor")
         index = Affine(first, tuple(s // size for s in at.strides), at.shape, 0, 0).tensor(torch.int64)
         mask = None if where is None or where.is_full else where.tensor()
@@ -162,10 +164,7 @@ class Addressing:
         bad = ((positions < buffer.low) | (positions + size > buffer.high)) & lanes
         self._report(kind, buffer, bad, positions, site)
         if not buffer.is_dense:
-            place = torch.where(
-                lanes & ~bad, torch.div(positions - buffer.low, buffer.itemsize, rounding_mode="floor"), 0
-            )
-            between = buffer.holes[place] & lanes & ~bad
+            between = buffer.is_between(torch.where(lanes & ~bad, positions, buffer.low)) & lanes & ~bad
             self._report(Kind.BETWEEN_ELEMENTS, buffer, between, positions, site)
             bad = bad | between
         odd = (positions % size != 0) & lanes & ~bad

@@ -12,7 +12,7 @@ from tritonaudit.capture.record import Recorder, installed, recording
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution
-from tritonaudit.simulator.programs import Order, numbers_in
+from tritonaudit.simulator.programs import Grid, Order, numbers_in
 
 _TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -21,10 +21,16 @@ _DEVICE = 1 << 20
 
 @dataclass(frozen=True)
 class Simulation:
-    """What executing a launch showed: the faults in it, and what its programs print."""
+    """What executing a launch showed: the faults in it, and what its programs print.
+
+    Of a launch on tensors without memory, `programs` are those that were looked at (None: all of them), and `untold`
+    says where what happens depends on what lies in such a tensor: it was not followed there.
+    """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...]
+    untold: tuple[Fault, ...] = ()
+    programs: tuple[Grid, ...] | None = None
 
 
 def simulate(
@@ -35,14 +41,18 @@ def simulate(
     The tensors among the arguments are on the CPU, and are changed as the kernel changes them. Of an autotuned kernel
     the first config is taken. `checks=False` looks for no faults and is faster. `order` says in which order the
     programs run, which no result may depend on: `forward`, `reverse`, a random one by its seed, or their numbers (x
-    fastest), which need not be all. Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the
+    fastest), which need not be all. Of tensors that were allocated in a `with FreshMemory():` around this call it is
+    known what nobody has written. Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the
     kernel, and ValueError for an order that the launch cannot have.
     """
     execution = Execution(FreshMemory.active(), is_checked=checks, order=partial(numbers_in, order))
     recorder = Recorder(_TARGET, configs=1, execute=execution.launch)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
         kernel[grid](*args, **kwargs)
+    outcomes = [launch.outcome for launch in execution.launches]
     return Simulation(
-        tuple(fault for launch in execution.launches for fault in launch.faults),
-        tuple(line for launch in execution.launches for line in launch.outcome.printed),
+        tuple(fault for outcome in outcomes for fault in outcome.faults),
+        tuple(line for outcome in outcomes for line in outcome.printed),
+        tuple(fault for outcome in outcomes for fault in outcome.untold),
+        outcomes[-1].programs if outcomes else None,
     )

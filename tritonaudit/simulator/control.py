@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import torch
 
 from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.simulator.ir import Block, Function, Operation, Region, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
-from tritonaudit.simulator.values import Value, joined, merged
+from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, merged, unknown
 
 _MOST_TRIPS = 1 << 24
 
@@ -46,23 +47,28 @@ def _call(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
 
 
 def _map_elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    """A function of scalars for every lane: each is executed as if it were a program."""
-    if int(operation.attributes.get("pack", 1)) != 1:
-        raise Unsupported(operation.name, "of several elements at once")
+    """A function of scalars for every lane, or every few in a row: each is executed as if it were a program.
+
+    Which lanes the compiler packs depends on what a thread has; those in a row are what a function may count on.
+    """
     shape = frame.type(operation.operands[0]).shape
     tensors = [frame.tensor(number) for number in operation.operands]
     count = max(tensor.shape[0] for tensor in tensors)
-    lanes = prod(shape)
+    pack = int(operation.attributes.get("pack", 1))
+    lanes = prod(shape) // pack
     places = torch.arange(count).repeat_interleave(lanes)
     inner = frame.subset(places)
     region = operation.regions[0]
-    inner.set(region.blocks[0].arguments, [Value(one.expand(count, *shape).reshape(-1)) for one in tensors])
+    packs = [one.expand(count, *shape).reshape(-1, pack) for one in tensors]
+    inner.set(region.blocks[0].arguments, [Value(one) for each in packs for one in each.unbind(1)])
     doubt = joined(frame[number].undefined for number in operation.operands)
-    types = [frame.type(result).scalar for result in operation.results]
-    results = zip(_region(machine, region, inner), types, strict=True)
-    return tuple(
-        Value(value.tensor(type).expand(count * lanes).reshape(count, *shape), doubt) for value, type in results
-    )
+    found = iter(_region(machine, region, inner))
+    results = []
+    for number in operation.results:
+        type = frame.type(number).scalar
+        parts = [next(found).tensor(type).expand(count * lanes) for _ in range(pack)]
+        results.append(Value(torch.stack(parts, 1).reshape(count, *shape), doubt))
+    return tuple(results)
 
 
 # -- structured ------------------------------------------------------------------------------------------------------
@@ -70,6 +76,9 @@ def _map_elementwise(machine: Machine, operation: Operation, frame: Frame) -> tu
 
 def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """Each region for the programs that take it."""
+    known = _known(machine, operation, frame, [frame[operation.operands[0]]])
+    if known is not None:
+        return _partly(machine, operation, frame, known, _if)
     taken = machine.condition(frame[operation.operands[0]], frame, operation)
     groups: list[_Group] = []
     for region, holds in zip(operation.regions, (taken, ~taken), strict=False):
@@ -83,6 +92,9 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
 
 def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """Every program its own number of rounds, together as long as they last."""
+    known = _known(machine, operation, frame, frame.operands(operation)[:3])
+    if known is not None:
+        return _partly(machine, operation, frame, known, _for)
     start, stop, step = (_number(machine, frame, operation, operand) for operand in operation.operands[:3])
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
     rounds = _rounds(start, stop, step, len(frame.programs))
@@ -117,8 +129,12 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     for _ in range(_MOST_TRIPS):
         active.set(before.arguments, group.values)
         condition, *passed = machine.block(before, active)
-        group = _Group(group.places, tuple(passed))
         holds = machine.condition(condition, active, operation)
+        known = _known(machine, operation, active, [condition])
+        if known is not None:
+            passed = [_known_for(known, value, operation) for value in passed]
+            holds = holds & known
+        group = _Group(group.places, tuple(passed))
         if not bool(holds.all()):
             done.append(group.take((~holds).nonzero().flatten()))
             group = group.take(holds.nonzero().flatten())
@@ -128,6 +144,39 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
         active.set(after.arguments, group.values)
         group = _Group(group.places, machine.block(after, active))
     raise Unsupported(operation.name, f"a loop of more than {_MOST_TRIPS:,} rounds")
+
+
+def _known(machine: Machine, operation: Operation, frame: Frame, values: Sequence[Value]) -> torch.Tensor | None:
+    """For which programs it is known where they go, if that depends on the values; None for all."""
+    doubt = joined(value.undefined for value in values)
+    if doubt is None or not doubt.is_unknown:
+        return None
+    known = mask_tensor(doubt.sound).reshape(-1).expand(len(frame.programs))
+    fault = Fault(Kind.UNKNOWN_BRANCH, operation.location, origin=doubt.origin)
+    machine.faults.add_lanes(fault, ~known, frame.site(operation))
+    return None if bool(known.all()) else known
+
+
+def _partly(
+    machine: Machine, operation: Operation, frame: Frame, known: torch.Tensor, handler: Handler
+) -> tuple[Value, ...]:
+    """Execute an operation for some of the programs only; what the others get is not known."""
+    types = [frame.type(result) for result in operation.results]
+    lost = _Group((~known).nonzero().flatten(), tuple(unknown(type, operation.location) for type in types))
+    places = known.nonzero().flatten()
+    if not len(places):
+        return lost.values
+    told = _Group(places, handler(machine, operation, frame.subset(places)))
+    return _united([told, lost], types, len(frame.programs))
+
+
+def _known_for(programs: torch.Tensor, value: Value, operation: Operation) -> Value:
+    """The value, as far as the programs are concerned."""
+    data = value.data
+    rank = data.dim() - 1 if isinstance(data, torch.Tensor) else len(data.shape)
+    sound = programs.reshape(-1, *([1] * rank))
+    doubt = Doubt(sound, operation.location, is_unknown=True)
+    return replace(value, undefined=joined([value.undefined, doubt]))
 
 
 def _united(groups: Sequence[_Group], types: Sequence[Type], programs: int) -> tuple[Value, ...]:
@@ -162,7 +211,8 @@ def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Val
     """Execute each block for the programs that come to it, when no more can come: no branch leads back."""
     waiting: dict[int, list[_Group]] = {0: [_Group(torch.arange(len(frame.programs)), ())]}
     returned: list[_Group] = []
-    types: list[Type] = []
+    ends = [block.operations[-1] for block in blocks if block.operations[-1].name in _RETURNS]
+    types = [frame.type(value) for value in ends[0].operands] if ends else []
     seen: set[int] = set()
     for number in _order(blocks):
         block = blocks[number]
@@ -179,13 +229,17 @@ def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Val
         _publish(block, inner, frame)
         last = block.operations[-1]
         if last.name in _RETURNS:
-            types = [frame.type(value) for value in last.operands]
             returned.append(_Group(places, tuple(inner.operands(last))))
         for target, passed, index in _branches(machine, last, inner):
             if target in seen:
                 raise Unsupported(last.name, "a branch that leads back")
             group = _Group(places, tuple(inner[value] for value in passed)).take(index)
             waiting.setdefault(target, []).append(group)
+    lost = torch.ones(len(frame.programs), dtype=torch.bool)
+    for group in returned:
+        lost[group.places] = False
+    if bool(lost.any()):
+        returned.append(_Group(lost.nonzero().flatten(), tuple(unknown(type, None) for type in types)))
     return _united(returned, types, len(frame.programs)) if types else ()
 
 
@@ -243,7 +297,9 @@ def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int
     if last.name != "cf.cond_br":
         raise Unsupported(last.name, "as the end of a block")
     taken = machine.condition(frame[last.operands[0]], frame, last)
-    ways = zip(last.successors, (taken, ~taken), strict=True)
+    known = _known(machine, last, frame, [frame[last.operands[0]]])
+    takes = (taken, ~taken) if known is None else (taken & known, ~taken & known)
+    ways = zip(last.successors, takes, strict=True)
     return [(target, passed, holds.nonzero().flatten()) for (target, passed), holds in ways if bool(holds.any())]
 
 

@@ -18,7 +18,7 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.contraction import plan_of
-from tritonaudit.simulator.faults import Fault, Faults
+from tritonaudit.simulator.faults import Fault, Faults, numbered
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
 from tritonaudit.simulator.memory import AddressSpace, address_space
@@ -29,6 +29,7 @@ from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
 from tritonaudit.simulator.slices import addresses_of, blocks_in, pointers_written
 from tritonaudit.simulator.sync import Clocks
+from tritonaudit.simulator.unknown import UnknownAccesses, handlers_of
 from tritonaudit.simulator.values import Value
 
 _ELEMENTS = 1 << 17
@@ -63,7 +64,8 @@ class Run:
     `is_checked`: look for faults. `order`: the programs' numbers in the order in which they run, maybe not all of them.
     `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
     `handlers` may put others in place of those that execute the operations of the launch's module. `contracts`: sums
-    take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is off.
+    take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is off. `is_partial`:
+    only some programs run, so that what the launch writes is not known, and stays as it is.
     """
 
     is_checked: bool = True
@@ -72,14 +74,20 @@ class Run:
     tick: Callable[[], None] = lambda: None
     handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = lambda known: known
     contracts: bool = True
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an execution shows: the faults, and what the programs print."""
+    """What an execution shows: the faults, and what the programs print.
+
+    `untold` says where what happens depends on what is not known. `programs` are those that ran; None for all.
+    """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...] = ()
+    untold: tuple[Fault, ...] = ()
+    programs: tuple[Grid, ...] | None = None
 
 
 def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run = Run()) -> Outcome:
@@ -93,16 +101,20 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     except Unsupported as error:
         raise NotSimulated(error, None) from None
     tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
-    space = address_space(tensors, facts.written, run.undefined, facts.cell)
-    clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked)
+    space = address_space(tensors, facts.written, run.undefined, facts.cell, run.is_partial)
+    clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None
-    accesses = Accesses(Addressing(space, faults, run.is_checked), notes)
-    handlers = run.handlers(facts.contracted if run.contracts else facts.handlers)
+    accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)
+    handlers = facts.contracted if run.contracts else facts.handlers
+    handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
     machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick)
     values = _values(module.kernel, arguments, space)
     for programs in chunks(grid, facts.chunk, run.order):
         control.call(machine, module.kernel, programs, values)
-    return Outcome(tuple(faults), tuple(machine.printed))
+    told = tuple(fault for fault in faults if not fault.kind.is_untold)
+    untold = tuple(fault for fault in faults if fault.kind.is_untold)
+    ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
+    return Outcome(told, tuple(machine.printed), untold, ran if run.is_partial else None)
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,7 @@ def _facts(module: Module) -> _Facts:
     atomics = any(operation.name.startswith("tt.atomic") for operation in operations)
     largest = max((prod(type.shape) for function in module.functions for type in function.types), default=1)
     chunk = max(1, min(_MOST_PROGRAMS, _ELEMENTS // max(1, largest)))
-    if atomics and any(operation.name == "scf.while" for operation in operations):
+    if atomics and any(operation.name in ("scf.while", "tt.atomic_poll") for operation in operations):
         chunk = 1  # programs may wait for each other there: each runs to its end before the next
     names = {operation.name for operation in operations}
     handlers = {name: handler for name, handler in _HANDLERS.items() if name in names}

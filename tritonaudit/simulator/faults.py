@@ -36,6 +36,14 @@ class Kind(Enum):
     OVERFLOW_ADDRESS = "address from an integer that overflowed"
     DIVISION_BY_ZERO = "integer division by zero"
     ASSERTION = "assertion failed"
+    UNKNOWN_BRANCH = "branch on a value that is not known"
+    UNKNOWN_ADDRESS = "address from a value that is not known"
+    UNKNOWN_MASK = "mask from a value that is not known"
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether it is no fault, but says that what happens there cannot be told."""
+        return self in (Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS, Kind.UNKNOWN_MASK)
 
 
 @dataclass(frozen=True)

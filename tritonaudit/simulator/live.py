@@ -16,6 +16,7 @@ from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.ir import Module, Type
+from tritonaudit.simulator.large import execute_large, has_absent
 from tritonaudit.simulator.parse import parse_module
 
 
@@ -59,7 +60,9 @@ class Execution:
         contracts = bool(dict(launch.program.options).get("enable_fp_fusion", True))
         run = Run(self.is_checked, self.order(x * y * z), self.fresh.undefined, self.tick, contracts=contracts)
         with _disable_current_modes(), torch._C.DisableTorchFunction():
-            outcome = execute(module, launch.grid, arguments_of(launch, bound), run)
+            arguments = arguments_of(launch, bound)
+            executed = execute_large if has_absent(arguments) else execute
+            outcome = executed(module, launch.grid, arguments, run)
         self.launches.append(Executed(launch, outcome))
 
 

@@ -106,7 +106,7 @@ class Machine:
 
     def condition(self, value: Value, frame: Frame, operation: Operation) -> torch.Tensor:
         """For which programs the condition of a branch or loop holds, of shape (programs,)."""
-        if value.undefined is not None and self.is_checked:
+        if value.undefined is not None and self.is_checked and not value.undefined.is_unknown:
             bad = ~mask_tensor(value.undefined.sound)
             fault = Fault(Kind.UNDEFINED_BRANCH, operation.location, origin=value.undefined.origin)
             self.faults.add_lanes(fault, bad, frame.site(operation))

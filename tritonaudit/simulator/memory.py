@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import TypeVar
 
 import torch
 
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.shadow import Shadow
 
 _TAG_BITS = 48
@@ -35,15 +37,20 @@ def position_of(address: Addresses) -> Addresses:
 
 @dataclass(eq=False)
 class Memory:
-    """The storage of one or more tensors. `cell` is how many bytes the shadow keeps apart."""
+    """The storage of one or more tensors. `cell` is how many bytes the shadow keeps apart.
 
-    bytes: torch.Tensor
+    `bytes` is None where what they hold is not known.
+    """
+
+    bytes: torch.Tensor | None
     cell: int
     shadow: Shadow
     _typed: dict[torch.dtype, torch.Tensor] = field(default_factory=dict)
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
-        """All of it as elements of a type."""
+        """All of it as elements of a type. Raises Unsupported where there is nothing."""
+        if self.bytes is None:
+            raise Unsupported("this access", "to a tensor whose contents are not there")
         if dtype not in self._typed:
             size = dtype.itemsize
             whole = self.bytes[: len(self.bytes) // size * size]
@@ -73,15 +80,46 @@ class Buffer:
         return address(self.number, self.start)
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the view has no holes."""
-        return bool((self.high - self.low) // self.itemsize <= self.tensor.numel())
+    def is_absent(self) -> bool:
+        """Whether what it holds is not known."""
+        return self.memory.bytes is None
 
     @cached_property
-    def holes(self) -> torch.Tensor:
-        """For each element from the lowest to the highest, whether it is none of the view's."""
+    def is_dense(self) -> bool:
+        """Whether the view has no holes."""
+        elements = prod(size for size, _ in self._axes)
+        return bool((self.high - self.low) // self.itemsize <= elements) or not self.tensor.numel()
+
+    @cached_property
+    def _axes(self) -> tuple[tuple[int, int], ...]:
+        """Sizes and strides of the view, the greatest stride first, without axes along which nothing changes."""
+        axes = zip(self.tensor.shape, self.tensor.stride(), strict=True)
+        return tuple(sorted((axis for axis in axes if axis[0] > 1 and axis[1]), key=lambda axis: -axis[1]))
+
+    def is_between(self, positions: torch.Tensor) -> torch.Tensor:
+        """Whether the bytes, which lie within the view's bounds, belong to none of its elements."""
+        rest = torch.div(positions - self.low, self.itemsize, rounding_mode="floor")
+        if not self._is_nested:
+            return self._holes[rest]
+        for size, stride in self._axes:
+            rest = rest - torch.div(rest, stride, rounding_mode="floor").clamp(max=size - 1) * stride
+        return rest != 0
+
+    @property
+    def _is_nested(self) -> bool:
+        """Whether along each axis all of the smaller ones lie between two elements."""
+        reach = 0
+        for size, stride in reversed(self._axes):
+            if stride <= reach:
+                return False
+            reach += (size - 1) * stride
+        return True
+
+    @cached_property
+    def _holes(self) -> torch.Tensor:
+        """For each element from the first to the last, whether it is none of the view's."""
         found = torch.ones((self.high - self.low) // self.itemsize, dtype=torch.bool)
-        found.as_strided(self.tensor.shape, self.tensor.stride(), (self.start - self.low) // self.itemsize).fill_(False)
+        found.as_strided(self.tensor.shape, self.tensor.stride(), 0).fill_(False)
         return found
 
     def element(self, positions: torch.Tensor) -> torch.Tensor:
@@ -108,22 +146,38 @@ def address_space(
     written: Collection[int] | None = None,
     undefined: Mapping[int, torch.Tensor] | None = None,
     cell: int | None = None,
+    is_partial: bool = False,
 ) -> AddressSpace:
     """The memory of a launch's tensors, each with the place and the name of its parameter.
 
     Only memories that hold a tensor at a place in `written` tell programs apart (None: all). `undefined` gives, by the
     address of a storage, for each of its bytes whether nobody has written it yet; it is kept up to date. `cell` bounds
-    how many bytes the shadow keeps apart.
+    how many bytes the shadow keeps apart. Tensors on the meta device hold nothing that is known, nor, where the launch
+    `is_partial`, do those that it writes to.
     """
     storages: dict[int, list[tuple[int, str, torch.Tensor]]] = {}
     for one in tensors:
-        storages.setdefault(one[2].untyped_storage().data_ptr() or -one[0] - 1, []).append(one)
+        storages.setdefault(_storage_key(*one), []).append(one)
     buffers: list[Buffer] = []
     for key, together in storages.items():
         is_shared = written is None or any(place in written for place, _, _ in together)
-        memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key), is_shared)
+        if (is_partial and is_shared) or is_absent(together[0][2]):
+            memory = Memory(None, min(tensor.element_size() for _, _, tensor in together), Shadow(0, False))
+        else:
+            memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key), is_shared)
         buffers.extend(_buffer(place, name, tensor, memory) for place, name, tensor in together)
     return AddressSpace(tuple(buffers))
+
+
+def is_absent(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has sizes and strides alone, and no memory."""
+    return bool(tensor.untyped_storage().device.type == "meta")
+
+
+def _storage_key(place: int, _: str, tensor: torch.Tensor) -> int:
+    """The address of a tensor's storage; what has none has a number below 0."""
+    storage = tensor.untyped_storage()
+    return int(-storage._cdata) if is_absent(tensor) else int(storage.data_ptr() or -place - 1)
 
 
 def _memory(

@@ -24,11 +24,13 @@ class Doubt:
     """Lanes whose elements mean nothing: those in which `sound` does not hold, since what happened at `origin`.
 
     `is_masked` says that a mask left out all of them: the language leaves open what they hold, every GPU loads 0.
+    `is_unknown` says that some of them may mean something, but not to us: what lies in memory was not there to load.
     """
 
     sound: Mask
     origin: Location | None
     is_masked: bool = False
+    is_unknown: bool = False
 
 
 _NOWHERE = torch.zeros(1, dtype=torch.bool)
@@ -61,6 +63,14 @@ class Value:
     def shaped(self, change: Callable[[Mask], Mask], data: Data) -> Value:
         """The same elements in another shape, their doubts along with them."""
         return Value(data, _doubt_shaped(self.undefined, change), _doubt_shaped(self.wrapped, change))
+
+
+def unknown(type: Type, origin: Location | None) -> Value:
+    """A value of which nothing is known, since what happened at `origin`."""
+    shape = [1] * (type.rank + 1)
+    return Value(
+        torch.zeros(shape, dtype=dtype_of(type)), Doubt(torch.zeros(shape, dtype=torch.bool), origin, is_unknown=True)
+    )
 
 
 def taken(data: Data, index: torch.Tensor) -> Data:
@@ -109,10 +119,10 @@ def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
 
 
 def _both_doubts(one: Doubt, two: Doubt) -> Doubt:
-    """Lanes of either; what nobody wrote weighs more than what a mask left out."""
+    """Lanes of either; what nobody wrote weighs more than what a mask left out, and what is not known most."""
     if one is two:
         return one
-    worse = two if one.is_masked and not two.is_masked else one
+    worse = max((one, two), key=lambda doubt: (doubt.is_unknown, not doubt.is_masked))
     return replace(worse, sound=both(one.sound, two.sound))
 
 
@@ -152,7 +162,7 @@ def _tensor_merged(parts: list[tuple[torch.Tensor, torch.Tensor]], programs: int
 
 
 def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int) -> Doubt | None:
-    worst = joined([None if doubt is None else Doubt(_NOWHERE, doubt.origin, doubt.is_masked) for _, doubt in parts])
+    worst = joined([None if doubt is None else replace(doubt, sound=_NOWHERE) for _, doubt in parts])
     if worst is None:
         return None
     rank = max(mask_tensor(doubt.sound).dim() for _, doubt in parts if doubt is not None)

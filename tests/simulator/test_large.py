@@ -1,0 +1,273 @@
+"""Launches on tensors that do not fit into memory: where accesses go is told without it, what they load is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the tensors")
+pytest.importorskip("triton", reason="triton makes the programs")
+
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import simulate
+from tritonaudit.simulator.faults import Fault, Kind
+
+FAR = 1 << 31
+MANY = 2_800_000_001
+
+
+@triton.jit
+def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def wide_copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def unmasked_copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, k, a_stride, b_stride, c_stride, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.program_id(0) * M + tl.arange(0, M)
+    columns = tl.program_id(1) * N + tl.arange(0, N)
+    inner = tl.arange(0, K)
+    a = a_ptr + rows[:, None] * a_stride + inner[None, :]
+    b = b_ptr + inner[:, None] * b_stride + columns[None, :]
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(0, k, K):
+        total += tl.dot(tl.load(a), tl.load(b))
+        a += K
+        b += K * b_stride
+    tl.store(c_ptr + rows[:, None] * c_stride + columns[None, :], total)
+
+
+@triton.jit
+def gather(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + offsets)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + index))
+
+
+@triton.jit
+def branching(x_ptr, out_ptr, shift):
+    first = tl.load(x_ptr)
+    place = tl.program_id(0)
+    if first > 0:
+        place += 1
+        tl.store(out_ptr + FAR_AWAY, 1.0)
+    tl.store(out_ptr + shift, first)
+    tl.store(out_ptr + place, first)
+
+
+FAR_AWAY = tl.constexpr(1 << 40)
+
+
+@triton.jit
+def returning(x_ptr, out_ptr, shift):
+    first = 0.0
+    if tl.program_id(0) > 1:
+        first = tl.load(x_ptr)
+    if first > 0:
+        return
+    tl.store(out_ptr + tl.program_id(0) * shift, 1.0)
+
+
+@triton.jit
+def looping(n_ptr, out_ptr, shift):
+    total = 0
+    for i in range(tl.load(n_ptr)):
+        tl.store(out_ptr + i + FAR_AWAY, 1.0)
+        total += i
+    tl.store(out_ptr + total, 1.0)
+    tl.store(out_ptr + shift, 1.0)
+
+
+@triton.jit
+def waiting(flag_ptr, out_ptr, shift):
+    rounds = 0
+    while tl.load(flag_ptr + rounds) == 0:
+        rounds += 1
+    tl.store(out_ptr + rounds, 1.0)
+    tl.store(out_ptr + shift, 1.0)
+
+
+@triton.jit
+def masked_by(x_ptr, flag_ptr, out_ptr, shift, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    mask = tl.load(flag_ptr + lanes) > 0
+    tl.store(out_ptr + shift + lanes, tl.load(x_ptr + shift + lanes, mask=mask), mask=mask)
+    tl.store(out_ptr + shift + lanes, 1.0)
+
+
+@triton.jit
+def counting(count_ptr, out_ptr, shift):
+    place = tl.atomic_add(count_ptr, 1)
+    tl.atomic_add(out_ptr + shift, 1.0)
+    tl.store(out_ptr + place, 1.0)
+
+
+@triton.jit
+def in_place(x_ptr, out_ptr):
+    tl.store(x_ptr + tl.program_id(0), 7)
+    tl.store(out_ptr + tl.load(x_ptr + tl.program_id(0)), 1.0)
+
+
+@triton.jit
+def as_pairs(x_ptr, out_ptr, shift):
+    pairs = (x_ptr + shift).to(tl.pointer_type(tl.int64))
+    tl.store(out_ptr, tl.load(pairs + tl.program_id(0).to(tl.int64) * FAR_PAIRS).to(tl.float32))
+
+
+FAR_PAIRS = tl.constexpr(1 << 29)
+
+
+def vast(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.empty(*sizes, dtype=dtype, device="meta")
+
+
+def kinds(faults: tuple[Fault, ...]) -> list[Kind]:
+    return [fault.kind for fault in faults]
+
+
+def test_an_offset_that_overflows_is_found_in_the_first_program_that_has_one() -> None:
+    found = simulate(copy, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
+    overflows = [fault for fault in found.faults if fault.kind is Kind.OVERFLOW_ADDRESS]
+    assert len(overflows) == 2
+    assert {fault.program for fault in overflows} == {(FAR // 1024, 0, 0)}
+    assert ("offsets", -FAR) in [value for step in overflows[0].chain for value in step.values]
+
+
+def test_the_same_with_64_bits_is_silent_and_looked_at_on_both_sides() -> None:
+    programs = triton.cdiv(MANY, 1024)
+    found = simulate(wide_copy, (programs,), vast(MANY), vast(MANY), MANY, BLOCK=1024)
+    assert found.faults == found.untold == ()
+    assert found.programs is not None
+    assert {(0, 0, 0), (FAR // 1024 - 1, 0, 0), (FAR // 1024, 0, 0), (programs - 1, 0, 0)} <= set(found.programs)
+    assert len(found.programs) < 20
+
+
+def test_the_tail_of_the_last_program_is_out_of_bounds() -> None:
+    found = simulate(unmasked_copy, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), BLOCK=1024)
+    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD, Kind.OUT_OF_BOUNDS_STORE]
+    assert found.faults[0].element == MANY
+    assert found.faults[0].program == (triton.cdiv(MANY, 1024) - 1, 0, 0)
+
+
+def test_what_lies_between_the_rows_of_a_view_is_not_its() -> None:
+    x = vast(1 << 20, 4096)[:, :4000]
+    found = simulate(unmasked_copy, (x.numel() // 1024,), x, vast(x.numel()), BLOCK=1024)
+    assert kinds(found.faults) == [Kind.BETWEEN_ELEMENTS]
+    assert found.faults[0].tensor == "x_ptr"
+    assert found.faults[0].element is not None
+    assert found.faults[0].element % 4096 >= 4000
+
+
+def test_a_view_of_rows_is_followed_along_both_axes() -> None:
+    rows, k = 1 << 21, 1 << 11
+    a, b, c = vast(rows, k, dtype=torch.float16), vast(k, 256, dtype=torch.float16), vast(rows, 256)
+    strides = (a.stride(0), b.stride(0), c.stride(0))
+    grid = (rows // 64, 256 // 64)
+    found = simulate(product, grid, a, b, c, k, *strides, M=64, N=64, K=512)
+    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS]
+    assert found.faults[0].program[0] == FAR // k // 64
+    assert simulate(product, (1 << 14, 4), a, b, c, k, *strides, M=64, N=64, K=512).faults == ()
+
+
+def test_a_known_index_is_followed_into_a_tensor_without_memory() -> None:
+    index = torch.tensor([0, 5, MANY - 1, MANY])
+    found = simulate(gather, (1,), vast(MANY), index, torch.zeros(4), BLOCK=4)
+    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD]
+    assert (found.faults[0].lane, found.faults[0].element) == ((3,), MANY)
+    assert found.untold == ()
+
+
+def test_an_index_that_is_not_known_is_said() -> None:
+    found = simulate(gather, (MANY // 1024,), vast(1000), vast(MANY, dtype=torch.int64), vast(MANY), BLOCK=1024)
+    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
+    assert found.untold[0].origin is not None
+    assert found.faults == ()
+
+
+def untold_and_faults(kernel: Any, *args: Any, **kwargs: Any) -> tuple[list[Kind], list[Kind]]:
+    silent = simulate(kernel, (4,), *args, 0, **kwargs)
+    found = simulate(kernel, (4,), *args, MANY, **kwargs)
+    assert silent.faults == ()
+    assert kinds(silent.untold) == kinds(found.untold)
+    return kinds(found.untold), kinds(found.faults)
+
+
+def test_a_branch_that_is_not_known_is_not_followed_but_the_rest_is() -> None:
+    untold, faults = untold_and_faults(branching, vast(4), vast(64))
+    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
+    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_a_return_that_is_not_known_ends_what_is_told() -> None:
+    found = simulate(returning, (4,), vast(4), vast(64), 40)
+    assert kinds(found.untold) == [Kind.UNKNOWN_BRANCH]
+    assert found.untold[0].count == 2
+    assert found.faults == ()
+    assert kinds(simulate(returning, (2,), vast(4), vast(64), 64).faults) == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_a_loop_whose_bound_is_not_known_is_not_followed_but_the_rest_is() -> None:
+    untold, faults = untold_and_faults(looping, vast(4, dtype=torch.int32), vast(64))
+    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
+    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_a_loop_whose_end_is_not_known_is_not_followed_but_the_rest_is() -> None:
+    untold, faults = untold_and_faults(waiting, vast(4, dtype=torch.int32), vast(64))
+    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
+    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_a_mask_that_is_not_known_is_said() -> None:
+    untold, faults = untold_and_faults(masked_by, vast(64), vast(64), vast(64), BLOCK=16)
+    assert untold == [Kind.UNKNOWN_MASK, Kind.UNKNOWN_MASK]
+    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_what_an_atomic_gives_is_not_known() -> None:
+    untold, faults = untold_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
+    assert untold == [Kind.UNKNOWN_ADDRESS]
+    assert faults == [Kind.OUT_OF_BOUNDS_ATOMIC]
+
+
+def test_a_tensor_that_is_written_is_not_known_and_stays_as_it_is() -> None:
+    x = torch.arange(4)
+    found = simulate(in_place, (4,), x, vast(8))
+    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
+    assert found.faults == ()
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_an_access_that_is_not_aligned() -> None:
+    x = vast(MANY, dtype=torch.int32)
+    assert kinds(simulate(as_pairs, (2,), x, vast(8), 3).faults) == [Kind.MISALIGNED]
+    assert simulate(as_pairs, (2,), x, vast(8), 4).faults == ()
+
+
+def test_the_programs_that_are_asked_for() -> None:
+    found = simulate(copy, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024, order=[7, 2_500_000])
+    assert found.programs == ((7, 0, 0), (2_500_000, 0, 0))
+    assert {fault.program for fault in found.faults} == {(2_500_000, 0, 0)}
+
+
+def test_a_launch_with_memory_runs_all_of_its_programs() -> None:
+    found = simulate(wide_copy, (4,), torch.ones(64), torch.empty(64), 64, BLOCK=16)
+    assert found.programs is None

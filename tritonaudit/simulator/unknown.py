@@ -1,0 +1,110 @@
+"""Accesses to memory whose contents are not there, and operations on what would have been loaded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+
+from tritonaudit.simulator import control, loads_stores
+from tritonaudit.simulator.access import Accesses
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.ir import Operation, Type
+from tritonaudit.simulator.machine import Frame, Handler, Machine
+from tritonaudit.simulator.memory import buffer_of
+from tritonaudit.simulator.sync import Ordering
+from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, unknown
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownAccesses(Accesses):
+    """Looks where accesses go; what they load from memory that is not there is unknown, what they store there is gone.
+
+    Where an address or a mask depends on what is unknown, that is said, and nothing else of those lanes.
+    """
+
+    def load(self, pointer: Value, mask: Value | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+        at, where = self._told(pointer, mask, site)
+        if where is mask and not self._is_absent(at):
+            return super().load(at, where, other, type, site)
+        self._look(at, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
+        return unknown(type, site.location)
+
+    def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
+        self._look(*self._told(pointer, mask, site), type, site, Kind.OUT_OF_BOUNDS_STORE)
+
+    def atomic(
+        self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
+    ) -> tuple[tuple[()], tuple[int, ...], Doubt | None]:
+        self._look(*self._told(pointer, mask, site), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
+        return (), (len(site.programs), *type.shape), unknown(type, site.location).undefined
+
+    def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
+        doubt = joined([value.undefined, pointer.undefined, None if mask is None else mask.undefined])
+        if doubt is None or not doubt.is_unknown:
+            super().check_stored(value, pointer, mask, site)
+
+    def _told(self, pointer: Value, mask: Value | None, site: Site) -> tuple[Value, Value | None]:
+        """The access without the lanes of which it is not known where they go, or whether they do."""
+        for kind, value in ((Kind.UNKNOWN_MASK, mask), (Kind.UNKNOWN_ADDRESS, pointer)):
+            doubt = None if value is None else value.undefined
+            if doubt is None or not doubt.is_unknown:
+                continue
+            sound = mask_tensor(doubt.sound)
+            bad = ~sound if mask is None or value is mask else ~sound & _lanes(mask)
+            self.addressing.faults.add_lanes(Fault(kind, site.location, origin=doubt.origin), bad, site)
+            mask = Value(sound if mask is None else sound & _lanes(mask))
+        known = pointer.undefined is None or not pointer.undefined.is_unknown
+        return pointer if known else replace(pointer, undefined=None), mask
+
+    def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: Kind) -> None:
+        """Report lanes that must not access memory where they do; of programs whose addresses overflow, that alone."""
+        if pointer.wrapped is not None:
+            bad = ~mask_tensor(pointer.wrapped.sound)
+            bad = (bad if mask is None else bad & _lanes(mask)).expand(-1, *type.shape)
+            fault = Fault(Kind.OVERFLOW_ADDRESS, site.location, origin=pointer.wrapped.origin)
+            self.addressing.faults.add_lanes(fault, bad, site)
+            fine = ~bad.flatten(1).any(1).expand(len(site.programs)) if type.rank else ~bad.expand(len(site.programs))
+            places = fine.nonzero().flatten()
+            if not len(places):
+                return
+            pointer, site = replace(pointer, wrapped=None).take(places), site.take(places)
+            mask = None if mask is None else mask.take(places)
+        where = None if mask is None else _lanes(mask) if isinstance(mask.data, Affine) else mask.data
+        self.addressing.lanes(pointer, where, type, site, kind)
+
+    def _is_absent(self, pointer: Value) -> bool:
+        """Whether some of the lanes may go to memory that is not there."""
+        at = pointer.affine
+        low, high = at.bounds if at is not None else map(int, torch.aminmax(pointer.tensor(Type("ptr"))))
+        between = range(buffer_of(low), buffer_of(high) + 1)
+        return any(buffer.is_absent and buffer.number in between for buffer in self.addressing.space.buffers)
+
+
+def _lanes(mask: Value) -> torch.Tensor:
+    return mask.tensor(Type("i1"))
+
+
+# -- operations --------------------------------------------------------------------------------------------------------
+
+
+def handlers_of(known: Mapping[str, Handler]) -> Mapping[str, Handler]:
+    """The same handlers, but of what is unknown in all lanes nothing is computed."""
+    kept = (*control.HANDLERS, *loads_stores.HANDLERS, "arith.select")
+    return {name: handler if name in kept else _skipping(handler) for name, handler in known.items()}
+
+
+def _skipping(handler: Handler) -> Handler:
+    def handle(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+        doubt = joined(frame[number].undefined for number in operation.operands)
+        if doubt is None or not doubt.is_unknown or not (_is_everywhere(doubt) or not operation.results):
+            return handler(machine, operation, frame)
+        return tuple(unknown(frame.type(result), doubt.origin) for result in operation.results)
+
+    return handle
+
+
+def _is_everywhere(doubt: Doubt) -> bool:
+    return isinstance(doubt.sound, torch.Tensor) and doubt.sound.numel() == 1 and not bool(doubt.sound)
