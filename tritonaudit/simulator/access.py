@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import torch
 
@@ -19,6 +20,9 @@ from tritonaudit.simulator.selection import Selection
 from tritonaudit.simulator.sync import Ordering
 from tritonaudit.simulator.values import Doubt, Mask, Value, is_within, joined, mask_tensor, merged
 
+_MANY_LANES = 1 << 11
+"""Of one program, so many that a view of its own costs less than finding the place of every lane."""
+
 
 @dataclass(frozen=True, eq=False)
 class Accesses:
@@ -32,18 +36,34 @@ class Accesses:
     def load(self, pointer: Value, mask: Value | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
         """The loaded elements; `other` where the mask does not hold, zeros that are undefined without it."""
         where = _mask(mask)
-        halves = _filled_and_rest(where, len(site.programs))
-        if halves is None:
+        groups = _groups(where, len(site.programs))
+        if groups is None:
             return self._load(pointer, where, other, type, site)
+        return self._load_apart(groups, pointer, where, other, type, site)
+
+    def _load_apart(
+        self,
+        groups: Iterable[torch.Tensor],
+        pointer: Value,
+        where: Mask | None,
+        other: torch.Tensor | None,
+        type: Type,
+        site: Site,
+    ) -> Value:
         parts = []
-        for places in halves:
+        for places in groups:
             fill = other if other is None or other.shape[0] == 1 else other[places]
             part = self._load(pointer.take(places), _taken(where, places), fill, type, site.take(places))
             parts.append((places, part))
         return merged(parts, type, len(site.programs))
 
     def _load(self, pointer: Value, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+        if isinstance(where, Box) and where.is_empty:
+            empty = _filled(other, (1, *type.shape), dtype_of(type))
+            return Value(empty, None if other is not None else _left_out(where, site))
         view = self.addressing.view(pointer, where, type) or self.addressing.shared_view(pointer, where, type)
+        if view is None and _goes_alone(pointer, where, type, site):
+            return self._load_apart(torch.arange(len(site.programs)).split(1), pointer, where, other, type, site)
         if view is None:
             return self._load_lanes(pointer, where, other, type, site)
         assert where is None or isinstance(where, Box)
@@ -94,19 +114,35 @@ class Accesses:
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         """Write the elements where the mask holds; `type` is that of the value."""
         where = _mask(mask)
-        halves = _filled_and_rest(where, len(site.programs))
-        if halves is None:
+        groups = _groups(where, len(site.programs))
+        if groups is None:
             self._store(pointer, value, where, type, site)
-            return
-        for places in halves:
+        else:
+            self._store_apart(groups, pointer, value, where, type, site)
+
+    def _store_apart(
+        self,
+        groups: Iterable[torch.Tensor],
+        pointer: Value,
+        value: torch.Tensor,
+        where: Mask | None,
+        type: Type,
+        site: Site,
+    ) -> None:
+        for places in groups:
             part = value if value.shape[0] == 1 else value[places]
             self._store(pointer.take(places), part, _taken(where, places), type, site.take(places))
 
     def _store(self, pointer: Value, value: torch.Tensor, where: Mask | None, type: Type, site: Site) -> None:
+        if isinstance(where, Box) and where.is_empty:
+            return
         count = len(site.programs)
         view = self.addressing.view(pointer, where, type)
         if view is not None and view.selection.sizes[0] == count and view.selection.is_injective:
             self._write(view.buffer, view.selection, _boxed(value, where, type), type, site)
+            return
+        if view is None and _goes_alone(pointer, where, type, site):
+            self._store_apart(torch.arange(count).split(1), pointer, value, where, type, site)
             return
         lanes = self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_STORE)
         values = value.expand(count, *type.shape)
@@ -156,19 +192,27 @@ def _mask(mask: Value | None) -> Mask | None:
     return mask.data.tensor(torch.bool) if isinstance(mask.data, Affine) else mask.data
 
 
-def _filled_and_rest(where: Mask | None, programs: int) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The programs that a mask holds for in all lanes, and the others, where there are both."""
+def _groups(where: Mask | None, programs: int) -> list[torch.Tensor] | None:
+    """The programs that a mask holds for in all lanes, in none and in some, where not all are of one kind."""
     if not isinstance(where, Box) or where.is_uniform or programs < 2:
         return None
-    full = where.fills(programs)
-    if bool(full.all()) or not bool(full.any()):
-        return None
-    return full.nonzero().flatten(), (~full).nonzero().flatten()
+    full, empty = where.fills(programs), where.is_empty_for(programs)
+    found = [group.nonzero().flatten() for group in (full, empty, ~(full | empty)) if bool(group.any())]
+    return found if len(found) > 1 or bool(empty.any()) else None
+
+
+def _goes_alone(pointer: Value, where: Mask | None, type: Type, site: Site) -> bool:
+    """Whether one program after the other, each through a view, is quicker than lane by lane."""
+    is_view = pointer.affine is not None and (where is None or isinstance(where, Box))
+    return is_view and len(site.programs) > 1 and prod(type.shape) >= _MANY_LANES
 
 
 def _taken(where: Mask | None, places: torch.Tensor) -> Mask | None:
+    if where is None:
+        return None
     assert isinstance(where, Box)
-    return where.take(places).simplified()
+    taken = where.take(places)
+    return taken.nowhere() if bool(taken.is_empty_for(len(places)).all()) else taken.simplified()
 
 
 def _left_out(where: Mask, site: Site) -> Doubt:

@@ -14,7 +14,7 @@ from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.elementwise import compute
-from tritonaudit.simulator.values import Data, Doubt, Mask, Value, everywhere, is_within, joined, mask_tensor
+from tritonaudit.simulator.values import Data, Doubt, Mask, Value, compact, everywhere, is_within, joined, mask_tensor
 
 _DIVISIONS = frozenset(
     ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.ceildivsi", "arith.floordivsi")
@@ -37,7 +37,7 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
         if _is_watched(machine, operation, frame):
             doubts = doubts[0], joined([doubts[1], _overflow(operation, tensors, data)])
         if not frame.has_lanes:
-            data = _compact(data, type)
+            data = compact(data, type)
     elif isinstance(data, Affine):
         return (_fitted(Value(data, *doubts), type, operation),)
     return (Value(data, *doubts),)
@@ -293,13 +293,6 @@ def _overflow(operation: Operation, tensors: Sequence[torch.Tensor], data: torch
     }[operation.name](left, right)
     sound = exact == data
     return None if bool(sound.all()) else Doubt(sound, operation.location)
-
-
-def _compact(data: torch.Tensor, type: Type) -> Data:
-    """Integers that are the same in all lanes of a program are kept so."""
-    if type.element in ("i16", "i32", "i64", "index") and data.numel() == data.shape[0]:
-        return Affine.per_program(data.reshape(-1).to(torch.int64), type.shape)
-    return data
 
 
 def _check_divisor(machine: Machine, operation: Operation, frame: Frame, values: Sequence[Value]) -> None:

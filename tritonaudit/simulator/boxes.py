@@ -68,6 +68,10 @@ class Box:
             inner is None or (_known_le(inner[0], low) and _known_le(high, inner[1])) for (low, high), inner in pairs
         )
 
+    def nowhere(self) -> Box:
+        """The box of that shape that holds in no lane."""
+        return Box(((0, 0), *self.intervals[1:]), self.shape)
+
     # -- shapes ----------------------------------------------------------------------------------------------------
 
     def expand(self, axis: int) -> Box:
@@ -105,6 +109,13 @@ class Box:
             full &= torch.as_tensor(low <= 0)
             full &= torch.as_tensor(high >= size)
         return full
+
+    def is_empty_for(self, programs: int) -> torch.Tensor:
+        """For which programs it holds in no lane; of shape (programs,)."""
+        empty = torch.zeros(programs, dtype=torch.bool)
+        for low, high in self.bounds():
+            empty |= torch.as_tensor(high <= low)
+        return empty
 
     def tensor(self) -> torch.Tensor:
         """Every lane's truth, of shape (programs or 1, *sizes or 1)."""

@@ -12,7 +12,7 @@ from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.sync import Ordering, ordering
-from tritonaudit.simulator.values import Value, joined
+from tritonaudit.simulator.values import Doubt, Value, compact, joined
 
 
 def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -35,7 +35,9 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
         raise Unsupported(operation.name, "pointers that lie in memory")
     fill = None if other is None else bits_of(other.tensor(type))
     found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.site(operation))
-    data = found.data.view(dtype_of(type)) if isinstance(found.data, torch.Tensor) else found.data
+    data = found.data
+    if isinstance(data, torch.Tensor):
+        data = compact(data.view(dtype_of(type)), type)
     return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
 
 
@@ -68,9 +70,28 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
     assert pointer is not None
     assert value is not None
-    type = frame.result(operation)
     machine.accesses.check_stored(value, pointer, mask, frame.site(operation))
     kind = str(operation.attributes["atomic_rmw_op"])
+    found = _read_and_written(machine, operation, frame, kind, frame.result(operation))
+    if kind != "exch":
+        machine.accesses.check_stored(found, pointer, mask, frame.site(operation))
+    return (found,)
+
+
+def _atomic_store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
+    assert pointer is not None
+    assert value is not None
+    machine.accesses.check_stored(value, pointer, mask, frame.site(operation))
+    _read_and_written(machine, operation, frame, "exch", frame.type(operation.operands[1]))
+    return ()
+
+
+def _read_and_written(machine: Machine, operation: Operation, frame: Frame, kind: str, type: Type) -> Value:
+    """What lay in memory before it is combined with the operand."""
+    pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
+    assert pointer is not None
+    assert value is not None
     combine = _COMBINE.get(kind)
     if combine is None:
         raise Unsupported(operation.name, kind)
@@ -81,10 +102,43 @@ def _atomic_rmw(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
         memory = part.buffer.memory.typed(values.dtype)
         lanes = part.selection.lanes
         before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
-    found = Value(before, doubt)
-    if kind != "exch":
-        machine.accesses.check_stored(found, pointer, mask, frame.site(operation))
-    return (found,)
+    return Value(before, doubt)
+
+
+def _atomic_load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    pointer, mask = (_optional(operation, frame, group) for group in range(2))
+    assert pointer is not None
+    found = _read(machine, operation, frame, frame.result(operation), mask)
+    if mask is None:
+        return (found,)
+    left_out = Doubt(mask.tensor(Type("i1")), operation.location, is_masked=True)
+    return (Value(found.data, joined([found.undefined, left_out])),)
+
+
+def _atomic_poll(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """Whether memory holds what is waited for: nothing else happens meanwhile.
+
+    Without a limit of time the wait would not end where it does not. Then a program waits for one that comes later.
+    """
+    expected, timeout = (_optional(operation, frame, group) for group in (1, 2))
+    assert expected is not None
+    type = frame.type(operation.operands[1])
+    found = _read(machine, operation, frame, type, None)
+    holds = found.tensor(type) == expected.tensor(type)
+    if timeout is None and not bool(holds.all()):
+        raise Unsupported(operation.name, "for what no program has written before")
+    return (Value(holds, joined([found.undefined, expected.undefined])),)
+
+
+def _read(machine: Machine, operation: Operation, frame: Frame, type: Type, mask: Value | None) -> Value:
+    """What memory holds, read by an atomic."""
+    pointer = frame[operation.operands[0]]
+    parts, shape, doubt = machine.accesses.atomic(pointer, mask, type, frame.site(operation), _ordering(operation))
+    found = torch.zeros(shape, dtype=dtype_of(type))
+    for part in parts:
+        lanes = part.selection.lanes
+        found[lanes] = part.buffer.memory.typed(found.dtype)[part.selection.index[lanes]]
+    return Value(found, doubt)
 
 
 def _ordering(operation: Operation) -> Ordering:
@@ -154,4 +208,7 @@ HANDLERS: dict[str, Handler] = {
     "tt.store": _store,
     "tt.atomic_rmw": _atomic_rmw,
     "tt.atomic_cas": _atomic_cas,
+    "tt.atomic_load": _atomic_load,
+    "tt.atomic_store": _atomic_store,
+    "tt.atomic_poll": _atomic_poll,
 }

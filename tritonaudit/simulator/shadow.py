@@ -104,7 +104,8 @@ class Shadow:
             bad = (reader != NOBODY) & (reader != numbers)
             found += self._unordered(bad, reader, cells, programs, clocks, is_write=False)
         cells.put(self._writers, numbers)
-        cells.fill(self._atomics, is_atomic)
+        if is_atomic or self._by_atomic is not None:
+            cells.fill(self._atomics, is_atomic)
         if clocks.is_kept:
             cells.put(self._clocks, _lanes(clocks.of(programs), cells))
         self._written.grow(low, high)

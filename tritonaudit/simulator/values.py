@@ -87,6 +87,13 @@ def everywhere(holds: bool, type: Type) -> Mask:
     return Box((None if holds else (0, 0), *([None] * (type.rank - 1))), type.shape)
 
 
+def compact(data: torch.Tensor, type: Type) -> Data:
+    """Integers that are the same in all lanes of a program are kept so."""
+    if type.element in ("i16", "i32", "i64", "index") and data.numel() == data.shape[0]:
+        return Affine.per_program(data.reshape(-1).to(torch.int64), type.shape)
+    return data
+
+
 def mask_tensor(mask: Mask) -> torch.Tensor:
     return mask.tensor() if isinstance(mask, Box) else mask
 
