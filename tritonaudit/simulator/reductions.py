@@ -18,64 +18,118 @@ _Whole = Callable[[torch.Tensor, int], torch.Tensor]
 def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     axis = int(operation.attributes["axis"]) + 1
     region = operation.regions[0]
+
+    def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        whole = _WHOLE.get(_only(region)) if len(blocks) == 1 else None
+        if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or _only(region) in _SELECTING):
+            return [whole(blocks[0], axis).to(blocks[0].dtype)]
+        return _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
+
     blocks = _operands(operation, frame, axis)
-    whole = _WHOLE.get(_only(region)) if len(blocks) == 1 else None
-    if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or _only(region) in _SELECTING):
-        results = [whole(blocks[0], axis).to(blocks[0].dtype)]
-    else:
-        results = _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
+    results = computed(blocks)
     doubt = _doubt(operation, frame, lambda sound: sound.all(axis))
-    if doubt is not None and doubt.is_masked and whole is not None:
-        doubt = _weighed(doubt, frame[operation.operands[0]], blocks[0], results[0], axis, _only(region))
+    if doubt is not None and doubt.is_masked:
+        left_out = _left_out(operation, frame, blocks)
+        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis)
+        weighs = weighs & ~torch.stack(left_out).any(0).all(axis)
+        doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else None
     return tuple(Value(result, doubt) for result in results)
 
 
-def _weighed(
-    doubt: Doubt, value: Value, block: torch.Tensor, result: torch.Tensor, axis: int, name: str
-) -> Doubt | None:
-    """What masks left out takes part as 0: that is of no weight in a sum, and in an extreme where it is not it."""
-    assert value.undefined is not None
-    left_out = (~mask_tensor(value.undefined.sound)).expand(block.shape)
-    if name in ("arith.addf", "arith.addi"):
-        return None if not bool((left_out & (block != 0)).any()) else replace(doubt, is_masked=False)
-    neutral = _NEUTRAL.get(name)
-    if neutral is None:
-        return replace(doubt, is_masked=False)
-    fill = torch.tensor(neutral(block.dtype), dtype=block.dtype)
-    without = _WHOLE[name](torch.where(left_out, fill, block), axis)
-    sound = (without == result) | left_out.all(axis)
-    return None if bool(sound.all()) else replace(doubt, sound=sound, is_masked=False)
+_Computed = Callable[[Sequence[torch.Tensor]], list[torch.Tensor]]
 
 
-def _least(dtype: torch.dtype) -> float:
-    return float("-inf") if dtype.is_floating_point else int(torch.iinfo(dtype).min)
+def _left_out(operation: Operation, frame: Frame, blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Of each operand the elements that masks left out."""
+    found = []
+    for number, block in zip(operation.operands, blocks, strict=True):
+        doubt = frame[number].undefined
+        sound = torch.ones(1, dtype=torch.bool) if doubt is None else mask_tensor(doubt.sound)
+        found.append(torch.broadcast_to(~sound, block.shape))
+    return found
 
 
-def _most(dtype: torch.dtype) -> float:
-    return float("inf") if dtype.is_floating_point else int(torch.iinfo(dtype).max)
+def _weighs(
+    name: str,
+    blocks: Sequence[torch.Tensor],
+    left_out: Sequence[torch.Tensor],
+    results: Sequence[torch.Tensor],
+    computed: _Computed,
+    axis: int,
+) -> torch.Tensor:
+    """Where it counts what masks left out, which takes part as 0 or as what was computed of that.
+
+    It counts where the neutral element in its place gives another result. Of a region that is not known to have one, it
+    counts where each of some other elements does.
+    """
+    weighs = torch.ones_like(results[0], dtype=torch.bool)
+    for fill in [_NEUTRAL[name]] if name in _NEUTRAL else [_least, _most, _one]:
+        same = torch.ones_like(weighs)
+        filled = [torch.where(out, fill(block.dtype), block) for out, block in zip(left_out, blocks, strict=True)]
+        for other, result in zip(computed(filled), results, strict=True):
+            same &= (other == result) | ((other != other) & (result != result))
+        if name not in _NEUTRAL:
+            tried = torch.stack([one != block for one, block in zip(filled, blocks, strict=True)]).any(0)
+            same &= tried.any(axis, keepdim=same.dim() == tried.dim())
+        weighs &= ~same
+    return weighs
 
 
-_NEUTRAL: dict[str, Callable[[torch.dtype], float]] = {
+def _least(dtype: torch.dtype) -> torch.Tensor:
+    number = float("-inf") if dtype.is_floating_point else 0 if dtype == torch.bool else torch.iinfo(dtype).min
+    return torch.tensor(number, dtype=dtype)
+
+
+def _most(dtype: torch.dtype) -> torch.Tensor:
+    number = float("inf") if dtype.is_floating_point else 1 if dtype == torch.bool else torch.iinfo(dtype).max
+    return torch.tensor(number, dtype=dtype)
+
+
+def _zero(dtype: torch.dtype) -> torch.Tensor:
+    return torch.zeros((), dtype=dtype)
+
+
+def _one(dtype: torch.dtype) -> torch.Tensor:
+    return torch.ones((), dtype=dtype)
+
+
+def _all_bits(dtype: torch.dtype) -> torch.Tensor:
+    return torch.tensor(-1).to(dtype)
+
+
+_NEUTRAL: dict[str, Callable[[torch.dtype], torch.Tensor]] = {
+    **dict.fromkeys(("arith.addf", "arith.addi", "arith.ori", "arith.xori", "arith.maxui"), _zero),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), _one),
+    **dict.fromkeys(("arith.andi", "arith.minui"), _all_bits),
     **dict.fromkeys(("arith.maxnumf", "arith.maximumf", "arith.maxsi"), _least),
     **dict.fromkeys(("arith.minnumf", "arith.minimumf", "arith.minsi"), _most),
 }
-"""What an extreme does not notice."""
+"""What changes nothing."""
 
 
 def _scan(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     axis = int(operation.attributes["axis"]) + 1
     is_reverse = bool(operation.attributes.get("reverse"))
     turn: Callable[[torch.Tensor], torch.Tensor] = lambda one: one.flip(axis) if is_reverse else one  # noqa: E731
-    blocks = [turn(block) for block in _operands(operation, frame, axis)]
     region = operation.regions[0]
-    whole = _RUNNING.get(_only(region)) if len(blocks) == 1 else None
-    if whole is not None and blocks[0].dtype in _EXACT_OR_SINGLE:
-        results = [whole(blocks[0], axis).to(blocks[0].dtype)]
-    else:
-        lines = _running(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
-        results = [line.movedim(0, axis) for line in lines]
+
+    def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        turned = [turn(block) for block in blocks]
+        whole = _RUNNING.get(_only(region)) if len(blocks) == 1 else None
+        if whole is not None and blocks[0].dtype in _EXACT_OR_SINGLE:
+            return [turn(whole(turned[0], axis).to(blocks[0].dtype))]
+        lines = _running(machine, region, frame, [block.movedim(axis, 0) for block in turned])
+        return [turn(line.movedim(0, axis)) for line in lines]
+
+    blocks = _operands(operation, frame, axis)
+    results = computed(blocks)
     doubt = _doubt(operation, frame, lambda sound: turn(turn(sound).to(torch.uint8).cummin(axis).values.bool()))
-    return tuple(Value(turn(result), doubt) for result in results)
+    if doubt is not None and doubt.is_masked:
+        left_out = _left_out(operation, frame, blocks)
+        own = torch.stack(left_out).any(0)
+        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~own
+        doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else replace(doubt, sound=~own)
+    return tuple(Value(result, doubt) for result in results)
 
 
 def _operands(operation: Operation, frame: Frame, axis: int) -> list[torch.Tensor]:

@@ -54,6 +54,12 @@ class Strided:
             found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
         return found
 
+    def for_each(self, programs: int) -> Strided:
+        """With every program's lanes, also where they are the same for all."""
+        if self.sizes[0] == programs:
+            return self
+        return Strided(self.offset, (programs, *self.sizes[1:]), (0, *self.strides[1:]))
+
     def define(self, undefined: torch.Tensor, size: int) -> None:
         """Note, for each byte of a memory, that these elements of `size` bytes are written."""
         self.in_bytes(size).fill(undefined, False)
@@ -128,6 +134,10 @@ class Indexed:
     def expand(self, shape: tuple[int, ...]) -> Indexed:
         """With every program's lanes, also where they are the same for all."""
         return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
+
+    def for_each(self, programs: int) -> Indexed:
+        """With every program's lanes, also where they are the same for all."""
+        return self.expand((programs, *self.index.shape[1:]))
 
     def define(self, undefined: torch.Tensor, size: int) -> None:
         """Note, for each byte of a memory, that these elements of `size` bytes are written."""

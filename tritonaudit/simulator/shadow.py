@@ -69,15 +69,17 @@ class Shadow:
         """Note a load, and say which lanes read what another program wrote."""
         if not self.is_shared or len(programs.numbers) == 0:
             return []
-        numbers = _numbers(programs, cells)
         low, high = cells.bounds
         found = []
         if self._written.meets(low, high):
-            writer = cells.of(self._writers)
-            bad = (writer != NOBODY) & (writer != numbers)
-            found += self._unordered(bad, writer, cells, programs, clocks, is_write=True)
+            own = cells.for_each(len(programs))
+            writer = own.of(self._writers)
+            bad = (writer != NOBODY) & (writer != _numbers(programs, own))
+            found += self._unordered(bad, writer, own, programs, clocks, is_write=True)
         before = cells.of(self._readers) if self._read.meets(low, high) else None
-        self._note_reader(cells, numbers, before)
+        numbers = _numbers(programs, cells)
+        is_shared = len(programs) > 1 and numbers.shape[0] == 1
+        self._note_reader(cells, torch.full_like(numbers, SEVERAL) if is_shared else numbers, before)
         self._read.grow(low, high)
         return found
 
