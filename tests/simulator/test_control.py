@@ -140,3 +140,26 @@ def test_lanes_that_go_different_ways() -> None:
     simulate(mapping, (1,), low, high, N=64)
     assert torch.equal(low, wanted_low)
     assert torch.equal(high, wanted_high)
+
+
+@triton.jit
+def ordered(a, b, c, d):
+    """The smaller of two neighbours of both operands comes first."""
+    return min(a, b), max(a, b), min(c, d), max(c, d)
+
+
+@triton.jit
+def mapping_pairs(x_ptr, y_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.map_elementwise(ordered, tl.load(x_ptr + i), tl.load(y_ptr + i), pack=2)
+    tl.store(x_ptr + i, x)
+    tl.store(y_ptr + i, y)
+
+
+@pytest.mark.skipif(VERSION < (3, 6), reason="this Triton has no tl.map_elementwise")
+def test_functions_of_several_lanes() -> None:
+    x, y = torch.randn(2, 64, generator=torch.Generator().manual_seed(0)).unbind()
+    wanted = [one.reshape(-1, 2).sort(1).values.flatten() for one in (x.clone(), y.clone())]
+    assert simulate(mapping_pairs, (1,), x, y, N=64).faults == ()
+    assert torch.equal(x, wanted[0])
+    assert torch.equal(y, wanted[1])

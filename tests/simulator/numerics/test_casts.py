@@ -199,3 +199,10 @@ def test_constants() -> None:
     assert constant(Type("i64"), Constant((1 << 63,))).tolist() == [-(1 << 63)]
     assert constant(Type("bf16"), Constant((0.1,))).item() == rounded(Fraction(0.1), "bf16")
     assert constant(Type("f8E5M2", (4,)), Constant((1.5,))).dtype == torch.float8_e5m2
+
+
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2"])
+def test_eight_bits_without_their_sign(element: str) -> None:
+    x = torch.arange(-128, 128).to(torch.int8).view(dtype_of(Type(element))).reshape(1, -1)
+    found = computed("math.absf", [x], element)
+    assert torch.equal(found.float().nan_to_num(9), x.float().abs().nan_to_num(9))

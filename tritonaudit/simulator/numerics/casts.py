@@ -102,6 +102,11 @@ def between_floats_toward_zero(x: Tensor, dtype: torch.dtype) -> Tensor:
     return upper.to(torch.int8).view(torch.float8_e5m2)
 
 
+def without_sign(x: Tensor) -> Tensor:
+    """8-bit floats with their sign's bit cleared."""
+    return (x.view(torch.int8) & 0x7F).view(x.dtype)
+
+
 def _to_float8(x: Tensor, dtype: torch.dtype) -> Tensor:
     largest = _LARGEST[dtype]
     wide = x.to(torch.float32) if x.dtype != torch.float64 else few_bits(x)

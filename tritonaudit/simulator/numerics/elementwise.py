@@ -74,6 +74,11 @@ def _float(function: Function) -> _Binder:
     return binder
 
 
+def _absolute(operation: Operation, types: Sequence[Type], result: Type) -> Function:
+    """Of 8-bit floats there is no other arithmetic than this."""
+    return casts.without_sign if dtype_of(result) in casts.FLOAT8 else torch.abs
+
+
 def _cast(function: Callable[[Tensor, torch.dtype], Tensor]) -> _Binder:
     def binder(operation: Operation, types: Sequence[Type], result: Type) -> Function:
         dtype = dtype_of(result)
@@ -204,4 +209,6 @@ _BINDERS: Mapping[str, _Binder] = {
     "math.ctlz": _integer(integers.leading_zeros),
     "math.cttz": _integer(integers.trailing_zeros),
     "math.ctpop": _integer(integers.bits_set),
-} | {f"math.{name}": _float(function) for name, function in MATHEMATICS.items()}
+    **{f"math.{name}": _float(function) for name, function in MATHEMATICS.items()},
+    "math.absf": _absolute,
+}
