@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -33,9 +34,8 @@ from bench.fidelity.rows import Row, Verdict, write
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
-_SHARDS = 8
 _IDLE = 90.0  # a test that compiles for so long hangs
-_LIMITS = Limits(seconds=120, memory=8 << 30)
+_LIMITS = Limits(seconds=60, memory=8 << 30)
 
 
 def main() -> int:
@@ -62,17 +62,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scripts", **folder, help="a folder with files that test their own kernels when they are run")
     parser.add_argument("--output", type=Path, metavar="DIR", help="write rows.tsv there")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
-    parser.add_argument("--cases", type=int, default=16, metavar="N", help="of each test function, at most")
-    parser.add_argument(
-        "--seconds", type=float, default=420.0, metavar="N", help="for all, two thirds of it on the GPU"
-    )
+    parser.add_argument("--cases", type=int, default=32, metavar="N", help="of each test function, at most")
+    parser.add_argument("--seconds", type=float, default=480.0, metavar="N", help="for all, half of it on the GPU")
     return parser.parse_args()
 
 
 def compared(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     """All launches of all sources, printed and written as they come to their verdicts."""
     started = time.monotonic()
-    ran = run_jobs(_jobs(arguments, scratch), arguments.workers, started + arguments.seconds * 2 / 3, _IDLE)
+    ran = run_jobs(_jobs(arguments, scratch), arguments.workers, started + arguments.seconds / 2, _IDLE)
     _tell(f"recorded {len(list(scratch.glob('*.pt')))} launches in {time.monotonic() - started:.0f} s")
     rows, left = _judged(scratch, arguments.workers, started + arguments.seconds)
     _tell(f"judged {len(rows)} launches by {time.monotonic() - started:.0f} s")
@@ -95,13 +93,15 @@ def _jobs(arguments: argparse.Namespace, scratch: Path) -> list[Job]:
         Job(folder.name, kind, str(folder.resolve()), str(scratch), most=arguments.cases) for kind, folder in sources
     ]
     jobs.append(Job("subjects", "subjects", str(ROOT), str(scratch)))
-    shares = [split(job, _SHARDS if job.kind != "subjects" else 2) for job in jobs]
-    return [job for number in range(_SHARDS) for share in shares for job in share[number : number + 1]]
+    shares = [split(job, arguments.workers if job.kind != "subjects" else 2) for job in jobs]
+    turns = max(map(len, shares))
+    return [job for number in range(turns) for share in shares for job in share[number : number + 1]]
 
 
 def _judged(folder: Path, workers: int, ends: float) -> tuple[list[Row], int]:
     """The rows of recorded launches, by source and test, and how many there was no time for."""
     paths = sorted(folder.glob("*.pt"))
+    random.Random(0).shuffle(paths)  # where the time does not suffice, it has been for some of each source
     rows: list[Row] = []
     for path, row in run_tasks(judge_file, paths, workers=workers, limits=_LIMITS, prepare=become_judge):
         rows.append(unjudged(load(path), row.message) if isinstance(row, Killed) else row)

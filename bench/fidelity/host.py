@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -59,15 +60,14 @@ class Units:
         try:
             self._hook.synchronize()
         except RuntimeError:
-            sys.stderr.flush()
-            raise SystemExit(POISONED) from None
+            os._exit(POISONED)
         note(self._job.progress, end=name, left_out=self._hook.left_out)
         self._hook.left_out.clear()
 
     def run(self, name: str, call: Callable[[], Any]) -> None:
         """Run one; that it fails is its own affair."""
         if self.is_left(name):
-            with self.one(name), contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            with self.one(name), contextlib.suppress(Exception, SystemExit), contextlib.redirect_stdout(io.StringIO()):
                 call()
 
 

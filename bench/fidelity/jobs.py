@@ -83,21 +83,22 @@ def note(progress: Path, **facts: object) -> None:
 def _run(job: Job, ends: float, idle: float) -> Ran:
     job.progress.touch()
     failure = ""
-    while time.monotonic() < ends:
+    code: int | None = None
+    while code != 0 and not failure:
         before = len(begun(job.progress))
         code = _once(job, ends, idle)
-        if code == 0:
-            break
-        if len(begun(job.progress)) == before:
+        if code != 0 and time.monotonic() > ends:
+            failure = "the time was over"
+        elif code != 0 and len(begun(job.progress)) == before:
             failure = f"it ends with {code}: {_last_line(job.log)}"
-            break
     lines = _lines(job.progress)
     units = [line["begin"] for line in lines if "begin" in line]
     ended = {line["end"] for line in lines if "end" in line}
     left_out: Counter[str] = Counter()
     for line in lines:
         left_out.update(line.get("left_out", {}))
-    return Ran(job.source, len(units), tuple(unit for unit in units if unit not in ended), left_out, failure)
+    broken = tuple(unit for unit in units if unit not in ended)
+    return Ran(job.source, len(units), broken, left_out, failure)
 
 
 def _once(job: Job, ends: float, idle: float) -> int | None:

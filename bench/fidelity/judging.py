@@ -26,7 +26,7 @@ from tritonaudit.simulator.slices import blocks_in
 
 PERTURBED = 8
 """How often a launch is executed with errors, at most."""
-_PATIENCE = 45.0
+_PATIENCE = 20.0
 """Seconds after which no further execution is begun."""
 _ORDERS = 3
 

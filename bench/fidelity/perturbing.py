@@ -195,10 +195,8 @@ class Perturbation:
 
     def _chunk(self, size: int) -> int:
         """A length that divides the size."""
-        lengths = [2**power for power in range(_LONGEST.bit_length()) if size % 2**power == 0]
-        place = int(torch.randint(len(lengths), (1,), generator=self._coins))
-        length: int = lengths[place]
-        return length
+        lengths = [1 << power for power in range(_LONGEST.bit_length()) if size % (1 << power) == 0]
+        return lengths[int(torch.randint(len(lengths), (1,), generator=self._coins))]
 
 
 _LONGEST = 64  # chunk
