@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import pytest
 
 pytest.importorskip("torch", reason="torch holds the tensors")
@@ -13,6 +15,7 @@ import triton.language as tl
 
 from tests.simulator.kernels import VERSION, mapping, mapping_with_branches
 from tritonaudit import simulate
+from tritonaudit.simulator.faults import Kind
 
 PROGRAMS = 300
 
@@ -163,3 +166,36 @@ def test_functions_of_several_lanes() -> None:
     assert simulate(mapping_pairs, (1,), x, y, N=64).faults == ()
     assert torch.equal(x, wanted[0])
     assert torch.equal(y, wanted[1])
+
+
+@triton.jit
+def waiting_for_the_next(flag_ptr, out_ptr, programs):
+    program = tl.program_id(0)
+    if program < programs - 1:
+        while tl.atomic_add(flag_ptr + program + 1, 0) == 0:
+            pass
+        tl.store(out_ptr + program, tl.load(out_ptr + program + 1) + 1)
+    tl.atomic_xchg(flag_ptr + program, 1)
+
+
+def test_programs_that_wait_for_later_ones() -> None:
+    flags, found = torch.zeros(PROGRAMS, dtype=torch.int32), out()
+    found.zero_()
+    assert simulate(waiting_for_the_next, (PROGRAMS,), flags, found, PROGRAMS).faults == ()
+    assert found.tolist() == list(range(PROGRAMS))[::-1]
+
+
+@triton.jit
+def waiting_for_itself(flag_ptr, out_ptr):
+    while tl.atomic_cas(flag_ptr, 1, 1) != 1:
+        pass
+    tl.store(out_ptr + tl.program_id(0), 1)
+    tl.atomic_xchg(flag_ptr, 1)
+
+
+def test_programs_that_wait_for_ever() -> None:
+    flag, found = torch.zeros(1, dtype=torch.int32), out()
+    (fault,) = simulate(waiting_for_itself, (PROGRAMS,), flag, found).faults
+    assert (fault.kind, fault.count, fault.program) == (Kind.WAITS_FOREVER, PROGRAMS, (0, 0, 0))
+    assert fault.location is not None
+    assert "while tl.atomic_cas" in linecache.getline(fault.location.path, fault.location.line)

@@ -14,6 +14,7 @@ from tritonaudit.simulator.ir import Block, Function, Operation, Region, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.slices import may_wait
 from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, merged, unknown
 
 _MOST_TRIPS = 1 << 24
@@ -123,6 +124,7 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, .
 def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """As long as each program's condition holds."""
     before, after = (region.block for region in operation.regions)
+    turns = machine.turns if may_wait(operation) else None
     group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)))
     active = frame
     done: list[_Group] = []
@@ -140,9 +142,13 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
             group = group.take(holds.nonzero().flatten())
             active = frame.subset(group.places)
         if not len(group.places):
+            if turns is not None:
+                turns.proceed()
             return _united(done, [frame.type(result) for result in operation.results], len(frame.programs))
         active.set(after.arguments, group.values)
         group = _Group(group.places, machine.block(after, active))
+        if turns is not None:
+            turns.wait(active.site(operation))
     raise Unsupported(operation.name, f"a loop of more than {_MOST_TRIPS:,} rounds")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,7 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.contraction import plan_of
-from tritonaudit.simulator.faults import Fault, Faults, numbered
+from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
 from tritonaudit.simulator.memory import AddressSpace, address_space
@@ -27,8 +27,9 @@ from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.numerics.elementwise import is_elementwise
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
-from tritonaudit.simulator.slices import addresses_of, blocks_in, pointers_written
+from tritonaudit.simulator.slices import addresses_of, blocks_in, may_wait, pointers_written
 from tritonaudit.simulator.sync import Clocks
+from tritonaudit.simulator.turns import Deadlock, Turns
 from tritonaudit.simulator.unknown import UnknownAccesses, handlers_of
 from tritonaudit.simulator.values import Value
 
@@ -107,14 +108,32 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)
     handlers = facts.contracted if run.contracts else facts.handlers
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
-    machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick)
+    turns = Turns() if facts.waits and not run.is_partial else None
+    machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns)
     values = _values(module.kernel, arguments, space)
-    for programs in chunks(grid, facts.chunk, run.order):
-        control.call(machine, module.kernel, programs, values)
+    works = (
+        partial(control.call, machine, module.kernel, programs, values)
+        for programs in chunks(grid, facts.chunk, run.order)
+    )
+    if turns is None:
+        for work in works:
+            work()
+    else:
+        _take_turns(turns, works, faults)
     told = tuple(fault for fault in faults if not fault.kind.is_untold)
     untold = tuple(fault for fault in faults if fault.kind.is_untold)
     ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
     return Outcome(told, tuple(machine.printed), untold, ran if run.is_partial else None)
+
+
+def _take_turns(turns: Turns, works: Iterable[Callable[[], object]], faults: Faults) -> None:
+    """Run programs that may wait for each other; where they do so for ever, that is a fault."""
+    try:
+        turns.run(works)
+    except Deadlock as deadlock:
+        for site in deadlock.sites:
+            fault = Fault(Kind.WAITS_FOREVER, site.location)
+            faults.add_lanes(fault, torch.ones(len(site.programs), dtype=torch.bool), site)
 
 
 @dataclass(frozen=True)
@@ -124,6 +143,7 @@ class _Facts:
     chunk: int
     cell: int | None
     has_atomics: bool
+    waits: bool
     addresses: frozenset[tuple[str, int]]
     written: frozenset[int] | None
     handlers: Mapping[str, Handler]
@@ -136,8 +156,9 @@ def _facts(module: Module) -> _Facts:
     atomics = any(operation.name.startswith("tt.atomic") for operation in operations)
     largest = max((prod(type.shape) for function in module.functions for type in function.types), default=1)
     chunk = max(1, min(_MOST_PROGRAMS, _ELEMENTS // max(1, largest)))
-    if atomics and any(operation.name in ("scf.while", "tt.atomic_poll") for operation in operations):
-        chunk = 1  # programs may wait for each other there: each runs to its end before the next
+    waits = any(may_wait(operation) for operation in operations)
+    if waits:
+        chunk = 1
     names = {operation.name for operation in operations}
     handlers = {name: handler for name, handler in _HANDLERS.items() if name in names}
     handlers |= {name: elementwise for name in names if name not in handlers and is_elementwise(name)}
@@ -147,6 +168,7 @@ def _facts(module: Module) -> _Facts:
         chunk,
         min(sizes, default=None),
         atomics,
+        waits,
         addresses_of(module),
         pointers_written(module),
         MappingProxyType(handlers),

@@ -36,6 +36,7 @@ class Kind(Enum):
     OVERFLOW_ADDRESS = "address from an integer that overflowed"
     DIVISION_BY_ZERO = "integer division by zero"
     ASSERTION = "assertion failed"
+    WAITS_FOREVER = "wait for what no program does"
     UNKNOWN_BRANCH = "branch on a value that is not known"
     UNKNOWN_ADDRESS = "address from a value that is not known"
     UNKNOWN_MASK = "mask from a value that is not known"

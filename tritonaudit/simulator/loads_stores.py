@@ -116,17 +116,16 @@ def _atomic_load(machine: Machine, operation: Operation, frame: Frame) -> tuple[
 
 
 def _atomic_poll(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    """Whether memory holds what is waited for: nothing else happens meanwhile.
-
-    Without a limit of time the wait would not end where it does not. Then a program waits for one that comes later.
-    """
+    """Whether memory holds what is waited for; without a limit of time it is waited for."""
     expected, timeout = (_optional(operation, frame, group) for group in (1, 2))
     assert expected is not None
     type = frame.type(operation.operands[1])
     found = _read(machine, operation, frame, type, None)
+    while timeout is None and not bool((found.tensor(type) == expected.tensor(type)).all()):
+        assert machine.turns is not None
+        machine.turns.wait(frame.site(operation))
+        found = _read(machine, operation, frame, type, None)
     holds = found.tensor(type) == expected.tensor(type)
-    if timeout is None and not bool(holds.all()):
-        raise Unsupported(operation.name, "for what no program has written before")
     return (Value(holds, joined([found.undefined, expected.undefined])),)
 
 

@@ -13,6 +13,7 @@ from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.turns import Turns
 from tritonaudit.simulator.values import Value, mask_tensor
 
 
@@ -76,7 +77,7 @@ class Machine:
     """One launch: its module, memory and the faults found so far.
 
     `handlers` tells what executes an operation. `addresses` are the values, by function and number, that addresses are
-    computed from; `tick` is called now and then, and may raise.
+    computed from; `tick` is called now and then, and may raise. With `turns` programs may wait for each other.
     """
 
     module: Module
@@ -86,6 +87,7 @@ class Machine:
     is_checked: bool = True
     addresses: frozenset[tuple[str, int]] = frozenset()
     tick: Callable[[], None] = lambda: None
+    turns: Turns | None = None
     printed: list[str] = field(default_factory=list)
 
     def block(self, block: Block, frame: Frame) -> tuple[Value, ...]:

@@ -18,6 +18,20 @@ def blocks_in(blocks: Sequence[Block]) -> Iterator[Operation]:
                 yield from blocks_in(region.blocks)
 
 
+def may_wait(operation: Operation) -> bool:
+    """Whether it may take another program for it to end: a loop whose end may hang on what lies in memory."""
+    if operation.name == "tt.atomic_poll":
+        return True
+    inside = blocks_in([block for region in operation.regions for block in region.blocks])
+    return operation.name == "scf.while" and any(_reads_afresh(one) for one in inside)
+
+
+def _reads_afresh(operation: Operation) -> bool:
+    """Whether it sees what other programs do meanwhile."""
+    is_volatile = operation.name == "tt.load" and bool(operation.attributes.get("isVolatile"))
+    return is_volatile or operation.name.startswith("tt.atomic")
+
+
 def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
     """The values, by function and number, from which the module computes addresses."""
     found: set[tuple[str, int]] = set()
