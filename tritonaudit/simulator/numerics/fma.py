@@ -17,6 +17,7 @@ _BITS_OF_SINGLE = 35
 _TIE = -(1 << 63)
 """What is left of a float64 midway between two float32 without these."""
 
+_SMALLEST_NORMAL_HALF = 2.0**-14
 _SMALLEST_NORMAL_SINGLE = 2.0**-126
 
 _SPLITTER = 2.0**27 + 1
@@ -26,10 +27,23 @@ _SAFE = (2.0**-400, 2.0**400)
 
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c` exactly, then rounded to nearest in their common type: float16, bfloat16, float32 or float64."""
-    dtype = c.dtype
-    if dtype.itemsize > 2 and _rounds_once(dtype):
-        return torch.addcmul(c, a, b)
-    return fma_in_steps(a, b, c)
+    if not _rounds_once(c.dtype if c.dtype.itemsize > 2 else torch.float32):
+        return fma_in_steps(a, b, c)
+    return torch.addcmul(c, a, b) if c.dtype.itemsize > 2 else _fma_of_halves(a, b, c)
+
+
+def _fma_of_halves(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """By float32, rounded once more; the other way where that lies midway between two of the type."""
+    total = torch.addcmul(c.to(torch.float32), a.to(torch.float32), b.to(torch.float32))
+    result = total.to(c.dtype)
+    bits = total.view(torch.int32)
+    below, midway = (0xFFFF, 0x8000) if c.dtype == torch.bfloat16 else (0x1FFF, 0x1000)
+    unsure = (bits & below) == midway
+    if c.dtype == torch.float16 and total.numel() and float(total.abs().amin()) < _SMALLEST_NORMAL_HALF:
+        unsure |= (total != 0) & (total.abs() < _SMALLEST_NORMAL_HALF)
+    if bool(unsure.any()):
+        result[unsure] = fma_in_steps(*(one.expand(total.shape)[unsure] for one in (a, b, c)))
+    return result
 
 
 @cache
