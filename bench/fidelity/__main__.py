@@ -16,8 +16,10 @@ import random
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +37,15 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
 _IDLE = 90.0  # a test that compiles for so long hangs
+_MOST_KEPT = 15 << 20  # bytes
 _LIMITS = Limits(seconds=60, memory=8 << 30)
 
 
 def main() -> int:
     """Record, judge, print."""
     arguments = _arguments()
+    if arguments.again is not None:
+        return _judge_again(arguments)
     gpu = Gpu(**json.loads(run([sys.executable, "-m", "bench.agreement.gpu", "describe"], {})))
     if gpu.not_run:
         print(f"NOT RUN: {gpu.not_run}")
@@ -53,6 +58,16 @@ def main() -> int:
     return int(any(row.verdict is Verdict.UNEXPLAINED for row in rows))
 
 
+def _judge_again(arguments: argparse.Namespace) -> int:
+    """Judge what an earlier run has kept, where there need be no GPU."""
+    with tempfile.TemporaryDirectory() as scratch:
+        with zipfile.ZipFile(arguments.again) as archive:
+            archive.extractall(scratch)
+        rows, left = _judged(Path(scratch), arguments.workers, time.monotonic() + arguments.seconds)
+        _show(rows, left, [])
+    return int(any(row.verdict is Verdict.UNEXPLAINED for row in rows))
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python bench/fidelity", description=(__doc__ or "").partition("\n")[0])
     folder: dict[str, Any] = {"type": Path, "action": "append", "default": [], "metavar": "DIR"}
@@ -60,7 +75,10 @@ def _arguments() -> argparse.Namespace:
         "--tests", **folder, help="a folder with tests for pytest, and maybe with their package in src/"
     )
     parser.add_argument("--scripts", **folder, help="a folder with files that test their own kernels when they are run")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write rows.tsv there")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write rows.tsv and launches.zip there")
+    parser.add_argument(
+        "--again", type=Path, metavar="ZIP", help="judge the launches of an earlier launches.zip; no GPU"
+    )
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
     parser.add_argument("--cases", type=int, default=32, metavar="N", help="of each test function, at most")
     parser.add_argument("--seconds", type=float, default=480.0, metavar="N", help="for all, half of it on the GPU")
@@ -77,12 +95,32 @@ def compared(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     if arguments.output is not None:
         arguments.output.mkdir(parents=True, exist_ok=True)
         write(arguments.output / "rows.tsv", rows)
+        _keep(rows, scratch, arguments.output / "launches.zip")
+    _show(rows, left, ran)
+    return rows
+
+
+def _show(rows: Sequence[Row], left: int, ran: Sequence[Ran]) -> None:
     print(tables.shares(rows))
     if left:
         print(f"{left} further launches were recorded; the time was over before they were judged.\n")
     print(_sources(ran))
+    print(tables.operations(rows))
     print(tables.others(rows))
-    return rows
+
+
+def _keep(rows: Sequence[Row], folder: Path, archive: Path) -> None:
+    """Pack recorded launches that are not exact, as many as there is room for: a small one of each kernel first."""
+    sizes = {row: (folder / row.file).stat().st_size for row in rows if row.verdict is not Verdict.EXACT}
+    kernels = Counter[object]()
+    ordered = []
+    for row in sorted(sizes, key=sizes.__getitem__):
+        kernels[row.verdict, row.place] += 1
+        ordered.append((kernels[row.verdict, row.place], -list(Verdict).index(row.verdict), row.file))
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as stream:
+        for _, _, name in sorted(ordered):
+            if archive.stat().st_size < _MOST_KEPT - (folder / name).stat().st_size:
+                stream.write(folder / name, name)
 
 
 def _jobs(arguments: argparse.Namespace, scratch: Path) -> list[Job]:
@@ -104,7 +142,7 @@ def _judged(folder: Path, workers: int, ends: float) -> tuple[list[Row], int]:
     random.Random(0).shuffle(paths)  # where the time does not suffice, it has been for some of each source
     rows: list[Row] = []
     for path, row in run_tasks(judge_file, paths, workers=workers, limits=_LIMITS, prepare=become_judge):
-        rows.append(unjudged(load(path), row.message) if isinstance(row, Killed) else row)
+        rows.append(replace(unjudged(load(path), row.message), file=path.name) if isinstance(row, Killed) else row)
         if time.monotonic() > ends:
             break
     return sorted(rows, key=lambda row: (row.source, row.unit, row.kernel)), len(paths) - len(rows)

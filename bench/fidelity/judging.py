@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from bench.fidelity.comparing import Difference, are_within, difference, distance
-from bench.fidelity.perturbing import Perturbation, Unbounded
+from bench.fidelity.perturbing import Perturbation, Unbounded, inexact_operations
 from bench.fidelity.recording import Recorded, bytes_of, load, storages_of
 from bench.fidelity.rows import Row, Verdict
 from tritonaudit.simulator.engine import Run, execute
@@ -39,10 +39,8 @@ def become_judge() -> None:
 
 
 def judge_file(path: Path) -> Row:
-    """Judge what a file holds, which is deleted."""
-    row = judge(load(path))
-    path.unlink()
-    return row
+    """Judge what a file holds."""
+    return replace(judge(load(path)), file=path.name)
 
 
 def judge(recorded: Recorded) -> Row:
@@ -66,12 +64,13 @@ def _judged(recorded: Recorded, started: float) -> Row:
         verdict = Verdict.EXPLAINED if _said(faults) else Verdict.UNEXPLAINED
         return _row(recorded, verdict, f"the GPU: {recorded.crash}; the engine: {_said(faults) or 'no fault'}")
     theirs = launch.typed(recorded.after)
+    operations = inexact_operations(launch.module)
     if _are_same(ours, theirs):
-        return _row(recorded, Verdict.EXACT)
+        return replace(_row(recorded, Verdict.EXACT), operations=operations)
     verdict, reason = _Comparison(launch, ours, theirs, started + _PATIENCE).verdict(faults)
     if verdict is Verdict.UNEXPLAINED and not recorded.repeats:
         verdict, reason = Verdict.EXPLAINED, "the GPU gives something else when it runs the launch again"
-    return _described(_row(recorded, verdict, reason), launch, ours, theirs)
+    return replace(_described(_row(recorded, verdict, reason), launch, ours, theirs), operations=operations)
 
 
 def unjudged(recorded: Recorded, reason: str) -> Row:

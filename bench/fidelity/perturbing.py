@@ -17,10 +17,11 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from tritonaudit.simulator.ir import Operation, Region
+from tritonaudit.simulator.ir import Module, Operation, Region, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.bounds import FLUSHES, bound, dot_error
 from tritonaudit.simulator.numerics.rounding import BITS
+from tritonaudit.simulator.slices import blocks_in
 from tritonaudit.simulator.values import Value
 
 _MAY_ERR = ("math.", "arith.divf", "arith.remf", "tt.extern_elementwise", "tt.precise_")
@@ -34,6 +35,30 @@ _HALF_STEP = 16
 
 class Unbounded(Exception):
     """An operation of which nobody has declared how far it may err, by its name and type."""
+
+
+def inexact_operations(module: Module) -> tuple[str, ...]:
+    """The operations of a module that are executed in another way where there are errors, by name and type."""
+    found = {
+        name
+        for function in module.functions
+        for operation in blocks_in(function.region.blocks)
+        if (name := _inexact(operation, function.types))
+    }
+    return tuple(sorted(found))
+
+
+def _inexact(operation: Operation, types: Sequence[Type]) -> str:
+    if not operation.results or not (type := types[operation.results[0]]).is_float:
+        return ""
+    name = str(operation.attributes.get("symbol") or operation.name)
+    if name == "tt.atomic_rmw":
+        return f"{name}:{type.element}" if operation.attributes.get("atomic_rmw_op") == "fadd" else ""
+    if name.startswith(_MAY_ERR) or name.startswith("__"):
+        limit = bound(name, type.element)
+        return f"{name}:{type.element}" if limit is None or limit.ulps else ""
+    is_sum = name in _ORDERED and _rounds(operation, types)
+    return f"{name}:{type.element}" if name in _DOTS or is_sum else ""
 
 
 @dataclass
@@ -140,7 +165,7 @@ class Perturbation:
     def _reordering(self, handler: Handler, *, is_scan: bool) -> Handler:
         def execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
             exact = handler(machine, operation, frame)
-            if not _is_rounded(operation, frame):
+            if not _rounds(operation, frame.function.types):
                 return exact
             axis = int(operation.attributes["axis"]) + 1
             blocks = [block.movedim(axis, 0) for block in _blocks(operation, frame, axis)]
@@ -231,10 +256,10 @@ def _with(frame: Frame, values: Mapping[int, Value], *, has_lanes: bool = False)
     return Frame(frame.function, frame.programs, dict(values), frame, places, has_lanes or frame.has_lanes)
 
 
-def _is_rounded(operation: Operation, frame: Frame) -> bool:
+def _rounds(operation: Operation, types: Sequence[Type]) -> bool:
     """Whether a reduction's or scan's region rounds anything."""
-    return any(frame.type(number).is_float for number in operation.operands) and any(
-        inner.name not in _SELECTING and any(frame.type(number).is_float for number in inner.results)
+    return any(types[number].is_float for number in operation.operands) and any(
+        inner.name not in _SELECTING and any(types[number].is_float for number in inner.results)
         for inner in operation.regions[0].block.operations
     )
 

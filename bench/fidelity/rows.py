@@ -23,6 +23,7 @@ class Row:
     """A launch: where it is from, and how its results compare.
 
     `differing` elements of `tensor`, the one that differs most, are up to `ulps` apart (integers: by that number).
+    `operations` are those of the program of which no GPU need round as the engine does. `file` holds the launch.
     """
 
     source: str
@@ -34,7 +35,9 @@ class Row:
     tensor: str = ""
     differing: int = 0
     ulps: float = 0.0
+    operations: tuple[str, ...] = ()
     seconds: float = 0.0
+    file: str = ""
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
@@ -47,4 +50,6 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 def _cell(value: object) -> str:
     if isinstance(value, Verdict):
         return value.value
+    if isinstance(value, tuple):
+        return " ".join(value)
     return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split())

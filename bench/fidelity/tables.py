@@ -53,6 +53,26 @@ def _share(part: int, count: Counter[Verdict]) -> str:
     return f"{part / whole:.1%}" if whole else "-"
 
 
+def operations(rows: Sequence[Row]) -> str:
+    """How many of the launches with each operation that need not be exact are so."""
+    names = Counter(name for row in rows for name in row.operations)
+    alone = [(name, [row for row in rows if row.operations == (name,)]) for name in names]
+    return table(
+        ("operation", "launches with it:", "exact:", "with no other of these:", "exact:"),
+        (
+            (
+                name,
+                names[name],
+                sum(name in row.operations and row.verdict is Verdict.EXACT for row in rows),
+                len(own),
+                exact,
+            )
+            for name, own in sorted(alone, key=lambda one: -names[one[0]])
+            for exact in [sum(row.verdict is Verdict.EXACT for row in own)]
+        ),
+    )
+
+
 def others(rows: Sequence[Row]) -> str:
     """A line for each launch that is neither the same nor within bounds; those with one reason and kernel together."""
     groups: dict[tuple[object, ...], list[Row]] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -350,3 +352,30 @@ def test_shares_are_of_what_was_simulated_and_the_rest_is_listed(tmp_path: Path)
     assert "within" not in others
     write(tmp_path / "rows.tsv", rows)
     assert (tmp_path / "rows.tsv").read_text(encoding="utf-8").splitlines()[2].split("\t")[4] == "within bounds"
+
+
+def test_of_what_is_not_exact_the_operations_are_counted() -> None:
+    exact = judge(_recorded(kernels.exponential, _normal(_N), torch.zeros(_N), _N))
+    other = judge(_recorded(kernels.total, _normal(4096), torch.zeros(1), 4096, run=_perturbed(100)))
+    assert (exact.operations, other.operations) == (("math.exp:f32",), ("tt.reduce:f32",))
+    assert "| math.exp:f32 | 1 | 1 | 1 | 1 |" in tables.operations([exact, other])
+
+
+def test_launches_that_are_not_exact_are_kept_and_judged_again_without_a_gpu(tmp_path: Path) -> None:
+    from bench.agreement.sides import Failed, run
+
+    wrong = _recorded(kernels.greatest, _normal(256), torch.zeros(1), 256)
+    wrong.after[1][0] ^= 1
+    save(wrong, tmp_path / "one.pt")
+    with zipfile.ZipFile(tmp_path / "launches.zip", "w") as archive:
+        archive.write(tmp_path / "one.pt", "one.pt")
+    with pytest.raises(Failed, match=r"unexplained \| 1 \| kernel"):
+        run([sys.executable, "bench/fidelity", "--again", str(tmp_path / "launches.zip"), "--workers", "1"], {})
+
+
+def test_without_a_gpu_it_says_that_it_was_not_run() -> None:
+    from bench.agreement.sides import run
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    assert run([sys.executable, "bench/fidelity"], {}).startswith("NOT RUN: ")
