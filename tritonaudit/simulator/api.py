@@ -9,6 +9,7 @@ from typing import Any
 from tritonaudit.capture.device import device_for
 from tritonaudit.capture.driver import standing_in
 from tritonaudit.capture.record import Recorder, installed, recording
+from tritonaudit.simulator.cross_check import CrossCheck, CrossChecked
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution
@@ -24,29 +25,44 @@ class Simulation:
     """What executing a launch showed: the faults in it, and what its programs print.
 
     Of a launch on tensors without memory, `programs` are those that were looked at (None: all of them), and `untold`
-    says where what happens depends on what lies in such a tensor: it was not followed there.
+    says where what happens depends on what lies in such a tensor: it was not followed there. `cross_check` is what
+    Triton's interpreter says to the launch, if it was asked.
     """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...]
     untold: tuple[Fault, ...] = ()
     programs: tuple[Grid, ...] | None = None
+    cross_check: CrossCheck | None = None
 
 
 def simulate(
-    kernel: Any, grid: Any, *args: Any, checks: bool = True, order: Order = "forward", **kwargs: Any
+    kernel: Any,
+    grid: Any,
+    *args: Any,
+    checks: bool = True,
+    order: Order = "forward",
+    cross_check: bool = False,
+    **kwargs: Any,
 ) -> Simulation:
     """Execute `kernel[grid](*args, **kwargs)` on the CPU, where there need be no GPU.
 
     The tensors among the arguments are on the CPU, and are changed as the kernel changes them. Of an autotuned kernel
-    the first config is taken. `checks=False` looks for no faults and is faster. `order` says in which order the
-    programs run, which no result may depend on: `forward`, `reverse`, a random one by its seed, or their numbers (x
-    fastest), which need not be all. Of tensors that were allocated in a `with FreshMemory():` around this call it is
-    known what nobody has written. Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the
-    kernel, and ValueError for an order that the launch cannot have.
+    the first config is taken. If one of them is on the meta device, it may be of any size: some programs alone are
+    looked at, as to where they access memory, and no tensor is changed. Of tensors that were allocated in a
+    `with FreshMemory():` around this call it is known what nobody has written.
+
+    `checks=False` looks for no faults and is faster. `order` says in which order the programs run, which no result may
+    depend on: `forward`, `reverse`, a random one by its seed, or their numbers (x fastest), which need not be all.
+    `cross_check` has Triton's interpreter execute the launch, too, in a process of its own, and compares the results.
+
+    Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the kernel, and ValueError for an order
+    that the launch cannot have.
     """
     execution = Execution(FreshMemory.active(), is_checked=checks, order=partial(numbers_in, order))
-    recorder = Recorder(_TARGET, configs=1, execute=execution.launch)
+    checked = CrossChecked(execution)
+    execute = checked.launch if cross_check else execution.launch
+    recorder = Recorder(_TARGET, configs=1, execute=execute)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
         kernel[grid](*args, **kwargs)
     outcomes = [launch.outcome for launch in execution.launches]
@@ -55,4 +71,5 @@ def simulate(
         tuple(line for outcome in outcomes for line in outcome.printed),
         tuple(fault for outcome in outcomes for fault in outcome.untold),
         outcomes[-1].programs if outcomes else None,
+        checked.found[-1] if checked.found else None,
     )
