@@ -201,6 +201,12 @@ UNDEFINED = [
         {"BLOCK": 32},
     ),
     Twin(
+        twins.blocks_of_equals, twins.blocks_of_equals_chosen, (1,),
+        lambda: (integers(3), numbers(3), zeros(1)),
+        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        {"MOST": 4, "BLOCK": 16},
+    ),
+    Twin(
         twins.decays, twins.decays_from_the_end, (1,),
         lambda: (numbers(20), zeros(20), 20),
         fault(Kind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=20),
@@ -353,6 +359,11 @@ def test_its_twin_has_no_fault(twin: Twin) -> None:
         pytest.skip("not a kernel of this Triton")
     arguments = twin.right_arguments or twin.arguments
     assert faults(twin.right, twin.right_grid or twin.grid, arguments, twin.constants) == []
+
+
+def test_rows_that_a_mask_leaves_out_as_a_whole_do_not_count_for_the_others() -> None:
+    x, by = numbers(3, 16), integers(0, 3, 40).to(torch.float32)
+    assert faults(twins.first_found, (1,), lambda: (x, by, zeros(3), 3), {"M": 8, "N": 16}) == []
 
 
 def test_a_load_of_a_counter_that_others_move_on_races() -> None:

@@ -240,6 +240,36 @@ def where_greatest(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def first_found(x_ptr, by_ptr, out_ptr, m, M: tl.constexpr, N: tl.constexpr):
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    by = tl.load(by_ptr + rows, mask=rows < m)
+    x = tl.load(x_ptr + rows[:, None] * N + columns[None, :], mask=rows[:, None] < m)
+    place = tl.argmax((x > by[:, None]).to(tl.int32), axis=1)
+    tl.store(out_ptr + rows, tl.load(x_ptr + rows * N + place, mask=rows < m), mask=rows < m)
+
+
+@triton.jit
+def blocks_of_equals(count_ptr, x_ptr, out_ptr, MOST: tl.constexpr, BLOCK: tl.constexpr):
+    count = tl.load(count_ptr)
+    total = 0.0
+    for block in range(MOST):
+        start = tl.load(x_ptr + block, mask=block < count)  # origin
+        total += tl.sum(tl.exp(tl.zeros([BLOCK], tl.float32) + start), axis=0)
+    tl.store(out_ptr, total)  # here
+
+
+@triton.jit
+def blocks_of_equals_chosen(count_ptr, x_ptr, out_ptr, MOST: tl.constexpr, BLOCK: tl.constexpr):
+    count = tl.load(count_ptr)
+    total = 0.0
+    for block in range(MOST):
+        start = tl.load(x_ptr + block, mask=block < count)
+        equals = tl.exp(tl.zeros([BLOCK], tl.float32) + start)
+        total += tl.sum(tl.where(block < count, equals, 0.0), axis=0)
+    tl.store(out_ptr, total)
+
+
+@triton.jit
 def _recurrence(a, b, c, d):
     return a * c, b * c + d
 

@@ -30,11 +30,15 @@ def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     doubt = _doubt(operation, frame, lambda sound: sound.all(axis))
     if doubt is not None and doubt.is_masked:
         left_out = _left_out(operation, frame, blocks)
-        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis)
-        weighs = weighs & ~torch.stack(left_out).any(0).all(axis)
+        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~mask_tensor(doubt.sound)
+        if _only(region) not in _SUMS:
+            weighs = weighs & ~torch.stack(left_out).any(0).all(axis)
         doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else None
     return tuple(Value(result, doubt) for result in results)
 
+
+_SUMS = frozenset(("arith.addf", "arith.addi"))
+"""These add up over many blocks: one that is left out as a whole counts where it adds something."""
 
 _Computed = Callable[[Sequence[torch.Tensor]], list[torch.Tensor]]
 
@@ -127,7 +131,7 @@ def _scan(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     if doubt is not None and doubt.is_masked:
         left_out = _left_out(operation, frame, blocks)
         own = torch.stack(left_out).any(0)
-        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~own
+        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~mask_tensor(doubt.sound) & ~own
         doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else replace(doubt, sound=~own)
     return tuple(Value(result, doubt) for result in results)
 
