@@ -13,7 +13,6 @@ import triton.language as tl
 
 from tritonaudit import simulate
 from tritonaudit.simulator.faults import Kind
-from tritonaudit.simulator.machine import NotSimulated
 
 pytestmark = pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no tl.atomic_poll")
 
@@ -46,13 +45,21 @@ def test_waiting_without_acquiring_orders_nothing() -> None:
 
 @triton.jit
 def waits_for_the_next(flag, out):
-    tl.atomic_poll(flag, tl.program_id(0) + 1)
-    tl.atomic_store(flag, tl.program_id(0))
+    program = tl.program_id(0)
+    tl.atomic_poll(flag, tl.num_programs(0) - 1 - program)
+    tl.store(out + program, tl.atomic_load(flag))
+    tl.atomic_store(flag, tl.num_programs(0) - program)
 
 
-def test_a_wait_that_would_not_end_is_not_simulated() -> None:
-    with pytest.raises(NotSimulated, match="atomic_poll: for what no program has written before"):
-        simulate(waits_for_the_next, (2,), torch.zeros(1, dtype=torch.int32), torch.zeros(1))
+def test_programs_that_wait_for_later_ones() -> None:
+    out = torch.full((PROGRAMS,), -1, dtype=torch.int32)
+    assert simulate(waits_for_the_next, (PROGRAMS,), torch.zeros(1, dtype=torch.int32), out).faults == ()
+    assert out.tolist() == list(range(PROGRAMS))[::-1]
+
+
+def test_a_wait_that_does_not_end_is_a_fault() -> None:
+    (fault,) = simulate(waits_for_the_next, (2,), torch.full((1,), 7, dtype=torch.int32), torch.zeros(2)).faults
+    assert (fault.kind, fault.count) == (Kind.WAITS_FOREVER, 2)
 
 
 @triton.jit

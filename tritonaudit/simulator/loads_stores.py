@@ -120,11 +120,13 @@ def _atomic_poll(machine: Machine, operation: Operation, frame: Frame) -> tuple[
     expected, timeout = (_optional(operation, frame, group) for group in (1, 2))
     assert expected is not None
     type = frame.type(operation.operands[1])
+    turns = machine.turns if timeout is None else None
     found = _read(machine, operation, frame, type, None)
-    while timeout is None and not bool((found.tensor(type) == expected.tensor(type)).all()):
-        assert machine.turns is not None
-        machine.turns.wait(frame.site(operation))
+    while turns is not None and not bool((found.tensor(type) == expected.tensor(type)).all()):
+        turns.wait(frame.site(operation))
         found = _read(machine, operation, frame, type, None)
+    if turns is not None:
+        turns.proceed()
     holds = found.tensor(type) == expected.tensor(type)
     return (Value(holds, joined([found.undefined, expected.undefined])),)
 
