@@ -71,12 +71,12 @@ def allowed(ours: torch.Tensor, deviation: torch.Tensor) -> torch.Tensor:
 
 
 def _of_alike(ours: torch.Tensor, deviation: torch.Tensor) -> torch.Tensor:
-    """The deviation that elements of about the same magnitude have."""
+    """The deviation that elements of about the same magnitude have; that one of them overflows says nothing of it."""
     magnitude = ours.to(torch.float64).abs().nan_to_num(torch.inf)
     order = magnitude.argsort()
     groups = max(1, len(order) // GROUP)
     group = torch.div(torch.arange(len(order)) * groups, len(order), rounding_mode="floor")
-    absolute, size = deviation[order], magnitude[order]
+    absolute, size = deviation.nan_to_num(posinf=0.0)[order], magnitude[order]
     relative = torch.where(size > 0, absolute / size, 0.0).nan_to_num(0.0)
     most = [torch.zeros(groups, dtype=torch.float64).scatter_reduce(0, group, x, "amax") for x in (absolute, relative)]
     found = torch.empty_like(deviation)

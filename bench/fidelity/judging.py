@@ -21,6 +21,7 @@ from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.parse import UnsupportedText
 from tritonaudit.simulator.slices import blocks_in
 
@@ -30,7 +31,8 @@ _PATIENCE = 20.0
 """Seconds after which no further execution is begun."""
 _ORDERS = 3
 
-_HARMLESS = (Kind.SAME_WRITES,)
+_HARMLESS = (Kind.SAME_WRITES, Kind.MASKED_STORED, Kind.ASSERTION)
+"""Faults that change no result: every GPU loads 0 where a mask leaves out a lane, as the engine does."""
 
 
 def become_judge() -> None:
@@ -58,11 +60,12 @@ def _judged(recorded: Recorded, started: float) -> Row:
     except NotSimulated as error:
         line = error.location.line if error.location is not None else 0
         return unjudged(recorded, f"{error}" + (f" (line {line})" if line else ""))
-    except UnsupportedText as error:
+    except (Unsupported, UnsupportedText) as error:
         return unjudged(recorded, f"{error}")
     if recorded.crash:
-        verdict = Verdict.EXPLAINED if _said(faults) else Verdict.UNEXPLAINED
-        return _row(recorded, verdict, f"the GPU: {recorded.crash}; the engine: {_said(faults) or 'no fault'}")
+        said = _said(faults, harmless=())
+        verdict = Verdict.EXPLAINED if said else Verdict.UNEXPLAINED
+        return _row(recorded, verdict, f"the GPU: {recorded.crash}; the engine: {said or 'no fault'}")
     theirs = launch.typed(recorded.after)
     operations = inexact_operations(launch.module)
     if _are_same(ours, theirs):
@@ -96,12 +99,12 @@ def _are_same(ours: Sequence[torch.Tensor], theirs: Sequence[torch.Tensor]) -> b
     return all(not difference(one, two).elements for one, two in zip(ours, theirs, strict=True))
 
 
-def _said(faults: Sequence[Fault]) -> str:
+def _said(faults: Sequence[Fault], harmless: Sequence[Kind] = _HARMLESS) -> str:
     """The faults of a launch in words."""
     harmful = dict.fromkeys(
         f"{fault.kind.value} (line {fault.location.line})" if fault.location else fault.kind.value
         for fault in faults
-        if fault.kind not in _HARMLESS
+        if fault.kind not in harmless
     )
     return ", ".join(harmful)
 

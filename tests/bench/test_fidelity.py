@@ -108,6 +108,13 @@ def test_in_a_small_tensor_the_relative_deviation_of_great_elements_limits_the_s
     assert not are_within(ours, ours + torch.tensor([1e-2, 0.0]), deviation)
 
 
+def test_an_element_that_overflows_vouches_for_no_other() -> None:
+    ours = torch.full((256,), 1e38)
+    deviation = torch.zeros(256, dtype=torch.float64)
+    deviation[0] = torch.inf
+    assert not are_within(ours, torch.full((256,), 2e38), deviation)
+
+
 # -- executions with errors --------------------------------------------------------------------------------------------
 
 
