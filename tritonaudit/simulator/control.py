@@ -15,9 +15,11 @@ from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.slices import may_wait
-from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, merged, unknown
+from tritonaudit.simulator.values import Doubt, Value, is_same, joined, mask_tensor, merged, unknown
 
 _MOST_TRIPS = 1 << 24
+_MOST_FOLLOWED = 1 << 10
+"""Rounds of a loop without a counter, where accesses alone matter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +98,9 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, .
     known = _known(machine, operation, frame, frame.operands(operation)[:3])
     if known is not None:
         return _partly(machine, operation, frame, known, _for)
-    start, stop, step = (_number(machine, frame, operation, operand) for operand in operation.operands[:3])
+    start, stop, step = (number_of(machine, frame, operation, operand) for operand in operation.operands[:3])
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
-    rounds = _rounds(start, stop, step, len(frame.programs))
+    rounds = rounds_of(start, stop, step, len(frame.programs))
     last = int(rounds.max()) if len(rounds) else 0
     if last > _MOST_TRIPS or (is_unsigned and min(start.low, stop.low) < 0):
         raise Unsupported(operation.name, f"a loop of {last:,} rounds")
@@ -128,8 +130,10 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)))
     active = frame
     done: list[_Group] = []
-    for _ in range(_MOST_TRIPS):
-        active.set(before.arguments, group.values)
+    most = _MOST_FOLLOWED if machine.is_partial else _MOST_TRIPS
+    for _ in range(most):
+        start = group.values
+        active.set(before.arguments, start)
         condition, *passed = machine.block(before, active)
         holds = machine.condition(condition, active, operation)
         known = _known(machine, operation, active, [condition])
@@ -148,8 +152,14 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
         active.set(after.arguments, group.values)
         group = _Group(group.places, machine.block(after, active))
         if turns is not None:
-            turns.wait(active.site(operation))
-    raise Unsupported(operation.name, f"a loop of more than {_MOST_TRIPS:,} rounds")
+            turns.wait(active.site(operation), is_stuck=all(map(is_same, start, group.values)))
+    if most == _MOST_TRIPS:
+        raise Unsupported(operation.name, f"a loop of more than {most:,} rounds")
+    endless = torch.ones(len(group.places), dtype=torch.bool)
+    machine.faults.add_lanes(Fault(Kind.LONG_LOOP, operation.location), endless, active.site(operation))
+    types = [frame.type(result) for result in operation.results]
+    lost = _Group(group.places, tuple(unknown(type, operation.location) for type in types))
+    return _united([*done, lost], types, len(frame.programs))
 
 
 def _known(machine: Machine, operation: Operation, frame: Frame, values: Sequence[Value]) -> torch.Tensor | None:
@@ -195,7 +205,7 @@ def _united(groups: Sequence[_Group], types: Sequence[Type], programs: int) -> t
     )
 
 
-def _number(machine: Machine, frame: Frame, operation: Operation, operand: int) -> Affine:
+def number_of(machine: Machine, frame: Frame, operation: Operation, operand: int) -> Affine:
     """A scalar that bounds a loop."""
     value = frame[operand]
     if value.undefined is not None:
@@ -203,7 +213,7 @@ def _number(machine: Machine, frame: Frame, operation: Operation, operand: int) 
     return value.affine or Affine.per_program(value.tensor(frame.type(operand)).to(torch.int64))
 
 
-def _rounds(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.Tensor:
+def rounds_of(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.Tensor:
     """How many rounds each program's loop has, of shape (programs,)."""
     first, last, by = (torch.as_tensor(one.base, dtype=torch.int64) for one in (start, stop, step))
     count = torch.div(last - first + by - 1, by, rounding_mode="floor").clamp(min=0)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import torch
 
+from tritonaudit.simulator.boxes import Box
+from tritonaudit.simulator.foreign import as_addresses
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
@@ -31,14 +34,21 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     pointer, mask, other = (_optional(operation, frame, group) for group in range(3))
     assert pointer is not None
     type = frame.result(operation)
-    if type.is_pointer:
-        raise Unsupported(operation.name, "pointers that lie in memory")
     fill = None if other is None else bits_of(other.tensor(type))
     found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.site(operation))
     data = found.data
     if isinstance(data, torch.Tensor):
         data = compact(data.view(dtype_of(type)), type)
+    if type.is_pointer:
+        data = as_addresses(data, type, machine.accesses.addressing.space)
     return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
+
+
+def _int_to_ptr(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    value = frame[operation.operands[0]]
+    assert not isinstance(value.data, Box)
+    data = as_addresses(value.data, frame.result(operation), machine.accesses.addressing.space)
+    return (replace(value, data=data),)
 
 
 def _moved(type: Type) -> Type:
@@ -123,7 +133,7 @@ def _atomic_poll(machine: Machine, operation: Operation, frame: Frame) -> tuple[
     turns = machine.turns if timeout is None else None
     found = _read(machine, operation, frame, type, None)
     while turns is not None and not bool((found.tensor(type) == expected.tensor(type)).all()):
-        turns.wait(frame.site(operation))
+        turns.wait(frame.site(operation), is_stuck=True)
         found = _read(machine, operation, frame, type, None)
     if turns is not None:
         turns.proceed()
@@ -205,6 +215,7 @@ def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
 
 HANDLERS: dict[str, Handler] = {
     "tt.addptr": _addptr,
+    "tt.int_to_ptr": _int_to_ptr,
     "tt.load": _load,
     "tt.store": _store,
     "tt.atomic_rmw": _atomic_rmw,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from tritonaudit.simulator.faults import Site
 
-_MOST_STALLED = 1_000
-"""So often may every waiting program look in vain, with nothing else to run, before they are taken to wait for ever."""
+_MOST_STALLED = 64
+"""So often may all waiting programs look in vain, each in the same state, before they are said to wait for ever."""
 
 
 class Deadlock(Exception):
@@ -37,7 +36,7 @@ class _Runner:
 
 
 class Turns:
-    """Runs programs in their order, each until it ends or waits; those that wait are woken again and again."""
+    """Runs programs in their order, each until it ends or waits; those that wait are woken, the last of them first."""
 
     def __init__(self) -> None:
         self._back = threading.Semaphore(0)
@@ -47,7 +46,7 @@ class Turns:
 
     def run(self, works: Iterable[Callable[[], object]]) -> None:
         """Run all; raises what the first to fail raises, and Deadlock where none goes on."""
-        waiting: deque[_Runner] = deque()
+        waiting: list[_Runner] = []
         try:
             for work in works:
                 runner = _Runner(work)
@@ -56,11 +55,7 @@ class Turns:
                     waiting.append(runner)
             self._stalled = 0
             while waiting:
-                runner = waiting.popleft()
-                if self._resume(runner):
-                    self._stalled = 0
-                else:
-                    waiting.append(runner)
+                waiting = [runner for runner in waiting[::-1] if not self._resume(runner)][::-1]
                 if self._stalled > _MOST_STALLED * len(waiting):
                     raise Deadlock([one.waits_at for one in waiting if one.waits_at is not None])
         finally:
@@ -68,12 +63,15 @@ class Turns:
             for runner in waiting:
                 runner.resumed.release()
 
-    def wait(self, site: Site) -> None:
-        """What the running program waits for has not come: let others on, and go on when woken."""
+    def wait(self, site: Site, is_stuck: bool) -> None:
+        """What the running program waits for has not come: let others on, and go on when woken.
+
+        `is_stuck` says that it is where it was before, so that only what others write can bring it on.
+        """
         runner = self._current
         assert runner is not None
         runner.waits_at = site
-        self._stalled += 1
+        self._stalled = self._stalled + 1 if is_stuck else 0
         self._back.release()
         runner.resumed.acquire()
         if self._is_over:
@@ -90,6 +88,8 @@ class Turns:
         self._back.acquire()
         if runner.failure is not None:
             raise runner.failure
+        if runner.is_done:
+            self._stalled = 0
         return runner.is_done
 
     def _body(self, runner: _Runner) -> None:

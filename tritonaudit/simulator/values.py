@@ -116,6 +116,16 @@ def is_within(inner: Mask, outer: Mask) -> bool:
     return not bool((mask_tensor(inner) & ~mask_tensor(outer)).any())
 
 
+def is_same(one: Value, two: Value) -> bool:
+    """Whether two values of one type are known to have the same elements."""
+    if isinstance(one.data, Affine) and isinstance(two.data, Affine):
+        difference = one.data.minus(two.data)
+        return difference.is_lane_constant and not bool(torch.as_tensor(difference.base).any())
+    if isinstance(one.data, torch.Tensor) and isinstance(two.data, torch.Tensor):
+        return torch.equal(bits_of(one.data), bits_of(two.data))
+    return one.data is two.data
+
+
 def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
     """What is in doubt in any of several operands is in doubt in what is computed of them."""
     found: Doubt | None = None
