@@ -15,6 +15,8 @@ import triton.language as tl
 
 from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
+from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.machine import NotSimulated
 
 
 @triton.jit
@@ -84,3 +86,39 @@ def test_a_tensor_of_another_type() -> None:
     out = torch.zeros(4, dtype=torch.int64)
     simulate(halved, (1,), triton.reinterpret(x, tl.uint32), out, 4)
     assert out.tolist() == [0x7FFFFFFF, 3, 0x7FFFFFFF, 0]
+
+
+class Pointing:
+    """What is no tensor, but points into the memory of one."""
+
+    def __init__(self, base: torch.Tensor | None, address: int, dtype: torch.dtype) -> None:
+        self._base = base
+        self._address = address
+        self.dtype = dtype
+
+    def data_ptr(self) -> int:
+        return self._address
+
+
+def pointing(x: torch.Tensor, element: int) -> Pointing:
+    return Pointing(x, x.data_ptr() + element * x.element_size(), x.dtype)
+
+
+@triton.jit
+def reversed_into(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out + i, tl.load(x - i))
+
+
+def test_what_points_into_the_memory_of_a_tensor() -> None:
+    x, out = torch.arange(16.0), torch.zeros(16)
+    assert simulate(reversed_into, (1,), pointing(x, 15), out, 16).faults == ()
+    assert out.tolist() == x.tolist()[::-1]
+    found, _ = simulate(reversed_into, (1,), pointing(x, 13), out, 16).faults
+    assert (found.kind, found.tensor, found.lane, found.element) == (Kind.OUT_OF_BOUNDS_LOAD, "x", (14,), -1)
+
+
+def test_what_points_into_no_tensor_is_said() -> None:
+    x = torch.arange(16.0)
+    with pytest.raises(NotSimulated, match="`x`, which holds no tensor"):
+        simulate(reversed_into, (1,), Pointing(None, x.data_ptr(), x.dtype), x, 16)

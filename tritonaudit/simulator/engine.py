@@ -52,10 +52,14 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Argument:
-    """What is passed for a parameter: a tensor on the CPU for a pointer, a number for the rest."""
+    """What is passed for a parameter: a tensor on the CPU for a pointer, a number for the rest.
+
+    A pointer points so many bytes behind the tensor's first element as `offset` says.
+    """
 
     name: str
     value: Any
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace
     for place, (number, argument) in enumerate(zip(kernel.arguments, arguments, strict=True)):
         type = kernel.types[number]
         if (buffer := space[place]) is not None:
-            found.append(Value(Affine.uniform(buffer.address)))
+            found.append(Value(Affine.uniform(buffer.address + argument.offset)))
         elif type.is_float or type.element == "i1":
             found.append(Value(torch.tensor([argument.value], dtype=dtype_of(type))))
         else:

@@ -17,6 +17,8 @@ from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.ir import Module, Type
 from tritonaudit.simulator.large import execute_large, has_absent
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.parse import parse_module
 
 
@@ -83,7 +85,7 @@ def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[Argument]
             kinds = literal_eval(kind) if kind.startswith("(") else kind
             for value in _leaves(bound[name], kinds):
                 types = [kernel.types[number] for number in kernel.arguments[len(found) :]]
-                found += [Argument(name, one) for one in _passed(value, types)]
+                found += [_argument(name, one) for one in _passed(value, types)]
     return found
 
 
@@ -110,6 +112,17 @@ def _passed(value: Any, types: Sequence[Type]) -> Sequence[Any]:
     behind = [type.element for type in types[1 + len(layout) : 1 + len(layout) + len(known)]]
     flags = [flag for flag, element in zip(known, behind, strict=False) if element == "i1"]
     return [tensor, *layout, *flags, *layout]
+
+
+def _argument(name: str, value: Any) -> Argument:
+    """A value under its parameter's name. For a pointer Triton takes whatever has a `data_ptr`."""
+    if isinstance(value, torch.Tensor) or not hasattr(value, "data_ptr"):
+        return Argument(name, value)
+    for held in (one for one in vars(value).values() if isinstance(one, torch.Tensor)):
+        storage = held.untyped_storage()
+        if 0 <= value.data_ptr() - storage.data_ptr() < storage.nbytes():
+            return Argument(name, held, value.data_ptr() - held.data_ptr())
+    raise NotSimulated(Unsupported("tt.func", f"`{name}`, which holds no tensor that it points into"), None)
 
 
 def _tensor(value: Any) -> Any:
