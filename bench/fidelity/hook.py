@@ -163,9 +163,11 @@ def captured(function: Any, args: Any, kwargs: Any, grid: Any) -> tuple[Launch, 
     """
     kwargs = {name: value for name, value in kwargs.items() if name != "num_ctas" or name in function.arg_names}
     found: list[tuple[Launch, list[Argument]]] = []
-    recorder = Recorder(
-        TARGET, configs=1, execute=lambda launch, bound: found.append((launch, list(arguments_of(launch, bound))))
-    )
+
+    def keep(launch: Launch, bound: Mapping[str, Any]) -> None:
+        found.append((launch, [] if launch.program is None else list(arguments_of(launch, bound))))
+
+    recorder = Recorder(TARGET, configs=1, execute=keep)
     with standing_in(device_for(TARGET), _NUMBER), installed(), recording(recorder):
         function.run(*args, grid=grid, warmup=False, **kwargs)
     if not found:
