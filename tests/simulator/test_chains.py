@@ -186,3 +186,20 @@ def test_a_fault_reads_as_lines() -> None:
         "for start in range(0, n, N):  # start = 96",
         "total += tl.load(x_ptr + start + lanes)",
     ]
+
+
+@triton.jit
+def carrying(x_ptr, out_ptr, n, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    offsets = lanes * 1
+    total = tl.zeros([N], tl.float32)
+    for i in range(n):
+        total += tl.load(x_ptr + offsets) * i
+        offsets += N
+    tl.store(out_ptr + lanes, total)
+
+
+def test_a_value_that_a_loop_carries_leads_to_what_each_round_adds() -> None:
+    found = fault(Kind.OUT_OF_BOUNDS_LOAD, carrying, (1,), torch.ones(100), torch.ones(16), 7, N=16)
+    assert values(found) == {"n": 7, "lanes": 4, "i": 6, "offsets": 100}
+    assert lines(found, carrying) == [0, 1, 4, 5, 6]

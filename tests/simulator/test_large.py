@@ -135,6 +135,49 @@ def as_pairs(x_ptr, out_ptr, shift):
 FAR_PAIRS = tl.constexpr(1 << 29)
 
 
+@triton.jit
+def total(x_ptr, out_ptr, n, IS_MASKED: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    at = x_ptr + lanes
+    sums = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        x = tl.load(at, mask=start + lanes < n, other=0.0) if IS_MASKED else tl.load(at)
+        sums += x + tl.load(x_ptr + start + lanes, mask=start + lanes < n, other=0.0)
+        at += BLOCK
+    tl.store(out_ptr, tl.sum(sums, 0))
+
+
+@triton.jit
+def rows_of(x_ptr, out_ptr, rows, stride, IS_CARRIED: tl.constexpr):
+    offset = 0
+    last = 0.0
+    for row in range(rows):
+        last = tl.load(x_ptr + (offset if IS_CARRIED else row * stride))
+        offset += stride
+    tl.store(out_ptr, last)
+
+
+@triton.jit
+def halving(x_ptr, out_ptr, n):
+    place = 0
+    total = 0
+    for i in range(n):
+        place = place // 2 + i
+        total += i
+        tl.store(out_ptr + i * 4, 1.0)
+    tl.store(out_ptr + place, 1.0)
+
+
+@triton.jit
+def stepping(x_ptr, out_ptr, n, shift, BLOCK: tl.constexpr):
+    start = n * 0
+    while start < n:
+        tl.store(out_ptr + start + tl.arange(0, BLOCK), 1.0)
+        start += BLOCK
+    tl.store(out_ptr + start, 1.0)
+    tl.store(x_ptr + shift, 1.0)
+
+
 def vast(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.empty(*sizes, dtype=dtype, device="meta")
 
@@ -271,3 +314,39 @@ def test_the_programs_that_are_asked_for() -> None:
 def test_a_launch_with_memory_runs_all_of_its_programs() -> None:
     found = simulate(wide_copy, (4,), torch.ones(64), torch.empty(64), 64, BLOCK=16)
     assert found.programs is None
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+def test_a_loop_over_all_of_a_tensor_is_looked_at_here_and_there(is_masked: bool) -> None:
+    found = simulate(total, (1,), vast(MANY), vast(1), MANY, IS_MASKED=is_masked, BLOCK=64)
+    assert found.untold == ()
+    if is_masked:
+        assert found.faults == ()
+    else:
+        assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD]
+        assert (found.faults[0].element, found.faults[0].lane) == (MANY, (MANY % 64,))
+
+
+@pytest.mark.parametrize("is_carried", [True, False])
+def test_an_offset_that_overflows_in_a_late_round(is_carried: bool) -> None:
+    rows, stride = 1 << 20, 4096
+    found = simulate(rows_of, (1,), vast(rows, stride), vast(1), rows, stride, IS_CARRIED=is_carried)
+    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS]
+    held = dict(value for step in found.faults[0].chain for value in step.values)
+    assert held["row"] > FAR // stride
+    assert not is_carried or held["offset"] != held["row"] * stride
+    rows //= 2
+    assert simulate(rows_of, (1,), vast(rows, stride), vast(1), rows, stride, IS_CARRIED=is_carried).faults == ()
+
+
+def test_what_a_long_loop_makes_of_a_value_is_not_known() -> None:
+    found = simulate(halving, (1,), vast(4), vast(4_000_000), 1_000_000)
+    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
+    assert found.faults == ()
+    assert kinds(simulate(halving, (1,), vast(4), vast(3_999_996), 1_000_000).faults) == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+def test_a_long_loop_without_a_counter_is_not_followed_to_its_end() -> None:
+    found = simulate(stepping, (2,), vast(4), vast(MANY), MANY, 4, BLOCK=16)
+    assert kinds(found.untold) == [Kind.LONG_LOOP, Kind.UNKNOWN_ADDRESS]
+    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_STORE]

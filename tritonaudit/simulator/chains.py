@@ -56,7 +56,8 @@ class Chains:
             location = self._location(key)
             if location is None:
                 continue
-            values = lines.setdefault((location.path, location.line), [])
+            values = lines.pop((location.path, location.line), [])  # the line stands where the last of it does
+            lines[location.path, location.line] = values
             label = self._label(key)
             if label is not None and key[0] == function.name and key[1] <= max(asked, default=0):
                 values += [(label, found) for found in _held(site, key[1], place, through[key])]
@@ -165,14 +166,23 @@ class Chains:
         maker = self._makers.get(key)
         if maker is None:
             return None
-        is_counter = maker.name == "scf.for" and number == maker.regions[0].block.arguments[0]
-        if is_counter or number in self._assigned(function):
+        if maker.name == "scf.for" and number in (arguments := maker.regions[0].block.arguments):
+            return _target(maker.location) if number == arguments[0] else self._carried(key[0], maker, number)
+        if number in self._assigned(function):
             return function.names.get(number) or _target(self._location(key))
         if maker.name in ("tt.get_program_id", "tt.get_num_programs"):
             return f"{maker.name.removeprefix('tt.get_')}({axis_of(maker)})"
         if maker.name == "tt.make_range":
             return "arange"
         return "load" if maker.name in _LOADS else None
+
+    def _carried(self, function: str, loop: Operation, number: int) -> str | None:
+        """What to call a value that a loop carries: as what a round makes of it."""
+        block = loop.regions[0].block
+        after = self._makers.get((function, block.operations[-1].operands[block.arguments.index(number) - 1]))
+        if after is None or after.location is None:
+            return None
+        return after.location.name or _target(after.location)
 
     def _assigned(self, function: Function) -> set[int]:
         """Of the values that one line makes for one variable, the last: it is what the variable holds.

@@ -113,7 +113,9 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     handlers = facts.contracted if run.contracts else facts.handlers
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
     turns = Turns() if facts.waits and not run.is_partial else None
-    machine = Machine(module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns)
+    machine = Machine(
+        module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns, run.is_partial
+    )
     values = _values(module.kernel, arguments, space)
     works = (
         partial(control.call, machine, module.kernel, programs, values)

@@ -40,11 +40,12 @@ class Kind(Enum):
     UNKNOWN_BRANCH = "branch on a value that is not known"
     UNKNOWN_ADDRESS = "address from a value that is not known"
     UNKNOWN_MASK = "mask from a value that is not known"
+    LONG_LOOP = "loop of too many rounds to follow"
 
     @property
     def is_untold(self) -> bool:
         """Whether it is no fault, but says that what happens there cannot be told."""
-        return self in (Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS, Kind.UNKNOWN_MASK)
+        return self in (Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS, Kind.UNKNOWN_MASK, Kind.LONG_LOOP)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ class Machine:
 
     `handlers` tells what executes an operation. `addresses` are the values, by function and number, that addresses are
     computed from; `tick` is called now and then, and may raise. With `turns` programs may wait for each other.
+    `is_partial` says that only some programs run, to see where their accesses go.
     """
 
     module: Module
@@ -88,6 +89,7 @@ class Machine:
     addresses: frozenset[tuple[str, int]] = frozenset()
     tick: Callable[[], None] = lambda: None
     turns: Turns | None = None
+    is_partial: bool = False
     printed: list[str] = field(default_factory=list)
 
     def block(self, block: Block, frame: Frame) -> tuple[Value, ...]:

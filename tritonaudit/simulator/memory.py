@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -18,6 +18,10 @@ _MIDDLE = 1 << (_TAG_BITS - 1)
 _POSITION = (1 << _TAG_BITS) - 1
 
 Addresses = TypeVar("Addresses", int, torch.Tensor)
+
+
+FIRST_ADDRESS = 1 << _TAG_BITS
+"""Below it are no addresses of a launch, but those of the process."""
 
 
 def address(buffer: int, position: int) -> int:
@@ -129,9 +133,11 @@ class Buffer:
 
 @dataclass(frozen=True, eq=False)
 class AddressSpace:
-    """The buffers of a launch, by their numbers."""
+    """The buffers of a launch, by their numbers; `undefined` and `cell` are what `address_space` takes."""
 
     buffers: tuple[Buffer, ...]
+    undefined: Mapping[int, torch.Tensor] | None = None
+    cell: int | None = None
 
     @cached_property
     def _by_number(self) -> dict[int, Buffer]:
@@ -139,6 +145,17 @@ class AddressSpace:
 
     def __getitem__(self, number: int) -> Buffer | None:
         return self._by_number.get(number)
+
+    def __iter__(self) -> Iterator[Buffer]:
+        return iter(self._by_number.values())
+
+    def add(self, name: str, tensor: torch.Tensor) -> Buffer:
+        """A tensor that is none of the arguments, of whose storage none is a view."""
+        number = max(self._by_number, default=-1) + 1
+        undefined = (self.undefined or {}).get(tensor.untyped_storage().data_ptr())
+        found = _buffer(number, name, tensor, _memory([tensor], self.cell, undefined, is_shared=True))
+        self._by_number[number] = found
+        return found
 
 
 def address_space(
@@ -166,7 +183,7 @@ def address_space(
         else:
             memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key), is_shared)
         buffers.extend(_buffer(place, name, tensor, memory) for place, name, tensor in together)
-    return AddressSpace(tuple(buffers))
+    return AddressSpace(tuple(buffers), undefined, cell)
 
 
 def is_absent(tensor: torch.Tensor) -> bool:

@@ -180,6 +180,5 @@ HANDLERS: dict[str, Handler] = {
     "tt.split": _split,
     "tt.gather": _gather,
     "tt.ptr_to_int": _unchanged,
-    "tt.int_to_ptr": _unchanged,
     "builtin.unrealized_conversion_cast": _unchanged,
 }

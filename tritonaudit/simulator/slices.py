@@ -52,9 +52,18 @@ def pointers_written(module: Module) -> frozenset[int] | None:
     if len(module.functions) > 1:
         return None
     function = module.kernel
-    pointers = [one.operands[0] for one in blocks_in(function.region.blocks) if one.name in _WRITES]
+    operations = list(blocks_in(function.region.blocks))
+    if any(_finds_pointer(one, function) for one in operations):
+        return None
+    pointers = [one.operands[0] for one in operations if one.name in _WRITES]
     roots = _made_of(pointers, sources_of(function))
     return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
+
+
+def _finds_pointer(operation: Operation, function: Function) -> bool:
+    """Whether it makes a pointer of a number, which may be any."""
+    is_loaded = operation.name == "tt.load" and function.types[operation.results[0]].is_pointer
+    return is_loaded or operation.name == "tt.int_to_ptr"
 
 
 def _made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:

@@ -14,6 +14,7 @@ from tritonaudit.simulator.faults import Fault, Kind, Site
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import buffer_of
+from tritonaudit.simulator.rounds import some_rounds
 from tritonaudit.simulator.sync import Ordering
 from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, unknown
 
@@ -91,9 +92,12 @@ def _lanes(mask: Value) -> torch.Tensor:
 
 
 def handlers_of(known: Mapping[str, Handler]) -> Mapping[str, Handler]:
-    """The same handlers, but of what is unknown in all lanes nothing is computed."""
+    """The same handlers, but of what is unknown in all lanes nothing is computed, and of long loops some rounds."""
     kept = (*control.HANDLERS, *loads_stores.HANDLERS, "arith.select")
-    return {name: handler if name in kept else _skipping(handler) for name, handler in known.items()}
+    found = {name: handler if name in kept else _skipping(handler) for name, handler in known.items()}
+    if "scf.for" in found:
+        found["scf.for"] = some_rounds(found["scf.for"])
+    return found
 
 
 def _skipping(handler: Handler) -> Handler:
