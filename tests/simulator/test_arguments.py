@@ -16,6 +16,7 @@ import triton.language as tl
 from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
 from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 
 
@@ -122,3 +123,21 @@ def test_what_points_into_no_tensor_is_said() -> None:
     x = torch.arange(16.0)
     with pytest.raises(NotSimulated, match="`x`, which holds no tensor"):
         simulate(reversed_into, (1,), Pointing(None, x.data_ptr(), x.dtype), x, 16)
+
+
+@triton.jit
+def of_one(out):
+    tl.store(out, 1)
+
+
+def test_what_triton_refuses_is_said() -> None:
+    with pytest.raises(NoProgram, match="size"):
+        simulate(of_one, (1,), torch.zeros(1), size=7)
+
+
+@pytest.mark.skipif(VERSION < (3, 6), reason="this Triton has no Gluon")
+def test_gluon_is_not_simulated() -> None:
+    from triton.experimental import gluon
+
+    with pytest.raises(NotSimulated, match="gluon: of_one"):
+        simulate(gluon.jit(of_one.fn), (1,), torch.zeros(1))

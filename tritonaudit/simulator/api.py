@@ -12,7 +12,10 @@ from tritonaudit.capture.record import Recorder, installed, recording
 from tritonaudit.simulator.cross_check import CrossCheck, CrossChecked
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
-from tritonaudit.simulator.live import Execution
+from tritonaudit.simulator.ir import Location
+from tritonaudit.simulator.live import Execution, NoProgram
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, Order, numbers_in
 
 _TARGET = "sm_89"
@@ -65,6 +68,7 @@ def simulate(
     recorder = Recorder(_TARGET, configs=1, execute=execute)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
         kernel[grid](*args, **kwargs)
+    _check_accepted(recorder)
     outcomes = [launch.outcome for launch in execution.launches]
     return Simulation(
         tuple(fault for outcome in outcomes for fault in outcome.faults),
@@ -73,3 +77,11 @@ def simulate(
         outcomes[-1].programs if outcomes else None,
         checked.found[-1] if checked.found else None,
     )
+
+
+def _check_accepted(recorder: Recorder) -> None:
+    """Raise for a launch that came to nothing: one that Triton refuses before it compiles, or a kernel in Gluon."""
+    for launch in recorder.refused:
+        raise NoProgram(launch)
+    for name, kernel in recorder.gluon.items():
+        raise NotSimulated(Unsupported("gluon", name), Location(kernel.path, kernel.line, 1))

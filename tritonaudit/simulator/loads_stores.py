@@ -8,7 +8,6 @@ from functools import partial
 
 import torch
 
-from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.foreign import as_addresses
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
@@ -40,15 +39,13 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     if isinstance(data, torch.Tensor):
         data = compact(data.view(dtype_of(type)), type)
     if type.is_pointer:
-        data = as_addresses(data, type, machine.accesses.addressing.space)
+        data = as_addresses(Value(data), type, machine.accesses.addressing.space)
     return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
 
 
 def _int_to_ptr(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     value = frame[operation.operands[0]]
-    assert not isinstance(value.data, Box)
-    data = as_addresses(value.data, frame.result(operation), machine.accesses.addressing.space)
-    return (replace(value, data=data),)
+    return (replace(value, data=as_addresses(value, frame.result(operation), machine.accesses.addressing.space)),)
 
 
 def _moved(type: Type) -> Type:
