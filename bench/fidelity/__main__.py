@@ -29,14 +29,23 @@ from bench.agreement.facts import Gpu
 from bench.agreement.sides import run
 from bench.corpus import ROOT
 from bench.fidelity import opinions, tables
+from bench.fidelity.comparing import FACTOR, GROUP
 from bench.fidelity.jobs import Job, Ran, run_jobs, split
-from bench.fidelity.judging import become_judge, judge_file, unjudged
+from bench.fidelity.judging import PERTURBED, become_judge, judge_file, killed
 from bench.fidelity.recording import load
 from bench.fidelity.rows import Row, Verdict, write
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
 _IDLE = 90.0  # a test that compiles for so long hangs
+_RULE = f"""Shares are of the launches that are simulated. Exact: every byte of every tensor, any NaN for any other.
+Within bounds: each element is no farther from the engine's than {FACTOR:g} times the largest deviation that it, or the
+{GROUP} elements nearest to it in magnitude, show in up to {PERTURBED} executions with errors; or it is the neighbour,
+where there are any deviations. With errors: every inexact result is moved by all of its declared error
+(`tritonaudit/simulator/numerics/bounds.py`), sums are added in another order, products are fused with sums or not.
+Explained: the engine finds a fault that decides the result, or another order of the programs gives another result, or
+the GPU does not repeat its own.
+"""
 _MOST_KEPT = 15 << 20  # bytes
 _LIMITS = Limits(seconds=60, memory=8 << 30)
 
@@ -102,6 +111,7 @@ def compared(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 
 def _show(rows: Sequence[Row], left: int, ran: Sequence[Ran]) -> None:
     print(tables.shares(rows))
+    print(_RULE)
     if left:
         print(f"{left} further launches were recorded; the time was over before they were judged.\n")
     print(_sources(ran))
@@ -142,7 +152,7 @@ def _judged(folder: Path, workers: int, ends: float) -> tuple[list[Row], int]:
     random.Random(0).shuffle(paths)  # where the time does not suffice, it has been for some of each source
     rows: list[Row] = []
     for path, row in run_tasks(judge_file, paths, workers=workers, limits=_LIMITS, prepare=become_judge):
-        rows.append(replace(unjudged(load(path), row.message), file=path.name) if isinstance(row, Killed) else row)
+        rows.append(replace(killed(load(path), row), file=path.name) if isinstance(row, Killed) else row)
         if time.monotonic() > ends:
             break
     return sorted(rows, key=lambda row: (row.source, row.unit, row.kernel)), len(paths) - len(rows)

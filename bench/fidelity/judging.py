@@ -15,6 +15,7 @@ from bench.fidelity.comparing import Difference, are_within, difference, distanc
 from bench.fidelity.perturbing import Perturbation, Unbounded, inexact_operations
 from bench.fidelity.recording import Recorded, bytes_of, load, storages_of
 from bench.fidelity.rows import Row, Verdict
+from tritonaudit.execute.killed import End, Killed
 from tritonaudit.simulator.engine import Run, execute
 from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.simulator.ir import Module
@@ -79,6 +80,12 @@ def _judged(recorded: Recorded, started: float) -> Row:
 def unjudged(recorded: Recorded, reason: str) -> Row:
     """The row of a launch that the engine cannot execute."""
     return _row(recorded, Verdict.NOT_SIMULATED, reason)
+
+
+def killed(recorded: Recorded, how: Killed) -> Row:
+    """The row of a launch whose judge was killed: that the engine fails is no verdict on the launch."""
+    is_slow = how.end in (End.TIMEOUT, End.MEMORY)
+    return _row(recorded, Verdict.NOT_SIMULATED if is_slow else Verdict.UNEXPLAINED, how.message)
 
 
 def _row(recorded: Recorded, verdict: Verdict, reason: str = "") -> Row:

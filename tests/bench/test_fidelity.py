@@ -181,6 +181,25 @@ def test_a_product_of_matrices_is_moved_as_far_as_it_may_err(dtype: Any) -> None
     assert float(relative.min()) >= limit / 2
 
 
+def test_a_product_of_scaled_operands_is_moved_by_what_its_magnitudes_allow() -> None:
+    n, bits = 32, torch.Generator().manual_seed(3)
+    x = torch.randint(0, 256, (n, 64), generator=bits, dtype=torch.uint8)
+    x[(x & 0x7F) == 0x7F] = 0  # NaN
+    y = torch.randint(0, 256, (32, n), generator=bits, dtype=torch.uint8)
+    x_scale, y_scale = (torch.randint(120, 130, (n, 2), generator=bits, dtype=torch.uint8) for _ in range(2))
+    out = torch.zeros(n, n)
+
+    def made(x: Any, y: Any, run: Run) -> Any:
+        args = (x.view(torch.float8_e4m3fn), x_scale, y, y_scale, out, n)
+        return _outputs(kernels.scaled_product, *args, run=run)
+
+    exact, moved = made(x, y, _PLAIN), made(x, y, _perturbed(0))
+    magnitudes = made(x & 0x7F, y & 0x77, _PLAIN)
+    relative = (moved.double() - exact.double()).abs() / magnitudes.double()
+    assert float(relative.max()) <= dot_error(64, "f8E4M3FN") * 1.01
+    assert float(relative.min()) >= dot_error(64, "f8E4M3FN") / 2
+
+
 # -- verdicts ----------------------------------------------------------------------------------------------------------
 
 
