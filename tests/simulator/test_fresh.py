@@ -80,6 +80,16 @@ def test_what_other_functions_make_is_written() -> None:
         assert undefined(made) == 0
 
 
+def test_what_takes_the_place_of_a_resized_tensor_is_written() -> None:
+    x = torch.empty(1 << 16)
+    address = x.data_ptr()
+    torch.add(torch.ones(1 << 20), 1, out=x.resize_(0))
+    others = [torch.zeros(1 << 16) for _ in range(8)]
+    assert x.data_ptr() != address
+    assert sum(undefined(other) for other in others) == 0
+    assert undefined(x[:64]) == 0
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 def test_a_store_writes_its_elements_and_none_between(dtype: torch.dtype) -> None:
     out = torch.empty(64, dtype=dtype)

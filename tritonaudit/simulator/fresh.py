@@ -33,6 +33,8 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
     @property
     def undefined(self) -> Mapping[int, torch.Tensor]:
         """By the address of a storage, for each of its bytes whether nobody has written it."""
+        for address in [address for address, tensor in self._held.items() if _address(tensor) != address]:
+            self._forget(address)  # it was resized: another tensor may be there now
         return self._undefined
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -49,11 +51,11 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
     def _note(self, tensor: Any) -> None:
         if not isinstance(tensor, torch.Tensor) or not _is_here(tensor) or not tensor.numel():
             return
-        storage = tensor.untyped_storage()
-        self._forget(storage.data_ptr())
-        self._held[storage.data_ptr()] = tensor
-        self._undefined[storage.data_ptr()] = torch.ones(storage.nbytes(), dtype=torch.bool)
-        self._bytes += storage.nbytes()
+        address, size = _address(tensor), tensor.untyped_storage().nbytes()
+        self._forget(address)
+        self._held[address] = tensor
+        self._undefined[address] = torch.ones(size, dtype=torch.bool)
+        self._bytes += size
         while self._bytes > _MOST_HELD:
             self._forget(next(iter(self._held)))
 
@@ -63,8 +65,11 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
             self._bytes -= len(self._undefined.pop(address))
 
     def _define(self, tensor: torch.Tensor) -> None:
-        undefined = self._undefined.get(tensor.untyped_storage().data_ptr())
+        undefined = self._undefined.get(_address(tensor))
         if undefined is None or not tensor.numel():
+            return
+        if len(undefined) < tensor.untyped_storage().nbytes():
+            self._forget(_address(tensor))
             return
         size = tensor.element_size()
         strides = (*(stride * size for stride in tensor.stride()), 1)
@@ -97,6 +102,11 @@ def _written(effect: _Effect, args: Any, kwargs: Mapping[str, Any]) -> Iterator[
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(one, torch.Tensor) and _is_here(one):
                 yield one
+
+
+def _address(tensor: torch.Tensor) -> int:
+    """That of its storage."""
+    return int(tensor.untyped_storage().data_ptr())
 
 
 def _is_here(tensor: torch.Tensor) -> bool:
