@@ -1,6 +1,6 @@
 """Matrix products as tensor cores compute them: exact products, sums in the accumulator's type.
 
-How a GPU orders and truncates the sums is not modelled: `bounds.dot_error` says how far that may reach.
+How tensor cores order and truncate the sums is not modelled: `bounds.dot_error` says how far that may reach.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.fma import rounds_once
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 
 _EXACT_IN_SINGLE = 1 << 24
@@ -61,7 +62,7 @@ def rounded_to_tf32(x: Tensor) -> Tensor:
 
 def _singles(a: Tensor, b: Tensor, c: Tensor, precision: str) -> Tensor:
     if precision == "ieee":
-        return (_product(a.double(), b.double()) + c).to(torch.float32)
+        return _in_order(a, b, c)
     if precision == "tf32":
         return _product(truncated_to_tf32(a), truncated_to_tf32(b)) + c
     if precision == "tf32x3":
@@ -71,6 +72,20 @@ def _singles(a: Tensor, b: Tensor, c: Tensor, precision: str) -> Tensor:
         parts = 2 if terms == 3 else 3
         return _in_parts(_parts_of_bf16(a, parts), _parts_of_bf16(b, parts), terms) + c
     raise Unsupported("tt.dot", precision)
+
+
+def _in_order(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """One fused multiply-add for each of K in turn, as Triton compiles what tensor cores have no type for.
+
+    So it reads in the PTX of Triton 3.6 and 3.9. Where torch's own does not round once, once in the end.
+    """
+    if not rounds_once(torch.float32):
+        return (_product(a.double(), b.double()) + c).to(torch.float32)
+    shape = torch.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1]), c.shape)
+    total = c.expand(shape).clone()
+    for k in range(a.shape[-1]):
+        total.addcmul_(a[..., k : k + 1], b[..., k : k + 1, :])
+    return total
 
 
 def _in_parts(a: Sequence[Tensor], b: Sequence[Tensor], terms: int) -> Tensor:

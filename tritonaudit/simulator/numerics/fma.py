@@ -27,7 +27,7 @@ _SAFE = (2.0**-400, 2.0**400)
 
 def fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """`a * b + c` exactly, then rounded to nearest in their common type: float16, bfloat16, float32 or float64."""
-    if not _rounds_once(c.dtype if c.dtype.itemsize > 2 else torch.float32):
+    if not rounds_once(c.dtype if c.dtype.itemsize > 2 else torch.float32):
         return fma_in_steps(a, b, c)
     return torch.addcmul(c, a, b) if c.dtype.itemsize > 2 else _fma_of_halves(a, b, c)
 
@@ -47,7 +47,7 @@ def _fma_of_halves(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
 
 
 @cache
-def _rounds_once(dtype: torch.dtype) -> bool:
+def rounds_once(dtype: torch.dtype) -> bool:
     """Whether torch's own multiply-add is fused, which depends on its version and the processor.
 
     Many numbers in a row, a few and such as do not lie side by side are computed by different code.
