@@ -14,8 +14,15 @@ import torch
 import triton
 import triton.language as tl
 
+from tests.simulator.test_parse import SUPPORTED, text_of
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.chains import Chains
+from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.ir import Function
+from tritonaudit.simulator.parse import parse_module
+from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.slices import blocks_in
+from tritonaudit.simulator.values import Value
 
 
 @triton.jit
@@ -203,3 +210,33 @@ def test_a_value_that_a_loop_carries_leads_to_what_each_round_adds() -> None:
     found = fault(Kind.OUT_OF_BOUNDS_LOAD, carrying, (1,), torch.ones(100), torch.ones(16), 7, N=16)
     assert values(found) == {"n": 7, "lanes": 4, "i": 6, "offsets": 100}
     assert lines(found, carrying) == [0, 1, 4, 5, 6]
+
+
+class Nothing:
+    """A place where no value is known."""
+
+    has_lanes = False
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def __getitem__(self, number: int) -> Value:
+        raise KeyError(number)
+
+
+@pytest.mark.parametrize("launch", SUPPORTED, ids=lambda launch: launch.name)
+def test_a_fault_at_any_operation_of_the_language_can_be_followed(launch: Any) -> None:
+    module = parse_module(text_of(launch))
+    chains = Chains(module)
+    programs = Programs((1, 1, 1), torch.tensor([0]))
+    operations = [(function, one) for function in module.functions for one in blocks_in(function.region.blocks)]
+    origin = next((one.location for _, one in operations if one.name == "tt.load"), None)
+    told = 0
+    for function, operation in operations:
+        rank = max((function.types[number].rank for number in operation.operands), default=0)
+        for kind in (Kind.OUT_OF_BOUNDS_LOAD, Kind.UNDEFINED_STORED):
+            fault = Fault(kind, operation.location, origin=origin if kind is Kind.UNDEFINED_STORED else None)
+            steps = chains.of(fault, Site(programs, operation, Nothing(function)), (0,) * (rank + 1))
+            told += bool(steps)
+            assert all(step.values == () for step in steps)
+    assert told

@@ -168,7 +168,7 @@ class Chains:
             return None
         if maker.name == "scf.for" and number in (arguments := maker.regions[0].block.arguments):
             return _target(maker.location) if number == arguments[0] else self._carried(key[0], maker, number)
-        if number in self._assigned(function):
+        if number in self._assigned[function.name]:
             return function.names.get(number) or _target(self._location(key))
         if maker.name in ("tt.get_program_id", "tt.get_num_programs"):
             return f"{maker.name.removeprefix('tt.get_')}({axis_of(maker)})"
@@ -184,26 +184,29 @@ class Chains:
             return None
         return after.location.name or _target(after.location)
 
-    def _assigned(self, function: Function) -> set[int]:
-        """Of the values that one line makes for one variable, the last: it is what the variable holds.
+    @cached_property
+    def _assigned(self) -> dict[str, set[int]]:
+        """In each function, the values that variables hold."""
+        return {function.name: _assigned_in(function) for function in self.module.functions}
 
-        Of a statement of several lines that is the first line's.
-        """
-        last: dict[tuple[_Scope, int], int] = {}
-        for operation in blocks_in(function.region.blocks):
-            location = operation.location
-            if location is None or len(operation.results) != 1 or operation.regions:
-                continue
-            name = location.name or _target(location)
-            if name is not None:
-                last[(name, location.path, location.callers), location.line] = operation.results[0]
-        found: set[int] = set()
-        latest: dict[_Scope, int] = {}
-        for (scope, _), number in sorted(last.items(), key=lambda item: item[0][1]):
-            if number > latest.get(scope, -1):
-                latest[scope] = number
-                found.add(number)
-        return found
+
+def _assigned_in(function: Function) -> set[int]:
+    """Of the values that one line makes for a variable the last; of a statement of several lines that of its first."""
+    last: dict[tuple[_Scope, int], int] = {}
+    for operation in blocks_in(function.region.blocks):
+        location = operation.location
+        if location is None or len(operation.results) != 1 or operation.regions:
+            continue
+        name = location.name or _target(location)
+        if name is not None:
+            last[(name, location.path, location.callers), location.line] = operation.results[0]
+    found: set[int] = set()
+    latest: dict[_Scope, int] = {}
+    for (scope, _), number in sorted(last.items(), key=lambda item: item[0][1]):
+        if number > latest.get(scope, -1):
+            latest[scope] = number
+            found.add(number)
+    return found
 
 
 # -- lanes -------------------------------------------------------------------------------------------------------------
