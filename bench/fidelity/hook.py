@@ -203,8 +203,8 @@ def _tensors(values: Any) -> Iterator[torch.Tensor]:
             yield value
         elif isinstance(value, tuple):
             yield from _tensors(value)
-        elif isinstance(base := getattr(value, "base", None), torch.Tensor):
-            yield base
+        elif hasattr(value, "base"):
+            yield from _tensors((value.base,))
 
 
 def _on_cpu(value: Any, copies: Mapping[int, torch.UntypedStorage]) -> Any:
@@ -216,11 +216,10 @@ def _on_cpu(value: Any, copies: Mapping[int, torch.UntypedStorage]) -> Any:
     if isinstance(value, tuple):
         inner = [_on_cpu(one, copies) for one in value]
         return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
-    if isinstance(base := getattr(value, "base", None), torch.Tensor):
-        if hasattr(value, "block_shape"):
-            return replace(value, base=_on_cpu(base, copies))
-        return type(value)(_on_cpu(base, copies), value.dtype)
-    return value
+    if next(_tensors((value,)), None) is None:
+        return value
+    base = _on_cpu(value.base, copies)
+    return replace(value, base=base) if hasattr(value, "block_shape") else type(value)(base, value.dtype)
 
 
 def _copied(storages: list[torch.UntypedStorage]) -> list[torch.Tensor]:

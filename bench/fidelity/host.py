@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -82,11 +83,13 @@ class _Plugin:
         self._units = units
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """A share of the test functions, and of each some cases, evenly spread."""
+        """A share of the test functions in any order, and of each some cases, evenly spread."""
         functions: dict[str, list[pytest.Item]] = {}
         for item in items:
             functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        share = list(functions.values())[self._job.shard :: self._job.shards]
+        groups = list(functions.values())
+        random.Random(0).shuffle(groups)  # where the time does not suffice, it has been for some of each file
+        share = groups[self._job.shard :: self._job.shards]
         items[:] = [
             item for cases in share for item in spread(cases, self._job.most) if self._units.is_left(item.nodeid)
         ]

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("triton")
+triton = pytest.importorskip("triton")
+
+import triton.language as tl  # noqa: E402
 
 from bench.fidelity import tables  # noqa: E402
 from bench.fidelity.comparing import allowed, are_within, difference, distance  # noqa: E402
@@ -343,6 +345,21 @@ def test_a_hook_records_launches_and_leaves_out_repetitions_and_large_ones(tmp_p
     assert bool(out.all())
     assert judge(first).verdict is Verdict.EXACT
     assert first.repeats
+
+
+def test_a_descriptor_of_a_tensor_that_stands_for_another_type_is_recorded(tmp_path: Path, unhooked: Any) -> None:
+    descriptors = pytest.importorskip("triton.tools.tensor_descriptor")
+    unhooked.run = _as_engine
+    Hook(tmp_path, "source", synchronize=lambda: None).install()
+    whole = torch.arange(32 * 32, dtype=torch.int32).to(torch.int8).view(32, 32)
+    out = torch.zeros(16, 16, dtype=torch.int8)
+    unsigned = [triton.reinterpret(one, tl.uint8) for one in (whole, out)]
+    tile = descriptors.TensorDescriptor(unsigned[0], [32, 32], [32, 1], [16, 16])
+    kernels.from_descriptor[(1,)](tile, unsigned[1], 16)
+    assert torch.equal(out, whole[:16, :16])
+    [recorded] = (load(path) for path in tmp_path.glob("*.pt"))
+    assert not bool(next(one.value for one in recorded.arguments if one.name == "out").any())
+    assert judge(recorded).verdict is Verdict.EXACT
 
 
 # -- jobs and tables ---------------------------------------------------------------------------------------------------
