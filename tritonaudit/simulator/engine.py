@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from tritonaudit.simulator import control, fused, loads_stores, products, reductions, shapes, statements
+from tritonaudit.simulator import control, fused, loads_stores, prints, products, reductions, shapes, statements
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
@@ -45,6 +45,7 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **reductions.HANDLERS,
         **products.HANDLERS,
         **statements.HANDLERS,
+        **prints.HANDLERS,
         "arith.select": select,
     }
 )

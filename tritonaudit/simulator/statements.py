@@ -1,4 +1,4 @@
-"""Operations that say something: assertions, prints, assumptions, what is undefined on purpose."""
+"""Operations that say something: assertions, assumptions, what is undefined on purpose."""
 
 from __future__ import annotations
 
@@ -20,14 +20,6 @@ def _assert(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     return ()
 
 
-def _print(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    """What the first of the programs prints."""
-    prefix = str(operation.attributes.get("prefix", ""))
-    shown = [str(frame.tensor(number)[0].tolist()) for number in operation.operands]
-    machine.printed.append(" ".join([f"pid {frame.programs.id(0)}{prefix}", *shown]))
-    return ()
-
-
 def _poison(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """A value that means nothing."""
     type = frame.result(operation)
@@ -43,7 +35,6 @@ def _nothing(_: Machine, __: Operation, ___: Frame) -> tuple[Value, ...]:
 
 HANDLERS: dict[str, Handler] = {
     "tt.assert": _assert,
-    "tt.print": _print,
     "ub.poison": _poison,
     "llvm.intr.assume": _nothing,
     "gpu.barrier": _nothing,
