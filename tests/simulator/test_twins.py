@@ -85,6 +85,11 @@ def one_tensor() -> Arguments:
     return x, x, 100
 
 
+def one_of_ones() -> Arguments:
+    x = torch.ones(100)
+    return x, x, 100
+
+
 def overlapping() -> Arguments:
     both = numbers(190)
     return both[:100], both[90:], 100
@@ -244,6 +249,12 @@ RACES = [
         fault(Kind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
         {"BLOCK": 32},
         lambda: (numbers(100), zeros(100), 100),
+    ),
+    Twin(
+        twins.shift_left, twins.shift_left, (4,), one_tensor,
+        fault(Kind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
+        {"BLOCK": 32},
+        one_of_ones,
     ),
     Twin(
         twins.shift_left, twins.shift_left, (4,), overlapping,

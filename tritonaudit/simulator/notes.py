@@ -52,7 +52,11 @@ class Notes:
     def write(
         self, buffer: Buffer, selection: Selection, memory: torch.Tensor, values: torch.Tensor, site: Site
     ) -> None:
-        """Write to memory, and note it; two programs that write the same to one place do no harm."""
+        """Write to memory, and note it.
+
+        Two programs that write the same to one place do no harm, nor does one that writes what is there to those that
+        have read it.
+        """
         cells = selection.in_cells(values.itemsize // buffer.memory.cell)
         buffer.memory.shadow.define(selection, values.itemsize)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks)
@@ -61,9 +65,8 @@ class Notes:
         if before is not None:
             after = _differ(selection.of(memory), values)
             for one in conflicts:
-                differs = before | after if one.is_earlier else after
-                harmful = replace(one, bad=one.bad & differs) if one.is_write else one
-                self._report_written(buffer, cells, [harmful], site)
+                differs = before if not one.is_write else before | after if one.is_earlier else after
+                self._report_written(buffer, cells, [replace(one, bad=one.bad & differs)], site)
                 if one.is_write:
                     self._report(Kind.SAME_WRITES, buffer, cells, [replace(one, bad=one.bad & ~differs)], site)
         if isinstance(selection, Indexed) and values[0].numel() > 1:
