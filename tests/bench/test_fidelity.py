@@ -183,6 +183,7 @@ def test_a_product_of_matrices_is_moved_as_far_as_it_may_err(dtype: Any) -> None
     assert float(relative.min()) >= limit / 2
 
 
+@pytest.mark.skipif(triton.__version__.startswith("3.2."), reason="Triton 3.2 scales the left operand alone")
 def test_a_product_of_scaled_operands_is_moved_by_what_its_magnitudes_allow() -> None:
     n, bits = 32, torch.Generator().manual_seed(3)
     x = torch.randint(0, 256, (n, 64), generator=bits, dtype=torch.uint8)
