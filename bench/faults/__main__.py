@@ -3,11 +3,11 @@
     python bench/faults --folder DIR [--original DIR] [--workers N] [FILE …]
 
 Each file runs as `python FILE` would, its launches on the CPU engine, without a GPU; of an autotuned kernel the first
-config runs. DIR has geak-eval==0.1.5, or it is
-installed there with pip: 184 files with their tests. TritonBench's own repository names 24 files as broken (issue 12);
-geak-eval has mended some of these, so that with `--original` the 24 run a second time, as that repository has them (DIR
-is a checkout, or one is made there with git). Every flag in the other 160 files was read: verdicts.tsv tells which are
-true. FILE is the name of a file, without its ending. Triton must be of 3.2 to 3.8: later ones have no block pointers.
+config runs. DIR has geak-eval==0.1.5, or it is installed there with pip: 184 files with their tests. TritonBench's own
+repository names 24 files as broken (issue 12); geak-eval has mended some of these, so that with `--original` the 24 run
+a second time, as that repository has them (DIR is a checkout, or one is made there with git). Every flag in the other
+160 files was read: verdicts.tsv tells which are true. FILE is the name of a file, without its ending. Triton must be of
+3.2 to 3.8: later ones have no block pointers.
 """
 
 from __future__ import annotations
