@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.agreement.facts import Gpu
-from bench.agreement.sides import run
+from bench.agreement.sides import Failed, run
 from bench.corpus import ROOT
 from bench.fidelity import opinions, tables
 from bench.fidelity.comparing import FACTOR, GROUP
@@ -62,8 +62,12 @@ def main() -> int:
     print(f"# What the CPU engine computes, and what an {gpu.name} computes\n")
     print(f"Triton {gpu.triton}, torch {gpu.torch}\n")
     with tempfile.TemporaryDirectory() as scratch:
-        print(opinions.table(Path(scratch)))
         rows = compared(arguments, Path(scratch))
+        try:
+            print(opinions.table(Path(scratch)))
+        except Failed as failure:
+            print(failure, file=sys.stderr)
+            return 2
     return int(any(row.verdict is Verdict.UNEXPLAINED for row in rows))
 
 

@@ -100,7 +100,12 @@ def _compared(gpu: Result, other: Result) -> str:
     if isinstance(gpu, str) or isinstance(other, str):
         return other if isinstance(other, str) else f"the GPU: {gpu}"
     found = difference(other, gpu)
-    return f"in {found.elements}, by up to {found.worst:g}" if found.elements else "nowhere"
+    if not found.elements:
+        return "nowhere"
+    return f"in {found.elements}" + (f", by up to {found.worst:g}" if found.worst <= _NEAR else "")
+
+
+_NEAR = 1 << 20  # what is farther away is another number, or none
 
 
 if __name__ == "__main__":
