@@ -170,7 +170,7 @@ class _Text:
         """In how many of the loops around it an operation changes."""
         if not operation.name.startswith(_MOVING):
             return len(self._loops)
-        return max((self._levels[number] for number in operation.operands), default=0)
+        return max((self._levels.get(number, 0) for number in operation.operands), default=0)
 
     def _arguments(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -180,7 +180,7 @@ class _Text:
     def _rank(self, operation: Operation) -> int:
         if operation.regions or operation.name.startswith(_KNOWN_IN_ORDER):
             return self._next_rank()
-        rank = max((self.ranks[number] for number in operation.operands), default=0)
+        rank = max((self.ranks.get(number, 0) for number in operation.operands), default=0)
         is_instruction = operation.operands and operation.name not in _MOVES and operation.name != _NEGATION
         return rank + 1 if is_instruction else rank
 
