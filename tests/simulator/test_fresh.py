@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="triton makes the programs")
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
@@ -78,6 +79,14 @@ def test_what_empty_gives_is_unwritten_until_it_is_written(dtype: torch.dtype) -
 def test_what_other_functions_make_is_written() -> None:
     for made in (torch.zeros(64), torch.rand(64), torch.arange(64), torch.full((64,), 2.0), torch.rand(64).sort()[0]):
         assert undefined(made) == 0
+
+
+def test_what_another_library_may_have_written_is_written() -> None:
+    x, y, z = torch.empty(64), torch.empty(64), torch.empty(64)
+    x[:32].numpy()[:] = 1
+    np.from_dlpack(y)[:] = 1
+    np.asarray(z)[:] = 1
+    assert (undefined(x), undefined(y), undefined(z)) == (32, 0, 0)
 
 
 def test_what_takes_the_place_of_a_resized_tensor_is_written() -> None:

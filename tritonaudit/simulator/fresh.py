@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 _ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+_HANDED_OUT = frozenset(("numpy", "__array__", "__dlpack__"))
+"""What gives a tensor's memory to others, who may write there unseen."""
 _MOST_HELD = 1 << 30
 """Bytes of allocations that are kept alive, so that no other tensor takes their address; the oldest are forgotten."""
 
@@ -23,6 +26,16 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         self._held: dict[int, torch.Tensor] = {}
         self._undefined: dict[int, torch.Tensor] = {}
         self._bytes = 0
+        self._handing = _HandingOut(self)
+
+    def __enter__(self) -> FreshMemory:
+        self._handing.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self._handing.__exit__(*raised)
 
     @staticmethod
     def active() -> FreshMemory:
@@ -45,7 +58,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
             self._note(result)
         elif effect.writes and self._undefined:
             for tensor in _written(effect, args, kwargs):
-                self._define(tensor)
+                self.define(tensor)
         return result
 
     def _note(self, tensor: Any) -> None:
@@ -64,7 +77,8 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
             del self._held[address]
             self._bytes -= len(self._undefined.pop(address))
 
-    def _define(self, tensor: torch.Tensor) -> None:
+    def define(self, tensor: torch.Tensor) -> None:
+        """Take the tensor's elements for written."""
         undefined = self._undefined.get(_address(tensor))
         if undefined is None or not tensor.numel():
             return
@@ -74,6 +88,19 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         size = tensor.element_size()
         strides = (*(stride * size for stride in tensor.stride()), 1)
         undefined.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).fill_(False)
+
+
+class _HandingOut(TorchFunctionMode):  # type: ignore[misc]
+    """Takes for written what is handed out to other libraries."""
+
+    def __init__(self, fresh: FreshMemory) -> None:
+        super().__init__()
+        self._fresh = fresh
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(function, "__name__", "") in _HANDED_OUT and isinstance(args[0], torch.Tensor):
+            self._fresh.define(args[0])
+        return function(*args, **(kwargs or {}))
 
 
 @dataclass(frozen=True)
