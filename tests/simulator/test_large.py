@@ -15,6 +15,8 @@ import triton.language as tl
 
 from tritonaudit import simulate
 from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.memory import address_space
 
 FAR = 1 << 31
 MANY = 2_800_000_001
@@ -350,3 +352,34 @@ def test_a_long_loop_without_a_counter_is_not_followed_to_its_end() -> None:
     found = simulate(stepping, (2,), vast(4), vast(MANY), MANY, 4, BLOCK=16)
     assert kinds(found.untold) == [Kind.LONG_LOOP, Kind.UNKNOWN_ADDRESS]
     assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_STORE]
+
+
+VIEWS = (
+    lambda x: x[:, ::3],
+    lambda x: x[2:11, 5:9],
+    lambda x: x.t()[1::2],
+    lambda x: x[:, None, ::4].expand(12, 5, 5),
+    lambda x: x[::5, 3:4],
+    lambda x: x.reshape(3, 4, 20).permute(2, 0, 1)[::2, 1:],
+    lambda x: x[:, 7],
+    lambda x: x.as_strided((20, 8), (5, 1)),
+)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_holes_are_reckoned_as_they_are_seen(view: Any) -> None:
+    there, absent = (
+        address_space([(0, "x", view(torch.zeros(12, 20, device=device)))])[0] for device in ("cpu", "meta")
+    )
+    assert there is not None
+    assert absent is not None
+    assert (there.low, there.high, there.is_dense) == (absent.low, absent.high, absent.is_dense)
+    positions = torch.arange(there.low, there.high, 4)
+    assert there.is_dense or absent.is_between(positions).equal(there.is_between(positions))
+    assert there.is_dense != bool(there.is_between(positions).any())
+
+
+def test_a_view_without_memory_whose_axes_overlap_is_said() -> None:
+    x = torch.as_strided(vast(1 << 20), (1 << 10, 1 << 10, 4), (7, 3, 2))
+    with pytest.raises(NotSimulated, match="overlap"):
+        simulate(unmasked_copy, (2,), x, vast(2048), BLOCK=1024)

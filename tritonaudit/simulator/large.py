@@ -24,7 +24,7 @@ _FAR = 1 << 31
 """Elements: what an int32 cannot count."""
 _LINE = 16
 """Programs that are looked at along a line, or between two that differ, before it is known which are telling."""
-_MOST_GAPS = 8
+_MOST_GAPS = 4
 _WRAPPED, _ABOVE, _BELOW = 1, 2, 4
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
 from typing import TypeVar
 
 import torch
@@ -91,8 +90,12 @@ class Buffer:
     @cached_property
     def is_dense(self) -> bool:
         """Whether the view has no holes."""
-        elements = prod(size for size, _ in self._axes)
-        return bool((self.high - self.low) // self.itemsize <= elements) or not self.tensor.numel()
+        reach = 0  # from the first element to the last of those that the smaller axes reach
+        for size, stride in reversed(self._axes):
+            if stride > reach + 1:
+                return False
+            reach += (size - 1) * stride
+        return True
 
     @cached_property
     def _axes(self) -> tuple[tuple[int, int], ...]:
@@ -101,10 +104,15 @@ class Buffer:
         return tuple(sorted((axis for axis in axes if axis[0] > 1 and axis[1]), key=lambda axis: -axis[1]))
 
     def is_between(self, positions: torch.Tensor) -> torch.Tensor:
-        """Whether the bytes, which lie within the view's bounds, belong to none of its elements."""
+        """Whether the bytes, which lie within the view's bounds, belong to none of its elements.
+
+        Raises Unsupported for a view that is too large to tell.
+        """
         rest = torch.div(positions - self.low, self.itemsize, rounding_mode="floor")
-        if not self._is_nested:
+        if not self.is_absent:
             return self._holes[rest]
+        if not self._is_nested:
+            raise Unsupported("this access", "to a view without memory, whose axes overlap")
         for size, stride in self._axes:
             rest = rest - torch.div(rest, stride, rounding_mode="floor").clamp(max=size - 1) * stride
         return rest != 0

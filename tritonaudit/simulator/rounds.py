@@ -15,7 +15,7 @@ from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.slices import blocks_in
 from tritonaudit.simulator.values import Doubt, Value, joined, merged, unknown
 
-_MANY = 256
+_MANY = 32
 """Rounds that are executed one by one."""
 _LOOKED_AT = 8
 _SUMS = ("arith.addi", "tt.addptr")
