@@ -8,7 +8,7 @@ from math import prod
 
 import torch
 
-from tritonaudit.simulator.addressing import Addressing, Part, View
+from tritonaudit.simulator.addressing import Addressing, Gathered, Part, View
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Kind, Site
@@ -62,6 +62,8 @@ class Accesses:
             empty = _filled(other, (1, *type.shape), dtype_of(type))
             return Value(empty, None if other is not None else _left_out(where, site))
         view = self.addressing.view(pointer, where, type) or self.addressing.shared_view(pointer, where, type)
+        if view is None and (gathered := self.addressing.gathered(pointer, where, type, site)) is not None:
+            return self._load_gathered(gathered, where, other, type, site)
         if view is None and _goes_alone(pointer, where, type, site):
             return self._load_apart(torch.arange(len(site.programs)).split(1), pointer, where, other, type, site)
         if view is None:
@@ -85,6 +87,21 @@ class Accesses:
             sound[inside] = mask_tensor(doubt.sound)
             doubt = Doubt(sound, doubt.origin)
         return Value(whole, joined([doubt, None if other is not None else _left_out(where, site)]))
+
+    def _load_gathered(
+        self, gathered: Gathered, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site
+    ) -> Value:
+        found = gathered.selection.of(gathered.buffer.memory.typed(dtype_of(type)))
+        if where is None:
+            return Value(found)
+        count = max(found.shape[0], 1 if gathered.kept is None else gathered.kept.shape[0])
+        whole = _filled(other, (count, *type.shape), found.dtype)
+        inside = (slice(None), *gathered.lanes)
+        if gathered.kept is None:
+            whole[inside] = found
+        else:
+            whole[inside] = torch.where(gathered.kept, found, whole[inside])
+        return Value(whole, None if other is not None else _left_out(where, site))
 
     def _load_lanes(
         self, pointer: Value, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 
@@ -18,8 +20,9 @@ from tritonaudit.simulator.memory import (
     position_of,
 )
 from tritonaudit.simulator.numerics.elements import dtype_of
-from tritonaudit.simulator.selection import Indexed, Strided
-from tritonaudit.simulator.values import Mask, Value, mask_tensor
+from tritonaudit.simulator.rows import Rows
+from tritonaudit.simulator.selection import Indexed, Strided, Windows
+from tritonaudit.simulator.values import Doubt, Mask, Value, is_known_within, mask_tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,19 @@ class View:
     buffer: Buffer
     selection: Strided
     places: torch.Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """An access as views of one form from places of their own; `kept` tells which of these are meant (None: all).
+
+    `lanes` are those of the block, along each axis, that the views hold.
+    """
+
+    buffer: Buffer
+    selection: Windows
+    kept: torch.Tensor | None
+    lanes: tuple[slice, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +76,13 @@ class Addressing:
 
     def view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
         """The access as a view of one buffer, where it is one that lies within it."""
-        at = _certain(pointer)
+        at = _certain(pointer, where)
         steps = None if at is None else _steps(at)
         return None if at is None or steps is None else self._view(at, steps, where, type)
 
     def shared_view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
         """The same where programs share what they read."""
-        at = _certain(pointer)
+        at = _certain(pointer, where)
         if at is None or isinstance(at.base, int):
             return None
         bases, places = at.base.unique(return_inverse=True)
@@ -105,6 +121,49 @@ class Addressing:
             at = at.exact()
         return self.space[buffer_of(at.low)] if buffer_of(at.low) == buffer_of(at.high) else None
 
+    def gathered(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Gathered | None:
+        """The access as one view for each of many places in a buffer, where all of it lies within it."""
+        at = pointer.data
+        if not isinstance(at, (Affine, Rows)) or not (where is None or isinstance(where, Box)):
+            return None
+        rows, size = Rows.of(at, type.shape), dtype_of(type).itemsize
+        axes = [axis for axis, stride in enumerate(rows.strides) if stride and type.shape[axis] > 1]
+        parted = None if where is None else _parted(where, axes)
+        if where is not None and parted is None:
+            return None
+        kept, lanes = (None, (slice(None),) * len(type.shape)) if parted is None else parted
+        base = rows.base if kept is None else _replaced(rows.base, kept)
+        first, last = (int(edge) for edge in torch.aminmax(base))
+        buffer = self.space[buffer_of(first)] if buffer_of(first) == buffer_of(last) else None
+        if buffer is None or not buffer.is_dense or buffer.memory.shadow.is_kept:
+            return None
+        sizes, offset, reach = [1] * len(lanes), 0, 0
+        for axis in axes:
+            start, stop, _ = lanes[axis].indices(type.shape[axis])
+            sizes[axis] = max(0, stop - start)
+            offset += start * rows.strides[axis]
+            reach += (sizes[axis] - 1) * rows.strides[axis]
+        inside = buffer.low <= position_of(first) + offset and position_of(last) + offset + reach + size <= buffer.high
+        is_even = not (any(stride < 0 or stride % size for stride in rows.strides) or bool((base % size).any()))
+        if not inside or not is_even or min(sizes, default=1) < 1:
+            return None
+        starts = torch.div(position_of(base) + offset, size, rounding_mode="floor")
+        windows = Windows(starts, tuple(sizes), tuple(stride // size for stride in rows.strides))
+        self._check_rows(pointer, buffer, where, type, site)
+        return Gathered(buffer, windows, kept, lanes)
+
+    def _check_rows(self, pointer: Value, buffer: Buffer, where: Box | None, type: Type, site: Site) -> None:
+        """As `_check_address`, where all of the addresses are those of one buffer."""
+        for fault, doubt in self._doubted(pointer, site):
+            bad = ~mask_tensor(doubt.sound)
+            bad = bad if where is None else bad & where.tensor()
+            if not bool(bad.any()):
+                continue
+            shape = _shape(bad, None, type)
+            count = int(bad.sum()) * (prod(shape) // bad.numel())
+            if not self.faults.is_known(replace(fault, tensor=buffer.name), count):
+                self.report_lanes(fault, bad.expand(shape), pointer, site)
+
     # -- lanes -----------------------------------------------------------------------------------------------------
 
     def lanes(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
@@ -113,7 +172,7 @@ class Addressing:
 
     def _inside(self, pointer: Value, where: Mask | None, type: Type) -> Lanes | None:
         """Where the corners show that all of it lies within one buffer."""
-        at = _certain(pointer)
+        at = _certain(pointer, where)
         if at is None or not (where is None or isinstance(where, Box)):
             return None
         buffer = self._buffer(at)
@@ -176,12 +235,15 @@ class Addressing:
             self.faults.add_lanes(Fault(kind, site.location, buffer.name), bad, site, buffer.element(positions))
 
     def _check_address(self, pointer: Value, mask: torch.Tensor, site: Site) -> None:
+        for fault, doubt in self._doubted(pointer, site):
+            self.report_lanes(fault, ~mask_tensor(doubt.sound) & mask, pointer, site)
+
+    def _doubted(self, pointer: Value, site: Site) -> Iterator[tuple[Fault, Doubt]]:
+        """What an address that is in doubt would be reported as."""
         doubts = ((Kind.UNDEFINED_ADDRESS, pointer.undefined), (Kind.OVERFLOW_ADDRESS, pointer.wrapped))
         for kind, doubt in doubts:
             if doubt is not None and self.is_checked:
-                self.report_lanes(
-                    Fault(kind, site.location, origin=doubt.origin), ~mask_tensor(doubt.sound) & mask, pointer, site
-                )
+                yield Fault(kind, site.location, origin=doubt.origin), doubt
 
     def report_lanes(self, fault: Fault, bad: torch.Tensor, pointer: Value, site: Site) -> None:
         """Report the lanes in which `bad` holds, with the tensor and the element that the first of them goes to."""
@@ -197,9 +259,27 @@ class Addressing:
             self.faults.add_lanes(replace(fault, tensor=buffer.name), bad, site, elements)
 
 
-def _certain(pointer: Value) -> Affine | None:
-    """Addresses that are affine, and nothing about them in doubt."""
-    return pointer.affine if pointer.undefined is None and pointer.wrapped is None else None
+def _certain(pointer: Value, where: Mask | None) -> Affine | None:
+    """Addresses that are affine, and nothing about those that are meant in doubt."""
+    doubts = [doubt for doubt in (pointer.undefined, pointer.wrapped) if doubt is not None]
+    is_known = all(where is not None and is_known_within(where, doubt.sound) for doubt in doubts)
+    return pointer.affine if is_known else None
+
+
+def _parted(box: Box, axes: Sequence[int]) -> tuple[torch.Tensor | None, tuple[slice, ...]] | None:
+    """A mask as the lanes along these axes, the same for all, and the truth along the others, where it is so."""
+    inner = Box(tuple(one if axis in axes else None for axis, one in enumerate(box.intervals)), box.shape)
+    outer = Box(tuple(None if axis in axes else one for axis, one in enumerate(box.intervals)), box.shape)
+    if not inner.is_uniform:
+        return None
+    kept = None if outer.is_full else outer.tensor()
+    return None if kept is not None and not bool(kept.any()) else (kept, inner.slices())
+
+
+def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+    """The bases, any of those that are kept in place of the others."""
+    base, kept = torch.broadcast_tensors(base, kept)
+    return torch.where(kept, base, base.reshape(-1)[int(kept.reshape(-1).to(torch.uint8).argmax())])
 
 
 def _fits(at: Affine, steps: int, size: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 import torch
 
@@ -14,11 +15,14 @@ from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.elementwise import compute
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.values import Data, Doubt, Mask, Value, compact, everywhere, is_within, joined, mask_tensor
 
 _DIVISIONS = frozenset(
     ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.ceildivsi", "arith.floordivsi")
 )
+_LEAST_ROW = 8
+"""Lanes that a number stands for, so many that it is better kept as one."""
 _MAY_WRAP = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
 
@@ -86,9 +90,23 @@ def _structured(operation: Operation, values: Sequence[Value], type: Type) -> Da
     return None if rule is None else rule(operation, [value.data for value in values], type)
 
 
-def _sum(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
+def _sum(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
     left, right = data
-    return left.plus(right) if isinstance(left, Affine) and isinstance(right, Affine) else None
+    if isinstance(left, Affine) and isinstance(right, Affine):
+        return left.plus(right)
+    return row_sum(left, right, type)
+
+
+def row_sum(left: Data, right: Data, type: Type) -> Rows | None:
+    """The sum of what is affine, rows or a tensor, where it is rows that the type can hold."""
+    if isinstance(left, Box) or isinstance(right, Box) or not type.rank:
+        return None
+    if not any(isinstance(one, (Affine, Rows)) and any(one.strides) for one in (left, right)):
+        return None
+    if any(isinstance(one, torch.Tensor) and one[0].numel() * _LEAST_ROW > prod(type.shape) for one in (left, right)):
+        return None
+    total = Rows.of(left, type.shape).plus(Rows.of(right, type.shape))
+    return total if total is not None and _holds(type, total.bounds) else None
 
 
 def _difference(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
@@ -96,8 +114,11 @@ def _difference(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
     return left.minus(right) if isinstance(left, Affine) and isinstance(right, Affine) else None
 
 
-def _product(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
+def _product(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
     left, right = data
+    if isinstance(left, Rows) and isinstance(right, Affine) and right.is_uniform:
+        total = left.times(right.value)
+        return total if _holds(type, total.bounds) else None
     return left.product(right) if isinstance(left, Affine) and isinstance(right, Affine) else None
 
 
@@ -108,8 +129,9 @@ def _shifted(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
     return None
 
 
-def _same(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
-    return data[0] if isinstance(data[0], Affine) else None
+def _same(operation: Operation, data: Sequence[Data], __: Type) -> Data | None:
+    is_kept = isinstance(data[0], Affine) or (isinstance(data[0], Rows) and operation.name != "arith.trunci")
+    return data[0] if is_kept else None
 
 
 def _zero_extended(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
@@ -213,7 +235,7 @@ def _as_box(data: Data, type: Type) -> Box | None:
     """A mask that is the same in all lanes of a program holds in all of them or in none."""
     if isinstance(data, Box):
         return data
-    if isinstance(data, Affine) or data.numel() != data.shape[0]:
+    if isinstance(data, (Affine, Rows)) or data.numel() != data.shape[0]:
         return None
     holds = data.reshape(-1)
     if len(holds) == 1:
@@ -253,18 +275,21 @@ def _bits(type: Type) -> int:
     return 64 if type.element in ("index", "ptr") else int(type.element[1:])
 
 
+def _holds(type: Type, bounds: tuple[int, int]) -> bool:
+    """Whether the type holds what lies between these."""
+    edge = 1 << (_bits(type) - 1)
+    return -edge <= bounds[0] and bounds[1] < edge
+
+
 def _fitted(value: Value, type: Type, operation: Operation) -> Value:
     """An affine value that its type can hold; one that it cannot hold wraps around, lane by lane."""
     affine = value.affine
     assert affine is not None
-    bits = _bits(type)
-    edge = 1 << (bits - 1)
-    low, high = affine.bounds
-    if -edge <= low and high < edge:
+    edge = 1 << (_bits(type) - 1)
+    if _holds(type, affine.bounds):
         return value
     affine = affine.exact()
-    low, high = affine.bounds
-    if -edge <= low and high < edge:
+    if _holds(type, affine.bounds):
         return replace(value, data=affine)
     wide = affine.tensor(torch.int64)
     wrapped = wide.to(dtype_of(type))

@@ -152,13 +152,11 @@ class Faults:
         places = bad.nonzero()
         if not len(places):
             return
-        key = (fault.kind, fault.location, fault.tensor)
-        if (before := self.found.get(key)) is not None:
-            self.found[key] = replace(before, count=before.count + len(places))
+        if self.is_known(fault, len(places)):
             return
         first = tuple(places[0].tolist())
         other = None if others is None else int(others.expand(bad.shape)[first])
-        self.found[key] = replace(
+        self.found[fault.kind, fault.location, fault.tensor] = replace(
             fault,
             program=site.programs.id(min(first[0], len(site.programs) - 1)),
             lane=first[1:],
@@ -167,6 +165,14 @@ class Faults:
             count=len(places),
             chain=self.chain(fault, site, first),
         )
+
+    def is_known(self, fault: Fault, count: int) -> bool:
+        """Whether it has been reported before: then so many lanes more have it."""
+        key = (fault.kind, fault.location, fault.tensor)
+        before = self.found.get(key)
+        if before is not None:
+            self.found[key] = replace(before, count=before.count + count)
+        return before is not None
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.found.values())

@@ -8,13 +8,16 @@ from functools import partial
 
 import torch
 
+from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.arithmetic import row_sum
 from tritonaudit.simulator.foreign import as_addresses
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.sync import Ordering, ordering
-from tritonaudit.simulator.values import Doubt, Value, compact, joined
+from tritonaudit.simulator.values import Data, Doubt, Value, compact, joined
 
 
 def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -25,8 +28,14 @@ def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]
     doubts = joined([pointer.undefined, offset.undefined]), joined([pointer.wrapped, offset.wrapped])
     if pointer.affine is not None and offset.affine is not None:
         return (Value(pointer.affine.plus(offset.affine.times(size)), *doubts),)
-    steps = offset.tensor(frame.type(operation.operands[1])).to(torch.int64)
-    return (Value(pointer.tensor(type) + steps * size, *doubts),)
+    steps: Data
+    if isinstance(offset.data, (Affine, Rows)):
+        steps = offset.data.times(size)
+    else:
+        steps = offset.tensor(frame.type(operation.operands[1])).to(torch.int64) * size
+    if (rows := row_sum(pointer.data, steps, type)) is not None:
+        return (Value(rows, *doubts),)
+    return (Value(pointer.tensor(type) + Value(steps).tensor(type), *doubts),)
 
 
 def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

@@ -160,4 +160,28 @@ class Indexed:
         return False
 
 
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Views of one form, each from an element of its own: `starts`, of shape (programs or 1, *sizes or 1).
+
+    Along an axis where the views have more than one element, there is one start.
+    """
+
+    starts: torch.Tensor
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def of(self, memory: torch.Tensor) -> torch.Tensor:
+        """The elements, of shape (programs or 1, *sizes or 1)."""
+        rank = len(self.sizes)
+        axes = [axis for axis in range(rank) if self.sizes[axis] > 1]
+        sizes, strides = [self.sizes[axis] for axis in axes], [self.strides[axis] for axis in axes]
+        reach = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+        found = memory.as_strided((len(memory) - reach, *sizes), (1, *strides)).index_select(0, self.starts.flatten())
+        found = found.reshape(*self.starts.shape, *sizes)
+        order = [rank + 1 + axes.index(axis) if axis in axes else axis + 1 for axis in range(rank)]
+        ordered = found.permute(0, *order, *(axis + 1 for axis in axes))
+        return ordered.reshape(ordered.shape[: rank + 1])
+
+
 Selection: TypeAlias = "Strided | Indexed"

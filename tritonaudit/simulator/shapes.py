@@ -12,6 +12,7 @@ from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import constant
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.values import Data, Doubt, Mask, Value, everywhere, joined, mask_tensor
 
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -57,7 +58,7 @@ def _splat(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
 def _broadcast(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     value, shape = frame[operation.operands[0]], frame.result(operation).shape
     data = value.data
-    if isinstance(data, Affine):
+    if isinstance(data, (Affine, Rows)):
         data = data.broadcast(shape)
     elif isinstance(data, Box):
         data = data.broadcast(shape) or data.tensor()

@@ -12,9 +12,10 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Location, Type
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
+from tritonaudit.simulator.rows import Rows
 
-Data: TypeAlias = "torch.Tensor | Affine | Box"
-"""A tensor of shape (programs or 1, *sizes or 1), integers that are affine, or a mask that is a box."""
+Data: TypeAlias = "torch.Tensor | Affine | Rows | Box"
+"""A tensor of shape (programs or 1, *sizes or 1), integers that are affine or rows, or a mask that is a box."""
 
 Mask: TypeAlias = "torch.Tensor | Box"
 
@@ -107,11 +108,16 @@ def both(one: Mask, two: Mask) -> Mask:
     return mask_tensor(one) & mask_tensor(two)
 
 
-def is_within(inner: Mask, outer: Mask) -> bool:
-    """Whether one mask holds only where the other does."""
+def is_known_within(inner: Mask, outer: Mask) -> bool:
+    """Whether that is so without a look at every lane."""
     if inner is outer:
         return True
-    if isinstance(inner, Box) and isinstance(outer, Box) and inner.shape == outer.shape and inner.is_within(outer):
+    return isinstance(inner, Box) and isinstance(outer, Box) and inner.shape == outer.shape and inner.is_within(outer)
+
+
+def is_within(inner: Mask, outer: Mask) -> bool:
+    """Whether one mask holds only where the other does."""
+    if is_known_within(inner, outer):
         return True
     return not bool((mask_tensor(inner) & ~mask_tensor(outer)).any())
 
@@ -122,7 +128,7 @@ def is_same(one: Value, two: Value) -> bool:
         difference = one.data.minus(two.data)
         return difference.is_lane_constant and not bool(torch.as_tensor(difference.base).any())
     if isinstance(one.data, torch.Tensor) and isinstance(two.data, torch.Tensor):
-        return torch.equal(bits_of(one.data), bits_of(two.data))
+        return bool(torch.equal(bits_of(one.data), bits_of(two.data)))
     return one.data is two.data
 
 
@@ -192,7 +198,7 @@ def _doubt_taken(doubt: Doubt | None, index: torch.Tensor) -> Doubt | None:
     if doubt is None:
         return None
     sound = taken(doubt.sound, index)
-    assert not isinstance(sound, Affine)
+    assert not isinstance(sound, (Affine, Rows))
     return replace(doubt, sound=sound)
 
 
