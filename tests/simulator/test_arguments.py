@@ -15,8 +15,12 @@ import triton.language as tl
 
 from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import standing_in
+from tritonaudit.capture.record import Recorder, installed, recording
 from tritonaudit.simulator.faults import Kind
-from tritonaudit.simulator.live import NoProgram
+from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 
 
@@ -141,3 +145,13 @@ def test_gluon_is_not_simulated() -> None:
 
     with pytest.raises(NotSimulated, match="gluon: of_one"):
         simulate(gluon.jit(of_one.fn), (1,), torch.zeros(1))
+
+
+def test_what_is_only_compiled_is_not_executed() -> None:
+    out = torch.zeros(1)
+    recorder = Recorder("sm_89", execute=Execution(FreshMemory()).launch)
+    with standing_in(device_for("sm_89"), 1 << 20), installed(), recording(recorder):
+        of_one.warmup(out, grid=(1,))
+        assert (len(recorder.launches), out.item()) == (1, 0)
+        of_one[(1,)](out)
+        assert out.item() == 1

@@ -158,7 +158,9 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         return None
     if isinstance(result, Specialised):
         bound = _bound(self, args, kwargs)
-        _record(_active, self, result, bound, _grid(grid, bound))
+        launch = _record(_active, self, result, bound, _grid(grid, bound))
+        if _active.execute is not None and not warmup:
+            _active.execute(launch, bound)
     return result
 
 
@@ -230,7 +232,7 @@ def _grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int] | None:
 
 def _record(
     recorder: Recorder, function: Any, made: Specialised, bound: dict[str, Any], grid: tuple[int, int, int] | None
-) -> None:
+) -> Launch:
     built = made.built(recorder.target) if recorder.front_end else None
     outcome = built.outcome if built else None
     storages: dict[int, int] = {}
@@ -249,8 +251,7 @@ def _record(
         subject=recorder.subject,
     )
     recorder.add(launch)
-    if recorder.execute is not None:
-        recorder.execute(launch, bound)
+    return launch
 
 
 def is_gluon(function: Any) -> bool:
