@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,3 +159,37 @@ def test_what_the_interpreter_is_known_to_get_wrong_it_is_not_asked(
 
 def test_nobody_is_asked_unasked() -> None:
     assert simulate(unmasked, (1,), normal(8), torch.zeros(8), N=8).cross_check is None
+
+
+SCRIPT = """
+import torch, triton, triton.language as tl
+from tritonaudit import simulate
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import stand_in_driver
+
+stand_in_driver(device_for("sm_89"))
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])
+@triton.heuristics({"IS_EVEN": lambda arguments: arguments["n"] % arguments["BLOCK"] == 0})
+@triton.jit
+def scale(x_ptr, out_ptr, n, factor, IS_EVEN: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + lanes) if IS_EVEN else tl.load(x_ptr + lanes, mask=lanes < n)
+    tl.store(out_ptr + lanes, x * factor, mask=lanes < n)
+
+if __name__ == "__main__":
+    x, out = torch.arange(1000.0), torch.empty(1000)
+    found = simulate(scale, lambda meta: (triton.cdiv(1000, meta["BLOCK"]),), x, out, 1000, 2.5, cross_check=True)
+    assert out.equal(x * 2.5)
+    print(found.cross_check)
+"""
+
+
+def test_an_autotuned_kernel_of_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "scale.py"
+    script.write_text(SCRIPT)
+    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert ran.stdout.strip() == str(CrossCheck()), ran.stderr

@@ -136,9 +136,11 @@ def _packed(value: Any, storages: dict[int, int], contents: list[torch.Tensor]) 
 
 
 def _module_of(path: str) -> str:
-    """The name under which the file is imported here."""
-    names = [name for name, module in list(sys.modules.items()) if getattr(module, "__file__", None) == path]
-    return next((name for name in names if name != "__main__"), "")
+    """The name under which the file is imported here; empty for what is run."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == path and module.__name__ == name != "__main__":
+            return name
+    return ""
 
 
 @dataclass

@@ -48,8 +48,12 @@ class Interpretation:
 
 
 def choose_interpreter() -> None:
-    """Make the `triton` that is imported next interpret its kernels."""
+    """Make the `triton` that is imported next interpret its kernels; there need be no GPU for its autotuner."""
     os.environ["TRITON_INTERPRET"] = "1"
+    from tritonaudit.capture.device import device_for
+    from tritonaudit.capture.driver import stand_in_driver
+
+    stand_in_driver(device_for("sm_89"))
 
 
 def interpret(task: Interpretation) -> tuple[torch.Tensor, ...]:
