@@ -16,6 +16,7 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
 from tritonaudit.simulator.contraction import plan_of
 from tritonaudit.simulator.faults import Kind
@@ -155,7 +156,11 @@ def test_as_many_sums_are_contracted_as_in_the_machine_code(kernel: Any) -> None
 
 def _compiled(kernel: Any) -> Any:
     signature = {"x": "*fp32", "y": "*fp32", "z": "*fp32", "out": "*fp32", "n": "i32", "BLOCK": "constexpr"}
-    source = ASTSource(fn=kernel, signature=signature, constexprs={(5,): BLOCK})
+    if VERSION >= (3, 3):
+        source = ASTSource(fn=kernel, signature=signature, constexprs={(5,): BLOCK})
+    else:
+        del signature["BLOCK"]
+        source = ASTSource(fn=kernel, signature=signature, constants={"BLOCK": BLOCK})
     return triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm
 
 
