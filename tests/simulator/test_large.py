@@ -318,6 +318,29 @@ def test_a_launch_with_memory_runs_all_of_its_programs() -> None:
     assert found.programs is None
 
 
+@triton.jit
+def wrapped_rows(x_ptr, out_ptr, rows, k, stride, shift, M: tl.constexpr, K: tl.constexpr):
+    row = (tl.program_id(0) * M + tl.arange(0, M)) % rows
+    inner = tl.arange(0, K)
+    at = x_ptr + row[:, None] * stride + inner[None, :]
+    sums = tl.zeros([M], tl.float32)
+    for _ in range(0, k, K):
+        sums += tl.sum(tl.load(at + shift), 1)
+        at += K
+    tl.store(out_ptr + tl.program_id(0) * M + tl.arange(0, M), sums)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_rows_that_wrap_around_are_followed_through_a_long_loop(shift: int) -> None:
+    rows, k = 1000, 1 << 20
+    x = vast(rows, k)
+    found = simulate(wrapped_rows, (8,), x, vast(1024), rows, k, k, shift, M=128, K=1 << 12)
+    assert found.untold == ()
+    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD] * shift
+    if shift:
+        assert (found.faults[0].program, found.faults[0].element) == ((7, 0, 0), rows * k)
+
+
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_a_loop_over_all_of_a_tensor_is_looked_at_here_and_there(is_masked: bool) -> None:
     found = simulate(total, (1,), vast(MANY), vast(1), MANY, IS_MASKED=is_masked, BLOCK=64)

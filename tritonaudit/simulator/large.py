@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.ir import Module, Operation, Type
@@ -18,6 +19,7 @@ from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import is_absent, position_of
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.programs import Grid
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.values import Value, mask_tensor
 
 _FAR = 1 << 31
@@ -180,6 +182,11 @@ def _kind(pointer: Value, size: int) -> torch.Tensor:
         base = torch.as_tensor(at.base).reshape(-1)
         low, high = at.span
         lowest, highest = base + low, base + high
+    elif isinstance(pointer.data, Rows):
+        rows = pointer.data
+        low, high = Affine(0, rows.strides, rows.shape, 0, 0).span
+        bases = rows.base.reshape(rows.base.shape[0], -1)
+        lowest, highest = bases.amin(1) + low, bases.amax(1) + high
     else:
         addresses = pointer.tensor(Type("ptr"))
         addresses = addresses.reshape(addresses.shape[0], -1)

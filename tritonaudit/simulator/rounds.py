@@ -12,6 +12,7 @@ from tritonaudit.simulator.control import number_of, rounds_of
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.slices import blocks_in
 from tritonaudit.simulator.values import Doubt, Value, joined, merged, unknown
 
@@ -92,12 +93,21 @@ def _after(operation: Operation, first: Value, second: Value, rounds: int, type:
         if -edge <= low and high < edge:
             return Value(reached, *doubts)
         wide = reached.tensor(torch.int64)
+    elif isinstance(first.data, Rows) and isinstance(second.data, Rows) and type.is_pointer:
+        return Value(_rows_after(first.data, second.data, rounds), *doubts)
     else:
         one, two = (value.tensor(type).to(torch.int64) for value in (first, second))
         wide = one + (two - one) * rounds
     sound = (wide >= -edge) & (wide <= edge - 1)
     fresh = None if bool(sound.all()) else Doubt(sound, operation.location)
     return Value(wide.to(dtype_of(type)), doubts[0], joined([doubts[1], fresh]))
+
+
+def _rows_after(first: Rows, second: Rows, rounds: int) -> Rows:
+    base = first.base + (second.base - first.base) * rounds
+    strides = tuple(one + (two - one) * rounds for one, two in zip(first.strides, second.strides, strict=True))
+    low, high = (int(edge) for edge in torch.aminmax(base))
+    return Rows(base, strides, first.shape, low, high)
 
 
 def _growing(operation: Operation) -> Sequence[bool]:

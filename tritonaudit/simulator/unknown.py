@@ -13,8 +13,10 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.faults import Fault, Kind, Site
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
-from tritonaudit.simulator.memory import buffer_of
+from tritonaudit.simulator.memory import buffer_of, position_of
+from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.rounds import some_rounds
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.sync import Ordering
 from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor, unknown
 
@@ -73,8 +75,25 @@ class UnknownAccesses(Accesses):
                 return
             pointer, site = replace(pointer, wrapped=None).take(places), site.take(places)
             mask = None if mask is None else mask.take(places)
+        if self._is_inside(pointer, dtype_of(type).itemsize):
+            return
         where = None if mask is None else _lanes(mask) if isinstance(mask.data, Affine) else mask.data
         self.addressing.lanes(pointer, where, type, site, kind)
+
+    def _is_inside(self, pointer: Value, size: int) -> bool:
+        """Whether the bounds of rows show that all of them lie within one tensor."""
+        rows = pointer.data
+        if not isinstance(rows, Rows) or pointer.undefined is not None:
+            return False
+        low, high = rows.bounds
+        buffer = self.addressing.space[buffer_of(low)]
+        if buffer is None or not buffer.is_dense or buffer_of(high) != buffer.number:
+            return False
+        is_within = buffer.low <= position_of(low) and position_of(high) + size <= buffer.high
+        is_whole = not any(stride % size for stride in rows.strides) and bool(
+            (position_of(rows.base) % size == 0).all()
+        )
+        return is_within and is_whole
 
     def _is_absent(self, pointer: Value) -> bool:
         """Whether some of the lanes may go to memory that is not there."""
