@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from tritonaudit.simulator import control, fused, loads_stores, prints, products, reductions, shapes, statements
+from tritonaudit.simulator import control, faithful, fused, loads_stores, prints, products, reductions, shapes, statements
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
@@ -81,6 +81,8 @@ class Run:
     handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = lambda known: known
     contracts: bool = True
     is_partial: bool = False
+    as_gpu: bool = False
+    ttgir: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     notes = Notes(faults, clocks) if run.is_checked else None
     accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)
     handlers = facts.contracted if run.contracts else facts.handlers
+    if run.as_gpu:
+        handlers = faithful.handlers_of(module, run.ttgir, handlers)
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
     turns = Turns() if facts.waits and not run.is_partial else None
     machine = Machine(

@@ -1,0 +1,25 @@
+"""As an H100 computes: handlers that give its bits, approximations and orders of sums included.
+
+A model says of which operations of a module it knows the bits. What none covers is executed as it always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from tritonaudit.simulator.ir import Module
+from tritonaudit.simulator.machine import Handler
+
+Model: TypeAlias = Callable[[Module, str, Mapping[str, Handler]], Mapping[str, Handler]]
+"""From a module, its TTGIR (empty if that is not known) and what executes it so far: what is to execute it instead."""
+
+_MODELS: tuple[Model, ...] = ()
+
+
+def handlers_of(module: Module, ttgir: str, known: Mapping[str, Handler]) -> Mapping[str, Handler]:
+    """What executes the operations of a module as a GPU does, with those of `known` for the rest."""
+    found = dict(known)
+    for model in _MODELS:
+        found |= model(module, ttgir, found)
+    return found
