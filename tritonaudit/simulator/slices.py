@@ -93,6 +93,10 @@ def sources_of(function: Function) -> dict[int, list[int]]:
 
     branches(function.region.blocks)
     for operation in blocks_in(function.region.blocks):
+        if operation.name == "scf.for":
+            for target, values in _carried(operation):
+                note(target, *values)
+            continue
         for result in operation.results:
             note(result, *operation.operands)
         for region in operation.regions:
@@ -104,3 +108,15 @@ def sources_of(function: Function) -> dict[int, list[int]]:
                 for argument in block.arguments:
                     note(argument, *operation.operands, *last.operands)
     return found
+
+
+def _carried(loop: Operation) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """What the counter, the values that a loop carries and its results are computed from."""
+    block = loop.regions[0].block
+    counter, *arguments = block.arguments
+    bounds, first = loop.operands[:3], loop.operands[3:]
+    yield counter, bounds
+    passed = block.operations[-1].operands
+    for argument, result, before, after in zip(arguments, loop.results, first, passed, strict=True):
+        yield argument, (before, after, counter)
+        yield result, (before, after, *bounds)
