@@ -67,6 +67,21 @@ def test_files_run_on_tensors_of_a_gpu_that_is_not_there(tmp_path: Path) -> None
     assert rejected.error.startswith("does not compile: ")
 
 
+def test_products_of_float16_are_those_of_a_gpu(tmp_path: Path) -> None:
+    fine, mixed = ran(
+        tmp_path,
+        "a = torch.randn(40, 300).half().cuda().requires_grad_()\nb = torch.randn(300, 20).half().cuda()\n"
+        "product = a @ b\nassert torch.equal(product, (a.float() @ b.float()).half())\n"
+        "out = torch.empty_like(product)\nassert torch.mm(a.detach(), b, out=out) is out\n"
+        "assert torch.equal(out, product)\n"
+        "assert torch.equal(torch.einsum('ij,jk->ik', a, b), product)\n"
+        "product.sum().backward()\nassert a.grad.dtype == torch.float16 and a.grad.abs().sum() > 0\n",
+        "torch.ones(4, 4).half().cuda() @ torch.ones(4, 4).cuda()\n",
+    )
+    assert fine.error == ""
+    assert mixed.error.startswith("RuntimeError: expected m1 and m2 to have the same dtype")
+
+
 def flag(line: int, kind: str = "out-of-bounds load") -> Flag:
     return Flag(kind, "a.py", line, "kernel", "x_ptr", "program (0, 0, 0)")
 

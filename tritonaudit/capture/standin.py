@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map
 
 from tritonaudit.capture.device import Device
 
@@ -41,6 +42,9 @@ _GPU = torch.device("cuda", 0)
 _READS = frozenset(
     ("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "numpy", "__array__", "nonzero", "unique")
 )
+_PRODUCTS = frozenset(
+    ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d")
+) | {"scaled_dot_product_attention"}
 _EMPTY = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"))
 
 
@@ -70,6 +74,8 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
             return 0
         if name in _READS and any(isinstance(a, torch.Tensor) and _real_device(a).type == "meta" for a in args):
             raise DataRead(f"host code reads the data of a tensor on the GPU (`{name}`)")
+        if name in _PRODUCTS and self._host == "cpu":
+            return _in_single(func, args, kwargs)
         result = func(*args, **kwargs)
         if name in _EMPTY and self._host == "cpu" and isinstance(result, torch.Tensor):
             _zero_unseen(result)
@@ -86,6 +92,21 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
                 kwargs["device"] = "meta"
         kwargs.pop("non_blocking", None)
         return tuple(places), kwargs
+
+
+def _in_single(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A product of float16 as a GPU computes it, in float32: a CPU without such instructions takes minutes for it."""
+    given = [value for value in tree_leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
+    if {value.dtype for value in given if value.is_floating_point()} != {torch.float16}:
+        return func(*args, **kwargs)
+    target = kwargs.pop("out", None)
+    args, kwargs = tree_map(_widened, (args, kwargs))
+    result = func(*args, **kwargs).half()
+    return result if target is None else target.copy_(result)
+
+
+def _widened(value: Any) -> Any:
+    return value.float() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
 def _zero_unseen(tensor: torch.Tensor) -> None:
