@@ -10,7 +10,7 @@ and a sum come into one block, they stay apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tritonaudit.simulator.ir import Block, Function, Module, Operation, Region
@@ -45,17 +45,20 @@ class Contraction:
 class Plan:
     """Of a module's values, by function and number: the sums that are contracted, and products that are not needed.
 
-    A product is not needed where sums of the same line alone use it, and all of them take it in.
+    A product is not needed where sums of the same line alone use it, and all of them take it in. `reduced` are the
+    products that a reduction adds up where its sums can take them in.
     """
 
     sums: Mapping[tuple[str, int], Contraction]
     unneeded: frozenset[tuple[str, int]]
+    reduced: Mapping[tuple[str, int], Contraction]
 
 
 def plan_of(module: Module) -> Plan:
     """How the sums and products of a module are contracted."""
     sums: dict[tuple[str, int], Contraction] = {}
     unneeded: set[tuple[str, int]] = set()
+    reduced: dict[tuple[str, int], Contraction] = {}
     for function in module.functions:
         text = _Text(function)
         planner = _Planner(text)
@@ -64,7 +67,8 @@ def plan_of(module: Module) -> Plan:
                 planner.contract(operation, place)
         sums |= {(function.name, number): one for number, one in planner.sums.items()}
         unneeded |= {(function.name, number) for number in text.definition if planner.is_unneeded(number)}
-    return Plan(sums, frozenset(unneeded))
+        reduced |= {(function.name, number): one for number, one in planner.reduced()}
+    return Plan(sums, frozenset(unneeded), reduced)
 
 
 # -- the text of a function --------------------------------------------------------------------------------------------
@@ -231,6 +235,15 @@ class _Planner:
             if taken is None or taken.is_left == bool(use.operand) or at is None or (at.path, at.line) != line:
                 return False
         return bool(uses)
+
+    def reduced(self) -> Iterator[tuple[int, Contraction]]:
+        """The reductions of products that are known in the reduction's place."""
+        for place in self._text.places:
+            for operation in place.operations:
+                if operation.name == "tt.reduce" and len(operation.operands) == 1:
+                    found = self._product(operation, 0, place)
+                    if found is not None:
+                        yield operation.results[0], found[1]
 
     def _product(self, operation: Operation, operand: int, place: _Place) -> tuple[int, Contraction] | None:
         """The product that is an operand of a sum in a place."""

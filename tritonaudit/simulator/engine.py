@@ -11,7 +11,17 @@ from typing import Any
 
 import torch
 
-from tritonaudit.simulator import control, faithful, fused, loads_stores, prints, products, reductions, shapes, statements
+from tritonaudit.simulator import (
+    control,
+    faithful,
+    fused,
+    loads_stores,
+    prints,
+    products,
+    reductions,
+    shapes,
+    statements,
+)
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
@@ -71,7 +81,9 @@ class Run:
     `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
     `handlers` may put others in place of those that execute the operations of the launch's module. `contracts`: sums
     take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is off. `is_partial`:
-    only some programs run, so that what the launch writes is not known, and stays as it is.
+    only some programs run, so that what the launch writes is not known, and stays as it is. `as_gpu`: as an H100
+    computes, its approximations, and sums and products in its order, bit by bit; slower. `ttgir` is the program as
+    Triton lays it out over that GPU's threads, empty where that is not known.
     """
 
     is_checked: bool = True
@@ -115,7 +127,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)
     handlers = facts.contracted if run.contracts else facts.handlers
     if run.as_gpu:
-        handlers = faithful.handlers_of(module, run.ttgir, handlers)
+        handlers = faithful.handlers_of(module, run.ttgir, handlers, run.contracts)
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
     turns = Turns() if facts.waits and not run.is_partial else None
     machine = Machine(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tritonaudit.simulator import sums
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.machine import Handler
 
@@ -17,9 +18,15 @@ Model: TypeAlias = Callable[[Module, str, Mapping[str, Handler]], Mapping[str, H
 _MODELS: tuple[Model, ...] = ()
 
 
-def handlers_of(module: Module, ttgir: str, known: Mapping[str, Handler]) -> Mapping[str, Handler]:
-    """What executes the operations of a module as a GPU does, with those of `known` for the rest."""
+def handlers_of(
+    module: Module, ttgir: str, known: Mapping[str, Handler], contracts: bool = True
+) -> Mapping[str, Handler]:
+    """What executes the operations of a module as a GPU does, with those of `known` for the rest.
+
+    `contracts`: sums take in products without a rounding between.
+    """
     found = dict(known)
+    found |= sums.handlers_of(module, ttgir, found, contracts)
     for model in _MODELS:
         found |= model(module, ttgir, found)
     return found

@@ -33,14 +33,14 @@ def _sum(
     if found is None:
         return elementwise(machine, operation, frame)
     values = frame.operands(operation)
-    a, b = (_moved(machine, number, found.moves, frame) for number in found.factors)
+    a, b = (moved(machine, number, found.moves, frame) for number in found.factors)
     c = values[int(found.is_left)].tensor(frame.result(operation))
     if found.is_left and operation.name == "arith.subf":
         c = -c
     return (Value(fma(-a if found.is_negative else a, b, c), *_doubts(values)),)
 
 
-def _moved(machine: Machine, number: int, moves: tuple[Operation, ...], frame: Frame) -> torch.Tensor:
+def moved(machine: Machine, number: int, moves: tuple[Operation, ...], frame: Frame) -> torch.Tensor:
     """A factor in the shape of the sum."""
     value = Value(frame.tensor(number))
     inner = Frame(frame.function, frame.programs, has_lanes=frame.has_lanes)

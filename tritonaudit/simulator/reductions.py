@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import torch
 
@@ -14,24 +15,34 @@ from tritonaudit.simulator.values import Doubt, Value, joined, mask_tensor
 
 _Whole = Callable[[torch.Tensor, int], torch.Tensor]
 
+Computed: TypeAlias = Callable[[Sequence[torch.Tensor]], "list[torch.Tensor]"]
+"""What comes of blocks, of shape (programs, *sizes) each."""
+
 
 def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     axis = int(operation.attributes["axis"]) + 1
     region = operation.regions[0]
 
     def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        whole = _WHOLE.get(_only(region)) if len(blocks) == 1 else None
-        if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or _only(region) in _SELECTING):
+        whole = _WHOLE.get(only(region)) if len(blocks) == 1 else None
+        if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or only(region) in _SELECTING):
             return [whole(blocks[0], axis).to(blocks[0].dtype)]
         return _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
 
+    return reduced(operation, frame, computed)
+
+
+def reduced(operation: Operation, frame: Frame, computed: Computed) -> tuple[Value, ...]:
+    """What a reduction gives that is computed so, and what of that is in doubt."""
+    axis = int(operation.attributes["axis"]) + 1
+    region = operation.regions[0]
     blocks = _operands(operation, frame, axis)
     results = computed(blocks)
     doubt = _doubt(operation, frame, lambda sound: sound.all(axis))
     if doubt is not None and doubt.is_masked:
         left_out = _left_out(operation, frame, blocks)
-        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~mask_tensor(doubt.sound)
-        if _only(region) not in _SUMS:
+        weighs = _weighs(only(region), blocks, left_out, results, computed, axis) & ~mask_tensor(doubt.sound)
+        if only(region) not in _SUMS:
             weighs = weighs & ~torch.stack(left_out).any(0).all(axis)
         doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else None
     return tuple(Value(result, doubt) for result in results)
@@ -39,8 +50,6 @@ def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
 
 _SUMS = frozenset(("arith.addf", "arith.addi"))
 """These add up over many blocks: one that is left out as a whole counts where it adds something."""
-
-_Computed = Callable[[Sequence[torch.Tensor]], list[torch.Tensor]]
 
 
 def _left_out(operation: Operation, frame: Frame, blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -58,7 +67,7 @@ def _weighs(
     blocks: Sequence[torch.Tensor],
     left_out: Sequence[torch.Tensor],
     results: Sequence[torch.Tensor],
-    computed: _Computed,
+    computed: Computed,
     axis: int,
 ) -> torch.Tensor:
     """Where it counts what masks left out, which takes part as 0 or as what was computed of that.
@@ -113,25 +122,35 @@ _NEUTRAL: dict[str, Callable[[torch.dtype], torch.Tensor]] = {
 
 def _scan(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     axis = int(operation.attributes["axis"]) + 1
+    region = operation.regions[0]
+
+    def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        whole = _RUNNING.get(only(region)) if len(blocks) == 1 else None
+        if whole is not None and blocks[0].dtype in _EXACT_OR_SINGLE:
+            return [whole(blocks[0], axis).to(blocks[0].dtype)]
+        lines = _running(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
+        return [line.movedim(0, axis) for line in lines]
+
+    return scanned(operation, frame, computed)
+
+
+def scanned(operation: Operation, frame: Frame, computed: Computed) -> tuple[Value, ...]:
+    """What a scan gives whose elements are computed so, in their order, and what of that is in doubt."""
+    axis = int(operation.attributes["axis"]) + 1
     is_reverse = bool(operation.attributes.get("reverse"))
     turn: Callable[[torch.Tensor], torch.Tensor] = lambda one: one.flip(axis) if is_reverse else one  # noqa: E731
     region = operation.regions[0]
 
-    def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        turned = [turn(block) for block in blocks]
-        whole = _RUNNING.get(_only(region)) if len(blocks) == 1 else None
-        if whole is not None and blocks[0].dtype in _EXACT_OR_SINGLE:
-            return [turn(whole(turned[0], axis).to(blocks[0].dtype))]
-        lines = _running(machine, region, frame, [block.movedim(axis, 0) for block in turned])
-        return [turn(line.movedim(0, axis)) for line in lines]
+    def turned(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [turn(one) for one in computed([turn(block) for block in blocks])]
 
     blocks = _operands(operation, frame, axis)
-    results = computed(blocks)
+    results = turned(blocks)
     doubt = _doubt(operation, frame, lambda sound: turn(turn(sound).to(torch.uint8).cummin(axis).values.bool()))
     if doubt is not None and doubt.is_masked:
         left_out = _left_out(operation, frame, blocks)
         own = torch.stack(left_out).any(0)
-        weighs = _weighs(_only(region), blocks, left_out, results, computed, axis) & ~mask_tensor(doubt.sound) & ~own
+        weighs = _weighs(only(region), blocks, left_out, results, turned, axis) & ~mask_tensor(doubt.sound) & ~own
         doubt = Doubt(~weighs, doubt.origin) if bool(weighs.any()) else replace(doubt, sound=~own)
     return tuple(Value(result, doubt) for result in results)
 
@@ -161,7 +180,7 @@ def _doubt(operation: Operation, frame: Frame, along: Callable[[torch.Tensor], t
 # -- by the operations of the region -----------------------------------------------------------------------------------
 
 
-def _combined(
+def combined(
     machine: Machine, region: Region, frame: Frame, left: Sequence[torch.Tensor], right: Sequence[torch.Tensor]
 ) -> list[torch.Tensor]:
     """What the region makes of two lists of elements."""
@@ -180,7 +199,7 @@ def _tree(machine: Machine, region: Region, frame: Frame, lines: Sequence[torch.
     while (size := lines[0].shape[0]) > 1:
         half = size // 2
         left, right = [line[: 2 * half : 2] for line in lines], [line[1 : 2 * half : 2] for line in lines]
-        found = _combined(machine, region, frame, left, right)
+        found = combined(machine, region, frame, left, right)
         odd = [line[2 * half :] for line in lines]
         lines = [torch.cat([one, rest]) if len(rest) else one for one, rest in zip(found, odd, strict=True)]
     return [line[0] for line in lines]
@@ -191,7 +210,7 @@ def _running(machine: Machine, region: Region, frame: Frame, lines: Sequence[tor
     found = [line.clone() for line in lines]
     step = 1
     while step < found[0].shape[0]:
-        sums = _combined(machine, region, frame, [one[:-step] for one in found], [one[step:] for one in found])
+        sums = combined(machine, region, frame, [one[:-step] for one in found], [one[step:] for one in found])
         found = [torch.cat([one[:step], total]) for one, total in zip(found, sums, strict=True)]
         step *= 2
     return found
@@ -204,7 +223,7 @@ _EXACT_OR_SINGLE = frozenset((*_INTEGERS, torch.float32, torch.float64))
 _SELECTING = frozenset(("arith.maximumf", "arith.minimumf"))
 
 
-def _only(region: Region) -> str:
+def only(region: Region) -> str:
     """The one operation of a region that combines its two arguments, in whichever order."""
     *operations, last = region.block.operations
     if len(operations) != 1 or last.operands != operations[0].results:
