@@ -38,7 +38,8 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
 _IDLE = 150.0  # more than torch takes to be imported by all workers at once; a test that compiles for so long hangs
-_RULE = f"""Shares are of the launches that are simulated. Exact: every byte of every tensor, any NaN for any other.
+_RULE = f"""Shares are of the launches that are simulated, which the engine computes as an H100 does (`as_gpu`).
+Exact: every byte of every tensor, any NaN for any other.
 Within bounds: each element is no farther from the engine's than {FACTOR:g} times the largest deviation that it, or the
 {GROUP} elements nearest to it in magnitude, show in up to {PERTURBED} executions with errors; or it is the neighbour,
 where there are any deviations. With errors: every inexact result is moved by all of its declared error

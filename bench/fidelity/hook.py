@@ -185,14 +185,14 @@ def _with_program(recorded: Recorded, made: tuple[Launch, list[Argument]], befor
     places = {one.untyped_storage()._cdata: place for place, one in enumerate(before)}
     order = [places[storage._cdata] for storage in storages_of(one.value for one in arguments)]
     after = [recorded.after[place] for place in order] if recorded.after else []
-    contracts = bool(dict(launch.program.options).get("enable_fp_fusion", True))
     return replace(
         recorded,
         ttir=launch.program.ttir,
         grid=launch.grid,
         arguments=arguments,
         after=after,
-        contracts=contracts,
+        options=launch.program.options,
+        contracts=launch.program.contracts,
     )
 
 

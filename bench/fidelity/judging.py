@@ -15,9 +15,11 @@ from bench.fidelity.comparing import Difference, are_within, difference, distanc
 from bench.fidelity.perturbing import Perturbation, Unbounded, inexact_operations
 from bench.fidelity.recording import Recorded, bytes_of, load, storages_of
 from bench.fidelity.rows import Row, Verdict
+from tritonaudit.capture.launch import Program
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.simulator.engine import Run, execute
 from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.gpu_program import TARGET, ttgir_of
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.simulator.machine import NotSimulated
@@ -57,7 +59,7 @@ def _judged(recorded: Recorded, started: float) -> Row:
         return unjudged(recorded, f"Triton's front end: {recorded.error}")
     try:
         launch = _Launch.of(recorded)
-        ours, faults = launch.run(Run(contracts=recorded.contracts))
+        ours, faults = launch.as_gpu()
     except NotSimulated as error:
         line = error.location.line if error.location is not None else 0
         return unjudged(recorded, f"{error}" + (f" (line {line})" if line else ""))
@@ -145,6 +147,12 @@ class _Launch:
         arguments = copy.deepcopy(list(self.recorded.arguments))
         outcome = execute(self.module, self.recorded.grid, arguments, run)
         return self.typed([bytes_of(one) for one in storages_of(one.value for one in arguments)]), outcome.faults
+
+    def as_gpu(self) -> tuple[list[torch.Tensor], tuple[Fault, ...]]:
+        """As `run`, computed as the GPU computes."""
+        recorded = self.recorded
+        ttgir = ttgir_of(Program(TARGET, recorded.ttir, recorded.options))
+        return self.run(Run(contracts=recorded.contracts, as_gpu=True, ttgir=ttgir))
 
     def typed(self, contents: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """The elements of storages; what is left of one whose size is no multiple of theirs is not looked at."""

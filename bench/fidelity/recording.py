@@ -18,7 +18,8 @@ class Recorded:
 
     `arguments` are those that the program has, tensors on the CPU as they were before the launch, aliases of each other
     where they were; `after` holds the bytes of each of their storages after it, in the order of `storages_of`.
-    `contracts` says that sums may take in products unrounded, `repeats` that the GPU gave the same bytes a second time.
+    `options` are those of Triton's backend that the launch was compiled with. `contracts` says that sums may take in
+    products unrounded, `repeats` that the GPU gave the same bytes a second time.
     `error` says why there is no program, `crash` how the GPU ended.
     """
 
@@ -31,6 +32,7 @@ class Recorded:
     grid: tuple[int, int, int] = (1, 1, 1)
     arguments: Sequence[Argument] = ()
     after: Sequence[torch.Tensor] = field(default=())
+    options: tuple[tuple[str, Any], ...] = ()
     contracts: bool = True
     repeats: bool = True
     error: str = ""

@@ -54,6 +54,11 @@ class Program:
     ttir: str
     options: tuple[tuple[str, Any], ...]
 
+    @property
+    def contracts(self) -> bool:
+        """Whether sums take in products without a rounding between."""
+        return bool(dict(self.options).get("enable_fp_fusion", True))
+
 
 @dataclass(frozen=True)
 class Launch:

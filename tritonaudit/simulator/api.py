@@ -44,6 +44,7 @@ def simulate(
     grid: Any,
     *args: Any,
     checks: bool = True,
+    as_gpu: bool = False,
     order: Order = "forward",
     cross_check: bool = False,
     **kwargs: Any,
@@ -55,14 +56,16 @@ def simulate(
     looked at, as to where they access memory, and no tensor is changed. Of tensors that were allocated in a
     `with FreshMemory():` around this call it is known what nobody has written.
 
-    `checks=False` looks for no faults and is faster. `order` says in which order the programs run, which no result may
-    depend on: `forward`, `reverse`, a random one by its seed, or their numbers (x fastest), which need not be all.
+    `checks=False` looks for no faults and is faster. `as_gpu` computes as an H100 does, bit by bit where that is known
+    (`faithful.py`), and is slower; without it, each operation is as exact as its declared bound says.
+    `order` says in which order the programs run, which no result may depend on: `forward`, `reverse`, a random one by
+    its seed, or their numbers (x fastest), which need not be all.
     `cross_check` has Triton's interpreter execute the launch, too, in a process of its own, and compares the results.
 
     Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the kernel, and ValueError for an order
     that the launch cannot have.
     """
-    execution = Execution(FreshMemory.active(), is_checked=checks, order=partial(numbers_in, order))
+    execution = Execution(FreshMemory.active(), is_checked=checks, as_gpu=as_gpu, order=partial(numbers_in, order))
     checked = CrossChecked(execution)
     execute = checked.launch if cross_check else execution.launch
     recorder = Recorder(_TARGET, configs=1, execute=execute)

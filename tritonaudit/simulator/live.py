@@ -15,6 +15,7 @@ from tritonaudit.capture.launch import Launch
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.gpu_program import ttgir_of
 from tritonaudit.simulator.ir import Module, Type
 from tritonaudit.simulator.large import execute_large, has_absent
 from tritonaudit.simulator.machine import NotSimulated
@@ -45,10 +46,14 @@ class NoProgram(Exception):
 
 @dataclass
 class Execution:
-    """Executes what is launched, for as long as host code runs, and keeps what that shows."""
+    """Executes what is launched, for as long as host code runs, and keeps what that shows.
+
+    `as_gpu`: as an H100 computes, bit by bit, which is slower.
+    """
 
     fresh: FreshMemory
     is_checked: bool = True
+    as_gpu: bool = False
     order: Callable[[int], torch.Tensor | None] = lambda _: None
     tick: Callable[[], None] = lambda: None
     launches: list[Executed] = field(default_factory=list)
@@ -59,8 +64,15 @@ class Execution:
             raise NoProgram(launch)
         module = module_of(launch.program.ttir)
         x, y, z = launch.grid
-        contracts = bool(dict(launch.program.options).get("enable_fp_fusion", True))
-        run = Run(self.is_checked, self.order(x * y * z), self.fresh.undefined, self.tick, contracts=contracts)
+        run = Run(
+            self.is_checked,
+            self.order(x * y * z),
+            self.fresh.undefined,
+            self.tick,
+            contracts=launch.program.contracts,
+            as_gpu=self.as_gpu,
+            ttgir=ttgir_of(launch.program) if self.as_gpu else "",
+        )
         with _disable_current_modes(), torch._C.DisableTorchFunction():
             arguments = arguments_of(launch, bound)
             executed = execute_large if has_absent(arguments) else execute
