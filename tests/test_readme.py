@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -80,6 +83,20 @@ def test_the_sample_is_what_the_tool_prints(
         indented = "".join(f"    {line}".rstrip() + "\n" for line in printed.splitlines())
         text = text[: sample.start("output")] + indented + text[sample.end("output") :]
     expected(README, text)
+
+
+def test_the_example_on_the_cpu_prints_what_is_said(expected: Callable[[Path, str], None]) -> None:
+    pytest.importorskip("torch", reason="torch holds the tensors")
+    if triton_version()[:4] != SAMPLE_TRITON:
+        pytest.skip("an older Triton says less of a program's variables")
+    text = README.read_text(encoding="utf-8")
+    sample = re.search(r"^    \$ python (?P<file>examples/\S+)\n(?P<output>(?:    [^\n]*\n)*)", text, re.M)
+    assert sample
+    command = [sys.executable, "-W", "ignore", sample["file"]]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    indented = "".join(f"    {line}".rstrip() + "\n" for line in done.stdout.splitlines())
+    expected(README, text[: sample.start("output")] + indented + text[sample.end("output") :])
 
 
 # -- commands ------------------------------------------------------------------------------------------------------
