@@ -46,7 +46,7 @@ class Plan:
     """Of a module's values, by function and number: the sums that are contracted, and products that are not needed.
 
     A product is not needed where sums of the same line alone use it, and all of them take it in. `reduced` are the
-    products that a reduction adds up where its sums can take them in.
+    products that a reduction or scan combines where its sums can take them in.
     """
 
     sums: Mapping[tuple[str, int], Contraction]
@@ -237,10 +237,10 @@ class _Planner:
         return bool(uses)
 
     def reduced(self) -> Iterator[tuple[int, Contraction]]:
-        """The reductions of products that are known in the reduction's place."""
+        """The reductions and scans of products that are known in their place."""
         for place in self._text.places:
             for operation in place.operations:
-                if operation.name == "tt.reduce" and len(operation.operands) == 1:
+                if operation.name in ("tt.reduce", "tt.scan") and len(operation.operands) == 1:
                     found = self._product(operation, 0, place)
                     if found is not None:
                         yield operation.results[0], found[1]

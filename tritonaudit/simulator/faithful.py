@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from tritonaudit.simulator import sums
+from tritonaudit.simulator import running_sums, sums, tensor_products
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.machine import Handler
 
 Model: TypeAlias = Callable[[Module, str, Mapping[str, Handler]], Mapping[str, Handler]]
 """From a module, its TTGIR (empty if that is not known) and what executes it so far: what is to execute it instead."""
 
-_MODELS: tuple[Model, ...] = ()
+_MODELS: tuple[Model, ...] = (tensor_products.handlers_of,)
 
 
 def handlers_of(
@@ -27,6 +27,7 @@ def handlers_of(
     """
     found = dict(known)
     found |= sums.handlers_of(module, ttgir, found, contracts)
+    found |= running_sums.handlers_of(module, ttgir, found, contracts)
     for model in _MODELS:
         found |= model(module, ttgir, found)
     return found

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from tritonaudit.simulator.ir import Location
-from tritonaudit.simulator.layouts import Basis, Layout, Layouts
+from tritonaudit.simulator.ir import Function, Location, Module, Operation
+from tritonaudit.simulator.layouts import Axis, Basis, Layout, Layouts
+from tritonaudit.simulator.slices import blocks_in
 from tritonaudit.simulator.text.locations import Locations
 from tritonaudit.simulator.text.tokens import Tokens, UnsupportedText
 
@@ -32,6 +34,38 @@ def laid_out(text: str) -> list[LaidOut]:
     """Those of a text of TTGIR, in its order."""
     reader = _Reader(text)
     return [found for function, lines in reader.functions() for found in reader.reductions(function, lines)]
+
+
+@lru_cache(maxsize=64)
+def axes_of(module: Module, ttgir: str) -> Mapping[tuple[str, int], Axis]:
+    """Of a module's reductions and scans, by function and first result, who holds the elements along their axis.
+
+    Those are not among them of which that is not understood.
+    """
+    known = laid_out(ttgir)
+    found: dict[tuple[str, int], Axis] = {}
+    for function in module.functions:
+        for operation in blocks_in(function.region.blocks):
+            if operation.name in ("tt.reduce", "tt.scan"):
+                axis = _axis(function, operation, known)
+                if axis is not None:
+                    found[function.name, operation.results[0]] = axis
+    return found
+
+
+def _axis(function: Function, operation: Operation, known: Sequence[LaidOut]) -> Axis | None:
+    """The one that all that became of an operation have."""
+    axis, shape = int(operation.attributes["axis"]), function.types[operation.operands[0]].shape
+    place = (function.name, operation.name, operation.location)
+    same = [one for one in known if (one.function, one.name, one.location) == place]
+    axes = {
+        one.layout.along(axis) if one.layout is not None and (one.axis, one.shape) == (axis, shape) else None
+        for one in same
+    }
+    (only_one,) = axes if len(axes) == 1 else (None,)
+    if only_one is None or not only_one.is_whole or only_one.size != shape[axis]:
+        return None
+    return only_one
 
 
 _FUNCTION = re.compile(r"^\s*tt\.func (?:public |private )?@(\"[^\"]*\"|[\w.$]+)")

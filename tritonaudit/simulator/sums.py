@@ -13,7 +13,7 @@ Where the layout of the threads is not known or not understood, the order is tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypeAlias
 
 import torch
@@ -21,13 +21,12 @@ import torch
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.simulator.contraction import Contraction, plan_of
 from tritonaudit.simulator.fused import moved
-from tritonaudit.simulator.ir import Function, Module, Operation
-from tritonaudit.simulator.laid_out import LaidOut, laid_out
+from tritonaudit.simulator.ir import Module, Operation
+from tritonaudit.simulator.laid_out import axes_of
 from tritonaudit.simulator.layouts import Axis
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.fma import fma
 from tritonaudit.simulator.reductions import combined, only, reduced
-from tritonaudit.simulator.slices import blocks_in
 from tritonaudit.simulator.values import Value
 
 _SUM = "arith.addf"
@@ -40,37 +39,8 @@ def handlers_of(module: Module, ttgir: str, known: Mapping[str, Handler], contra
     found: dict[str, Handler] = {}
     if "tt.reduce" in known and ttgir:
         products = plan_of(module).reduced if contracts else {}
-        found["tt.reduce"] = partial(_reduce, known["tt.reduce"], _axes(module, ttgir), products)
+        found["tt.reduce"] = partial(_reduce, known["tt.reduce"], axes_of(module, ttgir), products)
     return found
-
-
-@lru_cache(maxsize=64)
-def _axes(module: Module, ttgir: str) -> Mapping[tuple[str, int], Axis]:
-    """Of the reductions, by function and result, who holds the elements along their axis."""
-    known = laid_out(ttgir)
-    found: dict[tuple[str, int], Axis] = {}
-    for function in module.functions:
-        for operation in blocks_in(function.region.blocks):
-            if operation.name == "tt.reduce":
-                axis = _axis(function, operation, known)
-                if axis is not None:
-                    found[function.name, operation.results[0]] = axis
-    return found
-
-
-def _axis(function: Function, operation: Operation, known: Sequence[LaidOut]) -> Axis | None:
-    """The one that all that became of an operation have."""
-    axis, shape = int(operation.attributes["axis"]), function.types[operation.operands[0]].shape
-    place = (function.name, operation.name, operation.location)
-    same = [one for one in known if (one.function, one.name, one.location) == place]
-    axes = {
-        one.layout.along(axis) if one.layout is not None and (one.axis, one.shape) == (axis, shape) else None
-        for one in same
-    }
-    (only_one,) = axes if len(axes) == 1 else (None,)
-    if only_one is None or not only_one.is_whole or only_one.size != shape[axis]:
-        return None
-    return only_one
 
 
 def _reduce(
@@ -83,23 +53,15 @@ def _reduce(
 ) -> tuple[Value, ...]:
     key = (frame.function.name, operation.results[0])
     axis = axes.get(key)
-    region = operation.regions[0]
     is_single = len(operation.operands) == 1
-    if axis is None or (is_single and only(region) in _ANY_ORDER):
+    if axis is None or (is_single and only(operation.regions[0]) in _ANY_ORDER):
         return otherwise(machine, operation, frame)
-    is_sum = is_single and only(region) == _SUM
-    product = products.get(key) if is_sum else None
     dimension = int(operation.attributes["axis"]) + 1
     places = torch.tensor(axis.places)
-
-    def combine(left: _Lines, right: _Lines) -> _Lines:
-        return _added(left, right) if is_sum else combined(machine, region, frame, left, right)
+    combine = combination(machine, operation, frame)
 
     def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        given = blocks
-        if product is not None:
-            left, right = (moved(machine, number, product.moves, frame) for number in product.factors)
-            given = _with_factors(blocks[0], -left if product.is_negative else left, right)
+        given = with_product(machine, frame, blocks, products.get(key))
         lines = [block.movedim(dimension, 0)[places] for block in given]
         return list(_by_threads(lines, axis, combine, len(blocks)))
 
@@ -111,29 +73,48 @@ _SELECTING = ("maxnumf", "minnumf", "maximumf", "minimumf")
 _ANY_ORDER = frozenset(f"arith.{name}" for name in (*_OF_INTEGERS, *_SELECTING))
 """These give the same in any order."""
 
-_Lines: TypeAlias = "Sequence[torch.Tensor]"
-"""The operands, the elements to combine along their first axis; of a sum of products also two factors of each."""
-_Combine: TypeAlias = Callable[[_Lines, _Lines], _Lines]
+Lines: TypeAlias = "Sequence[torch.Tensor]"
+"""The operands, the elements to combine along their first axes; of a sum of products also two factors of each."""
+Combine: TypeAlias = Callable[[Lines, Lines], Lines]
 
 
-def _with_factors(block: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> _Lines:
-    """A block of products and their factors; where it holds something else, that and 1."""
-    left, right = left.expand(block.shape), right.expand(block.shape)
-    product = left * right
-    differs = (block != product) & ~(block.isnan() & product.isnan())
+def with_product(
+    machine: Machine, frame: Frame, blocks: Sequence[torch.Tensor], product: Contraction | None
+) -> Sequence[torch.Tensor]:
+    """Blocks, behind one of products their factors: where it holds something else, that and 1."""
+    if product is None:
+        return blocks
+    (block,) = blocks
+    left, right = (moved(machine, number, product.moves, frame).expand(block.shape) for number in product.factors)
+    if product.is_negative:
+        left = -left
+    other = left * right
+    differs = (block != other) & ~(block.isnan() & other.isnan())
     if bool(differs.any()):
         left, right = torch.where(differs, block, left), torch.where(differs, torch.ones_like(right), right)
     return [block, left, right]
 
 
-def _added(left: _Lines, right: _Lines) -> _Lines:
-    """The sums, which take in a product if there is one: the left of two."""
+def combination(machine: Machine, operation: Operation, frame: Frame) -> Combine:
+    """What combines elements in the way of an operation's region; sums take in products, the left of two."""
+    region = operation.regions[0]
+    if len(operation.operands) == 1 and only(region) == _SUM:
+        return _added
+    return partial(combined, machine, region, frame)
+
+
+def _added(left: Lines, right: Lines) -> Lines:
     if len(left) > 1:
         return [fma(left[1], left[2], right[0])]
     return [fma(right[1], right[2], left[0]) if len(right) > 1 else left[0] + right[0]]
 
 
-def _by_threads(lines: _Lines, axis: Axis, combine: _Combine, operands: int) -> _Lines:
+def each_of(lines: Lines, axis: int, number: int) -> Lines:
+    """The elements at a place along an axis."""
+    return [one.select(axis, number) for one in lines]
+
+
+def _by_threads(lines: Lines, axis: Axis, combine: Combine, operands: int) -> Lines:
     """All combined, which come by register, lane and warp; factors of products do not leave their warp."""
     held, lanes = 1 << len(axis.registers), 1 << len(axis.lanes)
     by_register = _split(lines, held)
@@ -146,26 +127,26 @@ def _is_in_turn() -> bool:
     return tuple(int(part) for part in triton_version().split(".")[:2]) <= _LAST_IN_TURN
 
 
-def _in_turn(lines: _Lines, combine: _Combine) -> _Lines:
+def _in_turn(lines: Lines, combine: Combine) -> Lines:
     found = [one[0] for one in lines]
     for number in range(1, lines[0].shape[0]):
         found = list(combine(found, [one[number] for one in lines]))
     return found
 
 
-def _in_pairs(lines: _Lines, combine: _Combine) -> _Lines:
+def _in_pairs(lines: Lines, combine: Combine) -> Lines:
     while lines[0].shape[0] > 1:
         lines = combine([one[::2] for one in lines], [one[1::2] for one in lines])
     return [one[0] for one in lines]
 
 
-def _in_halves(lines: _Lines, combine: _Combine) -> _Lines:
+def _in_halves(lines: Lines, combine: Combine) -> Lines:
     """The first thread's result, whose own element is the left one of each two."""
     while (size := lines[0].shape[0]) > 1:
         lines = combine([one[: size // 2] for one in lines], [one[size // 2 :] for one in lines])
     return [one[0] for one in lines]
 
 
-def _split(lines: _Lines, count: int) -> _Lines:
+def _split(lines: Lines, count: int) -> Lines:
     """The first axis as two, the first of so many."""
     return [one.unflatten(0, (count, one.shape[0] // count)) for one in lines]
