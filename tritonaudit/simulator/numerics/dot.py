@@ -1,6 +1,7 @@
 """Matrix products as tensor cores compute them: exact products, sums in the accumulator's type.
 
-How tensor cores order and truncate the sums is not modelled: `bounds.dot_error` says how far that may reach.
+How tensor cores order and truncate the sums is not modelled here: `bounds.dot_error` says how far that may reach, and
+`tensor_cores` has the bits of one GPU.
 """
 
 from __future__ import annotations
@@ -62,19 +63,19 @@ def rounded_to_tf32(x: Tensor) -> Tensor:
 
 def _singles(a: Tensor, b: Tensor, c: Tensor, precision: str) -> Tensor:
     if precision == "ieee":
-        return _in_order(a, b, c)
+        return in_order(a, b, c)
     if precision == "tf32":
         return _product(truncated_to_tf32(a), truncated_to_tf32(b)) + c
     if precision == "tf32x3":
-        return _in_parts(_parts_of_tf32(a), _parts_of_tf32(b), 3) + c
+        return _in_parts(parts_of_tf32(a), parts_of_tf32(b), 3) + c
     if precision in ("bf16x3", "bf16x6"):
         terms = int(precision[-1])
         parts = 2 if terms == 3 else 3
-        return _in_parts(_parts_of_bf16(a, parts), _parts_of_bf16(b, parts), terms) + c
+        return _in_parts(parts_of_bf16(a, parts), parts_of_bf16(b, parts), terms) + c
     raise Unsupported("tt.dot", precision)
 
 
-def _in_order(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+def in_order(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """One fused multiply-add for each of K in turn, as Triton compiles what tensor cores have no type for.
 
     So it reads in the PTX of Triton 3.6 and 3.9. Where torch's own does not round once, once in the end.
@@ -95,12 +96,14 @@ def _in_parts(a: Sequence[Tensor], b: Sequence[Tensor], terms: int) -> Tensor:
     return torch.where(lesser.isnan(), 0, lesser) + _product(a[0], b[0])
 
 
-def _parts_of_tf32(x: Tensor) -> list[Tensor]:
+def parts_of_tf32(x: Tensor) -> list[Tensor]:
+    """Two numbers of tf32 that add up to one of float32, nearly; the second is cut off."""
     large = rounded_to_tf32(x)
     return [large, truncated_to_tf32(x - large)]
 
 
-def _parts_of_bf16(x: Tensor, count: int) -> list[Tensor]:
+def parts_of_bf16(x: Tensor, count: int) -> list[Tensor]:
+    """Numbers of bfloat16, in float32, that add up to one of float32, nearly."""
     parts: list[Tensor] = []
     for _ in range(count):
         parts.append(x.to(torch.bfloat16).to(torch.float32))
@@ -137,15 +140,19 @@ class ScaledOperand:
 
 
 def dot_scaled(left: ScaledOperand, right: ScaledOperand, total: Tensor, result: Type, is_fast: bool = False) -> Tensor:
-    """`left @ right + total` of operands that are multiplied by their scales first, in bfloat16 or float16.
+    """`left @ right + total` of operands that are multiplied by their scales first. Raises Unsupported for formats."""
+    a, b = scaled_operands(left, right, is_fast)
+    return (_product(a, b) + total).to(dtype_of(result))
+
+
+def scaled_operands(left: ScaledOperand, right: ScaledOperand, is_fast: bool) -> tuple[Tensor, Tensor]:
+    """The operands multiplied by their scales in bfloat16, or float16 if one of them is that, as float32.
 
     That is how Triton computes it for GPUs without instructions of their own; with them nothing rounds before the
     sum. A scale of 255 makes NaN, unless the product `is_fast`. Raises Unsupported for other formats.
     """
     dtype = torch.float16 if "fp16" in (left.format, right.format) else torch.bfloat16
-    a = _scaled_operand(left, -1, dtype, is_fast)
-    b = _scaled_operand(right, -2, dtype, is_fast)
-    return (_product(a, b) + total).to(dtype_of(result))
+    return _scaled_operand(left, -1, dtype, is_fast), _scaled_operand(right, -2, dtype, is_fast)
 
 
 def _scaled_operand(operand: ScaledOperand, axis: int, dtype: torch.dtype, is_fast: bool) -> Tensor:
