@@ -21,6 +21,7 @@ from tritonaudit.capture.driver import standing_in
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, installed, is_gluon, kernel_ref, recording
 from tritonaudit.simulator.engine import Argument
+from tritonaudit.simulator.gpu_program import OPTIONS
 from tritonaudit.simulator.live import arguments_of
 
 TARGET = "sm_89"
@@ -167,7 +168,7 @@ def captured(function: Any, args: Any, kwargs: Any, grid: Any) -> tuple[Launch, 
     def keep(launch: Launch, bound: Mapping[str, Any]) -> None:
         found.append((launch, [] if launch.program is None else list(arguments_of(launch, bound))))
 
-    recorder = Recorder(TARGET, configs=1, execute=keep)
+    recorder = Recorder(TARGET, configs=1, execute=keep, options=OPTIONS)
     with standing_in(device_for(TARGET), _NUMBER), installed(), recording(recorder):
         function.run(*args, grid=grid, warmup=False, **kwargs)
     if not found:

@@ -8,9 +8,9 @@ import re
 import traceback
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import triton
@@ -20,6 +20,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 
 from tritonaudit.capture.launch import Program, SourceError
 
+_NOTHING: Mapping[str, Any] = types.MappingProxyType({})
 _TRITON = os.path.dirname(str(triton.__file__)) + os.sep
 
 
@@ -31,10 +32,13 @@ class Built:
     warnings: tuple[SourceError, ...] = ()
 
 
-def build(source: Any, target: Any, name: str, options: dict[str, Any]) -> Built:
-    """The program of an `ASTSource` for a `GPUTarget` called `name`, after Triton's own TTIR passes."""
+def build(source: Any, target: Any, name: str, options: dict[str, Any], fixed: Mapping[str, Any] = _NOTHING) -> Built:
+    """The program of an `ASTSource` for a `GPUTarget` called `name`, after Triton's own TTIR passes.
+
+    `fixed` are options that take the place of those that Triton decides by the target.
+    """
     backend = make_backend(target)
-    parsed = backend.parse_options(dict(options))
+    parsed = replace(backend.parse_options(dict(options)), **fixed)
     with _warnings() as warned:
         try:
             outcome: Program | SourceError = Program(

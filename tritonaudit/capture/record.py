@@ -29,7 +29,7 @@ class Recorder:
     `subject` and `case` name the call. `configs` bounds how many of an autotuner's configs are tried (None: all of
     them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
     the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
-    written in Gluon, whose front end makes no TTIR.
+    written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target.
     """
 
     target: str
@@ -42,6 +42,7 @@ class Recorder:
     gluon: dict[str, KernelRef] = field(default_factory=dict)
     execute: Callable[[Launch, Mapping[str, Any]], None] | None = None
     config: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
     _known: set[Launch] = field(default_factory=set)
 
     def add(self, launch: Launch) -> None:
@@ -110,9 +111,9 @@ class Specialised:
         self.n_regs, self.n_spills, self.function, self.packed_metadata = 32, 0, None, ()
         self.metadata = SimpleNamespace(shared=0, name=source.name, target=target, **options)
 
-    def built(self, name: str) -> Built:
+    def built(self, name: str, options: Mapping[str, Any]) -> Built:
         if self._built is None:
-            self._built = build(self.source, self._target, name, self._options)
+            self._built = build(self.source, self._target, name, self._options, options)
         return self._built
 
     def result(self) -> Specialised:
@@ -233,7 +234,7 @@ def _grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int] | None:
 def _record(
     recorder: Recorder, function: Any, made: Specialised, bound: dict[str, Any], grid: tuple[int, int, int] | None
 ) -> Launch:
-    built = made.built(recorder.target) if recorder.front_end else None
+    built = made.built(recorder.target, recorder.options) if recorder.front_end else None
     outcome = built.outcome if built else None
     storages: dict[int, int] = {}
     launch = Launch(

@@ -12,6 +12,7 @@ from tritonaudit.capture.record import Recorder, installed, recording
 from tritonaudit.simulator.cross_check import CrossCheck, CrossChecked
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.gpu_program import OPTIONS
 from tritonaudit.simulator.ir import Location
 from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -68,7 +69,7 @@ def simulate(
     execution = Execution(FreshMemory.active(), is_checked=checks, as_gpu=as_gpu, order=partial(numbers_in, order))
     checked = CrossChecked(execution)
     execute = checked.launch if cross_check else execution.launch
-    recorder = Recorder(_TARGET, configs=1, execute=execute)
+    recorder = Recorder(_TARGET, configs=1, execute=execute, options=OPTIONS)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
         kernel[grid](*args, **kwargs)
     _check_accepted(recorder)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
 from tritonaudit.capture.launch import Program
 from tritonaudit.compile.facts import CompileError
 
 TARGET = "sm_90"
 """An H100."""
+
+OPTIONS: Mapping[str, Any] = MappingProxyType({"max_num_imprecise_acc_default": 1 << 30})
+"""What Triton makes of the language's defaults for that GPU, where the program is made for another."""
 
 _OF_A_TARGET = ("arch", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes")
 """Options that a target decides."""

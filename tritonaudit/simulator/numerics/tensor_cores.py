@@ -16,6 +16,7 @@ from torch import Tensor
 
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.numerics.dot import parts_of_bf16, parts_of_tf32, truncated_to_tf32
+from tritonaudit.simulator.numerics.fma import fma
 
 _TILE = 1 << 16
 """Elements of the result that are computed at a time: what they need stays in the second-level cache."""
@@ -85,6 +86,8 @@ def dot(
     elements = {of_a.element, of_b.element}
     if elements == {"f32"}:
         return _singles(a, b, c, precision, instruction)
+    if elements == {"f64"}:
+        return _doubles(a, b, c)
     cores = (_CORES_FOR_GROUP if instruction.is_for_group else _CORES).get(of_a.element)
     if cores is None or of_b.element not in _CORES or of_c.element not in ("f16", "f32"):
         return None
@@ -122,6 +125,14 @@ def _singles(a: Tensor, b: Tensor, c: Tensor, precision: str, instruction: Instr
             return None
         total = _product(*pair, torch.where(total.isnan(), 0, total) if (i, j) == (0, 0) else total, cores)
     return total + c
+
+
+def _doubles(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """One fused multiply-add for each of K in turn."""
+    total = c
+    for k in range(a.shape[-1]):
+        total = fma(*torch.broadcast_tensors(a[..., k, None], b[..., None, k, :], total))
+    return total
 
 
 def _ordered(a: Tensor, b: Tensor, instruction: Instruction, cores: _Cores) -> tuple[Tensor, Tensor] | None:
