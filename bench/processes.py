@@ -11,10 +11,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from bench.corpus import ROOT
 
@@ -31,14 +32,23 @@ class Ran:
     peak_mib: float
 
 
-def run(command: Sequence[str | Path], *, cwd: Path | None = None, limit: float | None = None) -> Ran:
-    """Run a command in a fresh process group; CPU seconds are its own and those of the children it waited for."""
+def run(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    limit: float | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> Ran:
+    """Run a command in a fresh process group; CPU seconds are its own and those of the children it waited for.
+
+    `variables` are those of its environment that are others than here.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
         process = subprocess.Popen(
             [str(part) for part in command],
             cwd=cwd,
-            env=environment(),
+            env={**environment(), **variables},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

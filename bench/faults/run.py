@@ -52,7 +52,7 @@ def become_cpu() -> None:
     torch.set_num_threads(1)
 
 
-def run_file(path: Path) -> Ran:
+def run_file(path: Path, *, is_checked: bool = True) -> Ran:
     """Execute a file, as `python FILE` would."""
     import torch
 
@@ -65,13 +65,13 @@ def run_file(path: Path) -> Ran:
     torch.manual_seed(0)
     started = time.perf_counter()
     fresh = FreshMemory()
-    execution = Execution(fresh)
+    execution = Execution(fresh, is_checked)
     recorder = Recorder(TARGET, configs=1, execute=execution.launch)
     error = ""
     rejected: list[Flag] = []
     with contextlib.redirect_stdout(io.StringIO()), tensors_on(Host.CPU), fresh, recording(recorder):
         try:
-            _import(path)
+            import_file(path)
         except NoProgram as failure:
             error = f"does not compile: {failure}"
             rejected += _rejected(failure)
@@ -103,7 +103,8 @@ def _rejected(failure: NoProgram) -> Iterator[Flag]:
         yield Flag("does not compile", *place, failure.launch.kernel.name, "", failure.error.message)
 
 
-def _import(path: Path) -> None:
+def import_file(path: Path) -> None:
+    """Execute a file as a module."""
     spec = spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

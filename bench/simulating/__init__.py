@@ -1,0 +1,1 @@
+"""How fast the CPU engine is beside others that run Triton's kernels without a GPU."""
