@@ -19,7 +19,7 @@ class Launch:
     kernel: Any
     grid: tuple[int, ...]
     arguments: tuple[Any, ...]
-    constants: Mapping[str, int]
+    constants: Mapping[str, Any]
     result: torch.Tensor
     expected: Callable[[], torch.Tensor]
 

@@ -160,13 +160,13 @@ def _outcomes(
 def comparison(interpreted: Outcomes, found: Mapping[str, Outcomes]) -> str:
     """The medians over the files that every side ran, as often."""
     files = compared(interpreted, found)
+    before = [_timed(interpreted[name]).seconds for name in files]
     rows = []
     for option, outcomes in found.items():
         for what, read in _READ.items():
-            pairs = [(interpreted[name], outcomes[name]) for name in files]
-            both = [(before.seconds, read(ours)) for before, ours in pairs if _is_timed(before) and _is_timed(ours)]
-            ratios = [before / ours for before, ours in both if ours]
-            totals = [sum(times) for times in zip(*both, strict=True)] or [0.0, 0.0]
+            ours = [read(_timed(outcomes[name])) for name in files]
+            ratios = [one / other for one, other in zip(before, ours, strict=True)]
+            totals = sum(before), sum(ours)
             rows.append(
                 (
                     f"{option}, {what}",
@@ -180,7 +180,7 @@ def comparison(interpreted: Outcomes, found: Mapping[str, Outcomes]) -> str:
     return table(head, rows)
 
 
-_READ: Mapping[str, Callable[[Any], float]] = {
+_READ: Mapping[str, Callable[[Timed], float]] = {
     "Triton's front end included": lambda timed: timed.seconds,
     "execution alone": lambda timed: timed.executing,
 }
@@ -210,5 +210,7 @@ def _why_not(name: str, interpreted: Outcomes, found: Mapping[str, Outcomes]) ->
     return "no launch" if counts == {0} else ""
 
 
-def _is_timed(outcome: Timed | Killed) -> bool:
-    return isinstance(outcome, Timed)
+def _timed(outcome: Timed | Killed) -> Timed:
+    """What is known to have run through."""
+    assert isinstance(outcome, Timed)
+    return outcome
