@@ -23,7 +23,7 @@ from tritonaudit.simulator.products import is_fast, multiplied, multiplied_scale
 _Sizes: TypeAlias = "tuple[int, ...]"
 """The result's, and K."""
 
-_PRODUCT = re.compile(r" = (tt\.dot|ttng\.warp_group_dot) .*?:([^:]*->.*)")
+_PRODUCT = re.compile(r" = (tt\.dot|\w+\.warp_group_dot) .*?:([^:]*->.*)")
 _BLOCK = re.compile(r"(?:tensor|memdesc)<((?:\d+x)+)\w+, *(#[^>]*)")
 _WIDTH = re.compile(r"kWidth = (\d+)")
 _TARGET = '"cuda:90"'
@@ -53,7 +53,7 @@ def instructions_of(ttgir: str) -> dict[_Sizes, Instruction]:
 
 def _instruction(name: str, layout: str) -> Instruction | None:
     """None for blocks that no tensor cores multiply."""
-    if name == "ttng.warp_group_dot":
+    if name.endswith("warp_group_dot"):
         return Instruction(is_for_group=True, width=0)
     width = _WIDTH.search(layout)
     return Instruction(is_for_group=False, width=int(width[1])) if width is not None else None
