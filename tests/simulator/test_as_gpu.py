@@ -33,6 +33,15 @@ def sum_of_columns(x, out, M: tl.constexpr, N: tl.constexpr):
 
 
 @triton.jit
+def sum_over_rounds(x, out, M: tl.constexpr, N: tl.constexpr, rounds):
+    i, j = tl.arange(0, M), tl.arange(0, N)
+    total = tl.full([M], 1.5, tl.float32)
+    for k in range(rounds):
+        total += tl.sum(tl.load(x + k * M * N + i[:, None] * N + j[None, :]), 1)
+    tl.store(out + i, total)
+
+
+@triton.jit
 def running_sums(x, y, out, N: tl.constexpr, REVERSE: tl.constexpr):
     i = tl.arange(0, N)
     a, b = tl.load(x + i), tl.load(y + i)
@@ -117,6 +126,15 @@ def test_columns_are_summed_row_by_row_then_by_warp() -> None:
     simulate(sum_of_columns, (1,), x, out, 32, 128, as_gpu=True)
     rows = x.reshape(8, WARPS, 128)  # of a warp, every fourth row
     assert torch.equal(out, among(in_threads(rows.permute(2, 1, 0))))
+
+
+def test_each_thread_keeps_its_own_sum_over_the_rounds_of_a_loop() -> None:
+    x, out = numbers(8 * 16 * 128), torch.zeros(16)
+    simulate(sum_over_rounds, (1,), x, out, 16, 128, 8, as_gpu=True)
+    own = torch.zeros(16, LANES)
+    for held in x.reshape(8, 16, LANES, 4):
+        own = own + in_threads(held)
+    assert torch.equal(out, among(own) + 1.5)
 
 
 def running(x: torch.Tensor, y: torch.Tensor | None = None) -> torch.Tensor:

@@ -115,6 +115,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
 
     `arguments` are those that the program still has, in order. Raises NotSimulated.
     """
+    if run.as_gpu:
+        module = faithful.as_compiled(module, run.ttgir)
     faults = Faults(Chains(module, [one.name for one in arguments]).of)
     try:
         facts = _facts(module)

@@ -11,6 +11,13 @@ from typing import TypeAlias
 from tritonaudit.simulator import running_sums, sums, tensor_products
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.machine import Handler
+from tritonaudit.simulator.sums_of_rounds import with_sums_of_rounds
+
+
+def as_compiled(module: Module, ttgir: str) -> Module:
+    """A module with what Triton's compiler moves elsewhere in it, where that changes what is computed."""
+    return with_sums_of_rounds(module, ttgir) if ttgir else module
+
 
 Model: TypeAlias = Callable[[Module, str, Mapping[str, Handler]], Mapping[str, Handler]]
 """From a module, its TTGIR (empty if that is not known) and what executes it so far: what is to execute it instead."""

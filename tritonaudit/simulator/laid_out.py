@@ -19,7 +19,8 @@ class LaidOut:
     """One reduction or scan: in which function, what and where it is, and the layout of what it combines.
 
     `layout` is None where that is not understood. It tells the elements as TTIR counts them: Triton may give the
-    elements of a block that is made one-dimensional any order that suits the threads which hold them.
+    elements of a block that is made one-dimensional any order that suits the threads which hold them. `before` are
+    the shape and layout of the block before Triton gave it another shape.
     """
 
     function: str
@@ -28,6 +29,7 @@ class LaidOut:
     axis: int
     shape: tuple[int, ...]
     layout: Layout | None
+    before: tuple[tuple[int, ...], Layout | None]
 
 
 def laid_out(text: str) -> list[LaidOut]:
@@ -54,13 +56,12 @@ def axes_of(module: Module, ttgir: str) -> Mapping[tuple[str, int], Axis]:
 
 
 def _axis(function: Function, operation: Operation, known: Sequence[LaidOut]) -> Axis | None:
-    """The one that all that became of an operation have."""
+    """The one that all have that became of an operation, as often as its loop is unrolled."""
     axis, shape = int(operation.attributes["axis"]), function.types[operation.operands[0]].shape
     place = (function.name, operation.name, operation.location)
     same = [one for one in known if (one.function, one.name, one.location) == place]
     axes = {
-        one.layout.along(axis) if one.layout is not None and (one.axis, one.shape) == (axis, shape) else None
-        for one in same
+        None if one.layout is None else one.layout.along(axis) for one in same if (one.axis, one.shape) == (axis, shape)
     }
     (only_one,) = axes if len(axes) == 1 else (None,)
     if only_one is None or not only_one.is_whole or only_one.size != shape[axis]:
@@ -109,8 +110,9 @@ class _Reader:
             operand = begin["operands"].split(",")[0].strip()
             if layout is not None:
                 layout = self._as_counted(layout, operand, made)
+            before = self._before(operand, made) or (shape, layout)
             location = self._location(end["location"])
-            yield LaidOut(function, begin["name"], location, int(axis[1]), shape, layout)
+            yield LaidOut(function, begin["name"], location, int(axis[1]), shape, layout, before)
 
     def _location(self, text: str) -> Location | None:
         try:
@@ -126,6 +128,13 @@ class _Reader:
             inside = _inside(text[match.start() + len("tensor") :])
             _, comma, encoding = inside.partition(", ")
             found.append((shape, self._layouts.of(encoding, shape) if comma else None))
+        return found
+
+    def _before(self, operand: str, made: dict[str, re.Match[str]]) -> tuple[tuple[int, ...], Layout | None] | None:
+        found = None
+        while (definition := made.get(operand)) is not None and definition["name"] in ("tt.reshape", "tt.trans"):
+            found = self._tensors(definition["types"])[0]
+            operand = _VALUE.findall(definition["operands"])[0]
         return found
 
     def _as_counted(self, layout: Layout, operand: str, made: dict[str, re.Match[str]]) -> Layout | None:

@@ -27,7 +27,8 @@ from tritonaudit.simulator.layouts import Axis
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.fma import fma
 from tritonaudit.simulator.reductions import combined, only, reduced
-from tritonaudit.simulator.values import Value
+from tritonaudit.simulator.sums_of_rounds import IN_THREADS, Within
+from tritonaudit.simulator.values import Value, mask_tensor
 
 _SUM = "arith.addf"
 _LAST_IN_TURN = (3, 6)
@@ -54,6 +55,8 @@ def _reduce(
     key = (frame.function.name, operation.results[0])
     axis = axes.get(key)
     is_single = len(operation.operands) == 1
+    if IN_THREADS in operation.attributes:
+        return _in_threads(otherwise, products.get(key), machine, operation, frame)
     if axis is None or (is_single and only(operation.regions[0]) in _ANY_ORDER):
         return otherwise(machine, operation, frame)
     dimension = int(operation.attributes["axis"]) + 1
@@ -66,6 +69,24 @@ def _reduce(
         return list(_by_threads(lines, axis, combine, len(blocks)))
 
     return reduced(operation, frame, computed)
+
+
+def _in_threads(
+    otherwise: Handler, product: Contraction | None, machine: Machine, operation: Operation, frame: Frame
+) -> tuple[Value, ...]:
+    """What each thread's own elements come to; in doubt where the sum of all is."""
+    within: Within = operation.attributes[IN_THREADS]
+    (whole,) = otherwise(machine, operation, frame)
+    dimension = int(operation.attributes["axis"]) + 1
+    size = frame.type(operation.operands[0]).shape[dimension - 1]
+    block = frame.tensor(operation.operands[0])
+    block = block.expand(*block.shape[:dimension], size, *block.shape[dimension + 1 :])
+    given = with_product(machine, frame, [block], product)
+    places = torch.tensor(within.held.places)
+    lines = [one.movedim(dimension, 0)[places] for one in given]
+    (found,) = _of_registers(lines, within.held, combination(machine, operation, frame))
+    found = found[torch.tensor(within.left.places).argsort()].movedim(0, dimension)
+    return (whole.shaped(lambda mask: mask_tensor(mask).unsqueeze(dimension), found),)
 
 
 _OF_INTEGERS = ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
@@ -116,11 +137,13 @@ def each_of(lines: Lines, axis: int, number: int) -> Lines:
 
 def _by_threads(lines: Lines, axis: Axis, combine: Combine, operands: int) -> Lines:
     """All combined, which come by register, lane and warp; factors of products do not leave their warp."""
-    held, lanes = 1 << len(axis.registers), 1 << len(axis.lanes)
-    by_register = _split(lines, held)
-    lines = _in_turn(by_register, combine) if _is_in_turn() else _in_pairs(by_register, combine)
-    by_warp = _in_halves(_split(lines, lanes), combine)
+    by_warp = _in_halves(_split(_of_registers(lines, axis, combine), 1 << len(axis.lanes)), combine)
     return _in_halves(by_warp[:operands], combine)
+
+
+def _of_registers(lines: Lines, axis: Axis, combine: Combine) -> Lines:
+    by_register = _split(lines, 1 << len(axis.registers))
+    return _in_turn(by_register, combine) if _is_in_turn() else _in_pairs(by_register, combine)
 
 
 def _is_in_turn() -> bool:
