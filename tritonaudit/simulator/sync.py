@@ -8,6 +8,10 @@ import torch
 
 from tritonaudit.simulator.programs import Programs
 
+_KEPT = 16
+"""Of so many of the latest releases of each program it is known when they were, however many there are."""
+_NEVER = torch.iinfo(torch.int64).max
+
 
 @dataclass(frozen=True)
 class Ordering:
@@ -29,7 +33,9 @@ class Clocks:
     """How many releasing atomics each program has executed, and when, and when it last acquired.
 
     A program that acquires after another one has released sees what that one wrote before, whichever addresses they
-    are at: that orders more than the memory model does, so that what is reported is no false alarm.
+    are at: that orders more than the memory model does, so that what is reported is no false alarm. For the same reason
+    a release that is long past is taken to be before every acquire. `_times` has a row of all programs for each of the
+    releases that are kept, the one of number n in the row n modulo their count.
     """
 
     programs: int
@@ -57,13 +63,14 @@ class Clocks:
             self._release(numbers, times)
 
     def _release(self, numbers: torch.Tensor, times: torch.Tensor) -> None:
-        deepest = int(self._count[numbers].max())
-        while len(self._times) <= deepest:
-            self._times.append(torch.full((self.programs,), torch.iinfo(torch.int64).max))
-        for depth in self._count[numbers].unique().tolist():
-            here = self._count[numbers] == depth
-            self._times[depth][numbers[here]] = times[here]
-        self._count[numbers] += 1
+        counts = self._count[numbers]
+        while len(self._times) <= min(int(counts.max()), _KEPT - 1):
+            self._times.append(torch.zeros(self.programs, dtype=torch.int64))
+        rows = counts % _KEPT
+        for row in rows.unique().tolist():
+            here = rows == row
+            self._times[row][numbers[here]] = times[here]
+        self._count[numbers] = counts + 1
 
     def of(self, programs: Programs) -> torch.Tensor:
         """How many releasing atomics each has executed, of shape (programs, 1…)."""
@@ -79,6 +86,8 @@ class Clocks:
         known = others.clamp(min=0).to(torch.int64)
         if clock is None or not self._times:
             return ((self._count[known] > 0) | (others < 0)) & (own >= 0)
-        table = torch.stack([*self._times, torch.full((self.programs,), torch.iinfo(torch.int64).max)])
-        released = table[clock.to(torch.int64).clamp(max=len(self._times)), known]
+        number = clock.to(torch.int64)
+        released = torch.stack(self._times)[(number % _KEPT).clamp(max=len(self._times) - 1), known]
+        count = self._count[known]
+        released = torch.where(number < count - _KEPT, -1, torch.where(number < count, released, _NEVER))
         return released < own
