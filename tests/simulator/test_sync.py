@@ -1,0 +1,87 @@
+"""Which programs atomics put in order, and what knowing that takes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the values")
+
+import torch
+
+from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.sync import Clocks, ordering
+
+BOTH, RELEASE, ACQUIRE = (ordering(sem, "gpu") for sem in ("acq_rel", "release", "acquire"))
+
+
+def programs(*numbers: int) -> Programs:
+    return Programs((100, 1, 1), torch.tensor(numbers))
+
+
+def sees(clocks: Clocks, clock: torch.Tensor, writer: int, reader: int) -> bool:
+    """Whether the reader comes after what the writer did at that clock of its own."""
+    (found,) = clocks.orders(torch.tensor([writer]), clock, programs(reader)).tolist()
+    return bool(found)
+
+
+def test_who_acquires_after_a_release_sees_what_was_written_before_it() -> None:
+    clocks = Clocks(100, True)
+    before = clocks.of(programs(3))
+    clocks.tick(programs(5), ACQUIRE)
+    clocks.tick(programs(3), RELEASE)
+    after = clocks.of(programs(3))
+    assert not sees(clocks, before, 3, 5), "it acquired too early"
+    clocks.tick(programs(5), ACQUIRE)
+    assert sees(clocks, before, 3, 5)
+    assert not sees(clocks, after, 3, 5), "that is not released yet"
+    assert not sees(clocks, before, 3, 7), "it has acquired nothing"
+    assert not sees(clocks, before, 4, 5), "who wrote has released nothing"
+
+
+@pytest.mark.parametrize("more", [1, 10, 15, 16, 40, 1000])
+def test_later_releases_hide_no_write_that_is_not_released(more: int) -> None:
+    clocks = Clocks(100, True)
+    first = clocks.of(programs(3))
+    for _ in range(more):
+        clocks.tick(programs(3), RELEASE)
+    clocks.tick(programs(5), ACQUIRE)
+    clocks.tick(programs(3), RELEASE)
+    last = clocks.of(programs(3)) - 1
+    assert sees(clocks, first, 3, 5)
+    assert sees(clocks, last - 1, 3, 5)
+    assert not sees(clocks, last, 3, 5)
+    assert not sees(clocks, first, 3, 7)
+
+
+@pytest.mark.parametrize("more", [0, 5, 14])
+def test_an_early_acquire_is_told_from_later_releases(more: int) -> None:
+    clocks = Clocks(100, True)
+    clocks.tick(programs(5), ACQUIRE)
+    first = clocks.of(programs(3))
+    for _ in range(1 + more):
+        clocks.tick(programs(3), RELEASE)
+    assert not sees(clocks, first, 3, 5)
+
+
+def test_programs_that_released_differently_often_are_told_apart() -> None:
+    clocks = Clocks(100, True)
+    first = clocks.of(programs(1, 2))
+    for _ in range(20):
+        clocks.tick(programs(1), RELEASE)
+    clocks.tick(programs(5), ACQUIRE)
+    clocks.tick(programs(1, 2), RELEASE)
+    assert clocks.of(programs(1, 2)).tolist() == [21, 1]
+    others = torch.tensor([1, 2])
+    assert clocks.orders(others, first, programs(5)).tolist() == [True, False]
+
+
+def test_many_atomics_take_no_more_memory() -> None:
+    clocks = Clocks(100, True)
+    sizes = []
+    for _ in range(2):
+        for _ in range(200):
+            clocks.tick(programs(*range(100)), BOTH)
+        sizes.append(len(pickle.dumps(clocks)))
+    assert sizes[1] < 1.01 * sizes[0]
