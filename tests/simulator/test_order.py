@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import pytest
 
@@ -14,7 +15,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.programs import Order
+from tritonaudit.simulator.programs import Order, chunks
 
 
 @triton.jit
@@ -105,3 +106,16 @@ def test_addresses_that_fall_from_lane_to_lane(order: Order) -> None:
     assert simulate(mirrored, (6,), x, out, N=8, order=order).faults == ()
     assert out.equal(torch.arange(48.0) * 2)
     assert x.equal(torch.arange(48.0).reshape(6, 8).flip(1).reshape(-1))
+
+
+def test_programs_whose_turn_has_not_come_take_no_memory() -> None:
+    first = next(chunks((2**31 - 1, 65535, 1), 100))
+    assert first.numbers.tolist() == list(range(100))
+
+
+@pytest.mark.parametrize("grid", [(0, 1, 1), (7, 1, 1), (40, 3, 1), (3, 5, 2)])
+@pytest.mark.parametrize("size", [1, 16, 1000])
+def test_each_program_has_one_turn(grid: tuple[int, int, int], size: int) -> None:
+    together = [chunk.numbers.tolist() for chunk in chunks(grid, size)]
+    assert [number for numbers in together for number in numbers] == list(range(prod(grid)))
+    assert all(0 < len(numbers) <= size for numbers in together)

@@ -48,9 +48,10 @@ class Programs:
 
 def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator[Programs]:
     """All programs of a grid, `size` at a time, in their own order or another one."""
-    numbers = torch.arange(prod(grid)) if order is None else order
-    for start in range(0, len(numbers), size):
-        yield Programs(grid, numbers[start : start + size])
+    count = prod(grid) if order is None else len(order)
+    for start in range(0, count, size):
+        stop = min(start + size, count)
+        yield Programs(grid, torch.arange(start, stop) if order is None else order[start:stop])
 
 
 def numbers_in(order: Order, programs: int) -> torch.Tensor | None:
