@@ -16,6 +16,7 @@ from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.selection import Selection
 from tritonaudit.simulator.sync import Ordering
 from tritonaudit.simulator.values import Doubt, Mask, Value, is_within, joined, mask_tensor, merged
@@ -36,6 +37,8 @@ class Accesses:
     def load(self, pointer: Value, mask: Value | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
         """The loaded elements; `other` where the mask does not hold, zeros that are undefined without it."""
         where = _mask(mask)
+        if isinstance(pointer.data, Rows):
+            return self._load(pointer, _unless_full(where, len(site.programs)), other, type, site)
         groups = _groups(where, len(site.programs))
         if groups is None:
             return self._load(pointer, where, other, type, site)
@@ -216,6 +219,10 @@ def _groups(where: Mask | None, programs: int) -> list[torch.Tensor] | None:
     full, empty = where.fills(programs), where.is_empty_for(programs)
     found = [group.nonzero().flatten() for group in (full, empty, ~(full | empty)) if bool(group.any())]
     return found if len(found) > 1 or bool(empty.any()) else None
+
+
+def _unless_full(where: Mask | None, programs: int) -> Mask | None:
+    return None if isinstance(where, Box) and bool(where.fills(programs).all()) else where
 
 
 def _goes_alone(pointer: Value, where: Mask | None, type: Type, site: Site) -> bool:

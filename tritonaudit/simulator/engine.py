@@ -59,6 +59,8 @@ from tritonaudit.simulator.values import Value
 
 _ELEMENTS = 1 << 17
 """Of the largest block, for all programs of a chunk: what the second-level cache of a core holds several of."""
+_ELEMENTS_OF_PRODUCTS = 1 << 19
+"""The same where there are matrix products, which take blocks apart for the cache themselves."""
 _MOST_PROGRAMS = 1 << 14
 
 _HANDLERS: Mapping[str, Handler] = MappingProxyType(
@@ -194,11 +196,12 @@ def _facts(module: Module) -> _Facts:
     operations = [operation for function in module.functions for operation in blocks_in(function.region.blocks)]
     atomics = any(operation.name.startswith("tt.atomic") for operation in operations)
     largest = max((prod(type.shape) for function in module.functions for type in function.types), default=1)
-    chunk = max(1, min(_MOST_PROGRAMS, _ELEMENTS // max(1, largest)))
+    names = {operation.name for operation in operations}
+    elements = _ELEMENTS_OF_PRODUCTS if names & products.HANDLERS.keys() else _ELEMENTS
+    chunk = max(1, min(_MOST_PROGRAMS, elements // max(1, largest)))
     waits = any(may_wait(operation) for operation in operations)
     if waits:
         chunk = 1
-    names = {operation.name for operation in operations}
     handlers = {name: handler for name, handler in _HANDLERS.items() if name in names}
     handlers |= {name: elementwise for name in names if name not in handlers and is_elementwise(name)}
     pointees = {type.pointee for function in module.functions for type in function.types if type.is_pointer}

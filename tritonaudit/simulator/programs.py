@@ -14,6 +14,9 @@ from tritonaudit.simulator.affine import Affine
 
 Grid = tuple[int, int, int]
 
+_LONG_ROW = 16
+"""Programs along the grid's first axis, so many that a chunk of them is worth its while."""
+
 Order: TypeAlias = "str | int | Sequence[int]"
 """In which order programs run: `forward`, `reverse`, a random one by its seed, or their numbers (maybe not all)."""
 
@@ -47,11 +50,17 @@ class Programs:
 
 
 def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator[Programs]:
-    """All programs of a grid, `size` at a time, in their own order or another one."""
+    """All programs of a grid, `size` at a time, in their own order or another one.
+
+    In their own order, those of a chunk are of one row of the grid, or of whole rows where these are short: what hangs
+    on the other axes is then the same for all of them, or for many.
+    """
     count = prod(grid) if order is None else len(order)
-    for start in range(0, count, size):
-        stop = min(start + size, count)
-        yield Programs(grid, torch.arange(start, stop) if order is None else order[start:stop])
+    row = grid[0] if order is None and grid[0] >= _LONG_ROW else max(count, 1)
+    for first in range(0, count, row):
+        for start in range(first, first + row, size):
+            stop = min(start + size, first + row)
+            yield Programs(grid, torch.arange(start, stop) if order is None else order[start:stop])
 
 
 def numbers_in(order: Order, programs: int) -> torch.Tensor | None:
