@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.corpus import ROOT
@@ -34,23 +34,25 @@ class Side:
         ran = run(command, limit=limit, variables=variables)
         found = told(ran.out.decode(errors="replace").splitlines())
         if ran.code is None:
-            return Timing(found.versions, found.seconds, found.deviation, f"> {limit:g} s")
+            return replace(found, failed=f"> {limit:g} s")
         if ran.code != 0:
             return Timing(found.versions, (), None, f"exit code {ran.code}: {_last_line(ran)}")
-        return found
+        return found if found.seconds or found.failed else replace(found, failed="it ended without a launch")
 
 
 @dataclass(frozen=True)
 class Timing:
     """What a process told: the `seconds` of its launches in their order, and why they are not all, if they are not.
 
-    `deviation` is how far the result is from what is expected; it is no number where nothing is computed.
+    `deviation` is how far the result is from what is expected; it is no number where nothing is computed. `remark` is
+    what the tool says besides.
     """
 
     versions: str = ""
     seconds: tuple[float, ...] = ()
     deviation: float | None = None
     failed: str = ""
+    remark: str = ""
 
     @property
     def first(self) -> float | None:
@@ -76,6 +78,7 @@ def told(lines: Iterable[str]) -> Timing:
         tuple(seconds),
         float(str(deviation)) if deviation is not None else None,
         str(rest.get("failed", "")),
+        str(rest.get("remark", "")),
     )
 
 

@@ -37,9 +37,14 @@ class Summary:
 
     @property
     def note(self) -> str:
-        """What a reader must know besides: no launch, or a result that is not what is expected."""
+        """What a reader must know besides: no launch, a result that is not what is expected, what was left out."""
         if self.failed:
             return f"cannot: {self.failed}" if self.later is None and not self.failed.startswith(">") else self.failed
+        remark = next((timing.remark for timing in self.timings if timing.remark), "")
+        return ", ".join(filter(None, (self._deviation, remark)))
+
+    @property
+    def _deviation(self) -> str:
         deviation = max((timing.deviation or 0.0 for timing in self.timings), key=lambda one: (isnan(one), one))
         if isnan(deviation):
             return "computes no results"

@@ -2,8 +2,8 @@
 
     python -m bench.simulating.worker SIDE CASE THREADS
 
-First the versions that it runs, then each launch's seconds, then how far the result is from what is expected, or why
-the side cannot run the case. It runs in the environments of the other tools, too: it needs torch, triton and the tool.
+First the versions that it runs, then each launch's seconds, then how far the result is from what is expected and what
+the tool says that it left out, or why the side cannot run the case. It runs in the environments of the other tools, too: it needs torch, triton and the tool.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def main(side: str, case: str, threads: int) -> None:
         launch = _case(case)
         _time(_SIDES[side](launch, case))
         _tell("deviation", launch.deviation())
-    except Exception as error:
+        _tell("remark", ", ".join(filter(None, (remark() for remark in _REMARKS))))
+    except (Exception, SystemExit) as error:
         _tell("failed", f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
 
 
@@ -86,7 +87,14 @@ def _plain(launch: Launch, _: str) -> Callable[[], object]:
 def _engine(launch: Launch, *, checks: bool) -> Callable[[], object]:
     from tritonaudit import simulate
 
-    return lambda: simulate(launch.kernel, launch.grid, *launch.arguments, checks=checks, **launch.constants)
+    found: set[str] = set()
+    _REMARKS.append(lambda: f"faults found: {', '.join(sorted(found))}" if found else "")
+
+    def execute() -> None:
+        simulation = simulate(launch.kernel, launch.grid, *launch.arguments, checks=checks, **launch.constants)
+        found.update(fault.kind.value for fault in simulation.faults)
+
+    return execute
 
 
 def _prototype(launch: Launch, case: str) -> Callable[[], object]:
@@ -103,7 +111,8 @@ def _prototype(launch: Launch, case: str) -> Callable[[], object]:
 def _ttsem(launch: Launch, case: str) -> Callable[[], object]:
     from ttsem.sanitize import session  # type: ignore[import-not-found]
 
-    _KEPT_OPEN.enter_context(session())
+    state = _KEPT_OPEN.enter_context(session())
+    _REMARKS.append(lambda: "too large for its check of races" if state.races_unchecked else "")
     return _plain(launch, case)
 
 
@@ -115,6 +124,7 @@ def _triton_viz(launch: Launch, *, client: str) -> Callable[[], object]:
 
 
 _KEPT_OPEN = contextlib.ExitStack()
+_REMARKS: list[Callable[[], str]] = []
 _SIDES: Mapping[str, Callable[[Launch, str], Callable[[], object]]] = {
     INTERPRETER: _plain,
     CHECKED: lambda launch, _: _engine(launch, checks=True),

@@ -49,6 +49,7 @@ def test_a_process_tells_its_launches_among_other_lines() -> None:
     assert told(lines) == Timing("x 1", (2.0, 0.5), 0.25)
     assert told(['{"seconds": 2.0}', '{"failed": "ValueError: no"}']) == Timing("", (2.0,), None, "ValueError: no")
     assert str(told(['{"deviation": NaN}']).deviation) == "nan"
+    assert told(['{"remark": "no races"}']).remark == "no races"
 
 
 def test_a_side_that_cannot_says_why(tmp_path: Path) -> None:
@@ -60,6 +61,7 @@ def test_a_side_that_cannot_says_why(tmp_path: Path) -> None:
     gone.write_text("#!/bin/sh\necho it is broken >&2\nexit 3\n")
     gone.chmod(0o755)
     assert Side("gone", worker.TTSEM, gone).measure("add", 100).failed == "exit code 3: it is broken"
+    assert Side("silent", worker.TTSEM, Path("/bin/true")).measure("add", 100).failed == "it ended without a launch"
 
 
 def test_who_is_not_given_is_said_to_be_absent(tmp_path: Path) -> None:
@@ -96,6 +98,8 @@ def test_medians_are_of_the_rounds() -> None:
         (Timing("", (1.0, 1.0), 1e-6), ""),
         (Timing("", (1.0, 1.0), 0.5), "off by 0.5"),
         (Timing("", (1.0, 1.0), nan), "computes no results"),
+        (Timing("", (1.0, 1.0), nan, "", "no races"), "computes no results, no races"),
+        (Timing("", (1.0, 1.0), 0.0, "", "no races"), "no races"),
         (Timing("", (1.0, 1.0), None, "> 120 s"), "> 120 s"),
         (Timing("", (), None, "> 120 s"), "> 120 s"),
         (Timing("", (), None, "NotImplementedError: math.erf"), "cannot: NotImplementedError: math.erf"),
