@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from tritonaudit.simulator import running_sums, sums, tensor_products
+from tritonaudit.simulator import approximate, running_sums, sums, tensor_products
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.machine import Handler
 from tritonaudit.simulator.sums_of_rounds import with_sums_of_rounds
@@ -22,7 +22,7 @@ def as_compiled(module: Module, ttgir: str) -> Module:
 Model: TypeAlias = Callable[[Module, str, Mapping[str, Handler]], Mapping[str, Handler]]
 """From a module, its TTGIR (empty if that is not known) and what executes it so far: what is to execute it instead."""
 
-_MODELS: tuple[Model, ...] = (tensor_products.handlers_of,)
+_MODELS: tuple[Model, ...] = (approximate.handlers_of, tensor_products.handlers_of)
 
 
 def handlers_of(

@@ -1,0 +1,1 @@
+"""Executes PTX on the CPU: what a kernel makes of single elements, bit by bit as a GPU does."""
