@@ -3,7 +3,8 @@
     python -m bench.simulating.worker SIDE CASE THREADS
 
 First the versions that it runs, then each launch's seconds, then how far the result is from what is expected and what
-the tool says that it left out, or why the side cannot run the case. It runs in the environments of the other tools, too: it needs torch, triton and the tool.
+the tool says that it left out, or why the side cannot run the case. It runs in the environments of the other tools,
+too: it needs torch, triton and the tool.
 """
 
 from __future__ import annotations
