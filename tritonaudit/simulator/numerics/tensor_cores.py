@@ -3,12 +3,12 @@
 An instruction takes a few of K at a time. Their products are exact; they and the accumulator are aligned to the
 greatest exponent among them, cut off some bits below it, summed, and cut off again to the accumulator's type.
 Fasi, Higham, Mikaitis and Pranesh found that by experiment (Numerical behavior of NVIDIA tensor cores, PeerJ Computer
-Science 7, 2021) for GPUs before Hopper, which cuts off one bit later. The numbers here are measured on an H100.
+Science 7, 2021) for GPUs before Hopper, which cuts off one bit later. `bench/tensor_cores` measures what is said here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -24,8 +24,12 @@ _SUMMED = 8
 """Products of less than 2^27 units that an int32 holds the sum of, with the accumulator."""
 _NOWHERE = -2000
 """The exponent of 0: below all others, sums of two included."""
-_MODERATE = 50
+_MODERATE = 49
 """Products of numbers up to 2^this, and down to its inverse, are exact in float32 and so are they in units."""
+_LARGEST, _LEAST = 2.0**100, 2.0 ** (-2 * _MODERATE)
+"""Between these a sum is as exact in float32 and in units as the products are."""
+_BIAS, _FRACTION, _EXPONENT = 127, 23, 0xFF << 23
+"""Of a float32."""
 _FRACTION_OF_DOUBLE = 52
 _LEAST_OF = {torch.float16: -14, torch.float32: -126}
 
@@ -54,7 +58,7 @@ class _Cores:
     width: int
     least: int = -126
     bits: int = 25
-    fraction: int = 23
+    fraction: int = _FRACTION
 
 
 _TF32 = _Cores(8, 1)
@@ -165,73 +169,107 @@ def _product(a: Tensor, b: Tensor, c: Tensor, cores: _Cores) -> Tensor:
     """
     shape = torch.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1]), c.shape)
     total = c.expand(shape).clone()
-    rows = max(1, _TILE // max(1, shape[:-2].numel() * shape[-1]))
-    for first in range(0, shape[-2], rows):
-        own = slice(first, first + rows)
+    columns, rows = a.transpose(-1, -2).unsqueeze(-1).contiguous(), b.unsqueeze(-2)
+    is_moderate = _is_moderate(a) and _is_moderate(b)
+    powers = [_exponents(one, cores.least) for one in (columns, rows)] if is_moderate else []
+    height = max(1, _TILE // max(1, shape[:-2].numel() * shape[-1]))
+    for first in range(0, shape[-2], height):
+        own = slice(first, first + height)
         for start in range(0, a.shape[-1], cores.length):
             ks = slice(start, start + cores.length)
-            total[..., own, :] = _step(a[..., own, ks], b[..., ks, :], total[..., own, :], cores)
+            step = _Step(columns[..., ks, own, :], rows[..., ks, :, :], total[..., own, :], cores)
+            if is_moderate and step.is_moderate:
+                total[..., own, :] = step.quick(powers[0][..., ks, own, :], powers[1][..., ks, :, :])
+            else:
+                total[..., own, :] = step.general()
     return total
 
 
-def _step(a: Tensor, b: Tensor, c: Tensor, cores: _Cores) -> Tensor:
-    """One instruction."""
-    finite = bool(a.isfinite().all()) and bool(b.isfinite().all()) and bool(c.isfinite().all())
-    if finite:
-        return _finite(a, b, c, cores)
-    special = (a.double() @ b.double() + c).to(c.dtype)
-    a, b, c = (torch.where(one.isfinite(), one, 0) for one in (a, b, c))
-    return torch.where(special.isfinite(), _finite(a, b, c, cores), special)
+class _Step:
+    """One instruction: columns (..., K, M, 1) times rows (..., K, 1, N), and what they are added to."""
+
+    def __init__(self, columns: Tensor, rows: Tensor, total: Tensor, cores: _Cores) -> None:
+        self._columns, self._rows, self._total, self._cores = columns, rows, total.float(), cores
+        self._type = total.dtype
+
+    @property
+    def is_moderate(self) -> bool:
+        """Whether the sum so far is finite, and no number that 26 bits do not hold beside the least product."""
+        low, high = self._total.aminmax()
+        if not -_LARGEST < float(low) <= float(high) < _LARGEST:
+            return False
+        tiny = self._total.abs() < _LEAST
+        return not bool(tiny.any()) or not bool((tiny & (self._total != 0)).any())
+
+    def quick(self, of_columns: Tensor, of_rows: Tensor) -> Tensor:
+        """In float32 and int32, where the exponents, which are given, allow that.
+
+        Where the sum so far is 0, its exponent may be any below those of the products.
+        """
+        of_total = self._total.view(torch.int32).bitwise_and(_EXPONENT).bitwise_right_shift_(_FRACTION).sub_(_BIAS)
+        if self._type == torch.float16:
+            of_total = torch.where(self._total == 0, _NOWHERE, of_total.clamp_min_(_LEAST_OF[torch.float16]))
+        top = _greatest(of_total.to(torch.int16), of_columns, of_rows).int().clamp_min_(-2 * _MODERATE)
+        scale = ((_BIAS + self._cores.bits) - top).bitwise_left_shift_(_FRACTION).view(torch.float32)
+        units = self._units(self._columns, self._rows, self._total, scale, torch.int32)
+        if self._type == torch.float16:
+            return _to_half(units * scale.double().reciprocal())
+        return _cut_off(units, self._cores.fraction).float() * scale.reciprocal_()
+
+    def general(self) -> Tensor:
+        """In float64 and int64, and with infinities and NaN as IEEE 754 says."""
+        columns, rows, total = self._columns.double(), self._rows.double(), self._total.double()
+        special = total
+        for column, row in _pairs(columns, rows):
+            special = special + column * row
+        columns, rows, total = (torch.where(one.isfinite(), one, 0) for one in (columns, rows, total))
+        powers = (_exponents(one.float(), self._cores.least) for one in (columns, rows))
+        top = _greatest(_exponents(total.float(), _LEAST_OF[self._type]), *powers)
+        scale = torch.exp2((self._cores.bits - top.clamp_min(4 * _LEAST_OF[torch.float32])).double())
+        sums = self._units(columns, rows, total, scale, torch.int64) / scale
+        found = _to_half(sums) if self._type == torch.float16 else _toward_zero(_cut_off(sums, self._cores.fraction))
+        return torch.where(special.isfinite(), found, special.to(self._type))
+
+    @staticmethod
+    def _units(columns: Tensor, rows: Tensor, total: Tensor, scale: Tensor, whole: torch.dtype) -> Tensor:
+        """The sum of the products, each in units and cut off, in float64."""
+        sums = (total * scale).to(whole)
+        found = torch.zeros(()).double()
+        units, cut = torch.empty_like(scale), torch.empty_like(sums)
+        for place, (column, row) in enumerate(_pairs(columns, rows), 1):
+            torch.mul(column, row, out=units)
+            cut.copy_(units.mul_(scale))
+            sums += cut
+            if place % _SUMMED == 0:
+                found = found + sums
+                sums.zero_()
+        return found + sums
 
 
-def _finite(a: Tensor, b: Tensor, c: Tensor, cores: _Cores) -> Tensor:
-    single = c.float()
-    of_a, of_b = (_exponents(one, cores.least) for one in (a, b))
-    top = _exponents(single, _LEAST_OF[c.dtype])
+def _greatest(top: Tensor, of_columns: Tensor, of_rows: Tensor) -> Tensor:
+    """The greatest exponent of any product, or of the sum so far, which is given."""
     sums = torch.empty_like(top)
-    for k in range(a.shape[-1]):
-        torch.add(of_a[..., k, None], of_b[..., None, k, :], out=sums)
+    for column, row in _pairs(of_columns, of_rows):
+        torch.add(column, row, out=sums)
         torch.maximum(top, sums, out=top)
-    is_moderate = _is_moderate(of_a) and _is_moderate(of_b)
-    if is_moderate:
-        scale = torch.exp2((cores.bits - top.clamp_min(-2 * _MODERATE)).float())
-        units = _units(a, b, single, scale, torch.int32)
-    else:
-        scale = torch.exp2((cores.bits - top.clamp_min(4 * _LEAST_OF[torch.float32])).double())
-        units = _units(a.double(), b.double(), single.double(), scale, torch.int64)
-    total = units * torch.exp2((top - cores.bits).double())
-    if c.dtype == torch.float16:
-        return _to_half(total)
-    total = _cut_off(total, cores.fraction)
-    if not is_moderate:
-        return _toward_zero(total)
-    return torch.where(top < -2 * _MODERATE, c, total.float()) + 0.0
+    return top
 
 
-def _units(a: Tensor, b: Tensor, c: Tensor, scale: Tensor, whole: torch.dtype) -> Tensor:
-    """The sum of the products, each in units and cut off, in float64."""
-    sums = (c * scale).to(whole)
-    total = torch.zeros(()).double()
-    units, cut = torch.empty_like(scale), torch.empty_like(sums)
-    for k in range(a.shape[-1]):
-        torch.mul(a[..., k, None], b[..., None, k, :], out=units)
-        cut.copy_(units.mul_(scale))
-        sums += cut
-        if k % _SUMMED == _SUMMED - 1:
-            total = total + sums
-            sums.zero_()
-    return total + sums
+def _pairs(columns: Tensor, rows: Tensor) -> Iterable[tuple[Tensor, Tensor]]:
+    return zip(columns.unbind(-3), rows.unbind(-3), strict=True)
 
 
 def _exponents(x: Tensor, least: int) -> Tensor:
     """Of float32: floor(log2 |x|), but at least `least`; that of 0 below all others."""
-    raw = ((x.view(torch.int32) >> 23) & 0xFF).to(torch.int16) - 127
+    raw = ((x.view(torch.int32) & _EXPONENT) >> _FRACTION).to(torch.int16) - _BIAS
     return torch.where(x == 0, _NOWHERE, raw.clamp_min(least))
 
 
-def _is_moderate(exponents: Tensor) -> bool:
-    """Of numbers that are not 0."""
-    return int(exponents.amax()) <= _MODERATE and not bool(((exponents < -_MODERATE) & (exponents != _NOWHERE)).any())
+def _is_moderate(x: Tensor) -> bool:
+    """Whether products of such numbers, and they in units, are exact in float32."""
+    sizes = x.abs()
+    sizes = torch.where(sizes == 0, 1, sizes)
+    return float(sizes.amin()) >= 2.0**-_MODERATE and float(sizes.amax()) <= 2.0**_MODERATE
 
 
 def _cut_off(x: Tensor, fraction: int) -> Tensor:
@@ -249,6 +287,6 @@ def _toward_zero(x: Tensor) -> Tensor:
 
 def _to_half(x: Tensor) -> Tensor:
     """float64 to the nearest float16, once rounded; 0 has no sign."""
-    cut = _cut_off(x, 23).float()
+    cut = _cut_off(x, _FRACTION).float()
     sticky = (cut.view(torch.int32) | (cut.double() != x).int()).view(torch.float32)
     return sticky.half() + 0.0
