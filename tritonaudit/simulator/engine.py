@@ -3,14 +3,14 @@
 What it holds beside the launch's tensors is bounded, and does not grow with the rounds of loops:
 
 * The values of one chunk of programs, until these end: each of at most so many elements as a chunk may have, or of one
-  block where that is larger, of up to 8 bytes. With 2^17 elements that is 1 MiB a value; attention in blocks of 64 x 64
-  was measured to hold 40 MiB, sums of vectors 2 MiB, over any grid.
+  block where that is larger, of up to 8 bytes. With 2^17 elements that is 1 MiB a value, with 2^19 it is 4; attention
+  in blocks of 64 x 64 was measured to hold 50 MiB, sums of vectors 2 MiB, over any grid.
 * With checks, for each cell of a memory that the launch writes to: 4 bytes where it is written, 4 where it is read, and
   5 more where there are atomics. A cell is as large as the smallest element of the tensors in it and of the kernel's
   pointers: a float32 tensor that is read and written has shadows of twice its size, one of bytes with atomics of 13
   times. Besides, a byte for each element between the first and the last of a view with holes that is accessed there,
   and for each byte of fresh memory.
-* With checks and atomics, up to 144 bytes for each program of the grid.
+* With checks and atomics, up to 272 bytes for each program of the grid.
 * Programs that wait for others have a thread each, and their values, until they go on: at most the whole grid.
 """
 
