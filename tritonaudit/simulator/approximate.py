@@ -40,7 +40,7 @@ def _execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Valu
     types = tuple(frame.type(number).element for number in operation.operands)
     symbol = str(operation.attributes["symbol"]) if operation.name == _FUNCTION else ""
     code = (
-        _code(operation.name, symbol, types, result.element) if _is_inexact(symbol or operation.name, types) else None
+        code_of(operation.name, symbol, types, result.element) if _is_inexact(symbol or operation.name, types) else None
     )
     if code is None:
         return elementwise(machine, operation, frame)
@@ -68,7 +68,7 @@ def _is_inexact(name: str, types: Sequence[str]) -> bool:
 
 
 @cache
-def _code(name: str, symbol: str, types: tuple[str, ...], result: str) -> Code | None:
+def code_of(name: str, symbol: str, types: tuple[str, ...], result: str) -> Code | None:
     """The PTX of a kernel that does the operation on one element; None where there is none that is known."""
     from tritonaudit.compile.pipeline import compile_program  # imports Triton, which the engine can do without
 

@@ -167,7 +167,7 @@ def _inverse_root(x: Tensor) -> Tensor:
     is_power_of_four = (mantissa == 0) & (exponent & 1 == 0)
     found = torch.where(is_power_of_four, 1 << 24, found)
     result = _special(_number(found, -half - 24), x, zero=torch.inf, infinite=0.0)
-    result = torch.where(x == 0, torch.copysign(result, x), result)
+    result = result.copysign(x)
     return torch.where(x <= -_TINY, torch.nan, result)
 
 
@@ -175,7 +175,7 @@ def _plain_root(x: Tensor) -> Tensor:
     mantissa, exponent = _parts(x)
     half = exponent >> 1
     found = _ROOT((mantissa >> 17) | ((exponent & 1) << 6), mantissa & 0x1FFFF)
-    result = _special(_number(found, half - _FRACTION), x, zero=0.0, infinite=torch.inf)
+    result = _special(_number(found, half - _FRACTION), x, zero=0.0, infinite=torch.inf).copysign(x)
     return torch.where(x <= -_TINY, torch.nan, result)
 
 
