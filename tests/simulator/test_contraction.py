@@ -58,6 +58,17 @@ def of_two_products(x, y, z, out, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def of_functions(x, y, z, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a, b, c = tl.load(x + i), tl.load(y + i), tl.load(z + i)
+    first = tl.exp(a)
+    second = tl.exp(b)
+    tl.store(out + i, second * c + first * c)
+    tl.store(out + i + BLOCK, first)
+    tl.store(out + i + 2 * BLOCK, second)
+
+
+@triton.jit
 def of_a_sum(x, y, z, out, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     a, b, c = tl.load(x + i), tl.load(y + i), tl.load(z + i)
@@ -181,6 +192,12 @@ def test_signs_of_differences() -> None:
     first, second, _ = _run(subtract, a, b, c)
     assert torch.equal(first, fma(-a, b, c))
     assert torch.equal(second, fma(a, b, -c))
+
+
+def test_what_functions_give_is_known_one_after_the_other() -> None:
+    a, b, c = _inputs(torch.float32)
+    total, first, second = _run(of_functions, a, b, c)
+    assert torch.equal(total, fma(first, c, second * c))
 
 
 def test_the_other_of_two_products_is_rounded() -> None:

@@ -23,9 +23,19 @@ _MOVES = frozenset(("tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape"))
 _ELEMENTS = frozenset(("f16", "bf16", "f32", "f64"))
 _LOOPS = frozenset(("scf.for", "scf.while"))
 _BRANCHES = _LOOPS | {"scf.if", "tt.assert"}
+_FUNCTIONS_WITH_BRANCHES = frozenset(("math.log", "math.log2", "math.sin", "math.cos", "math.erf"))
+_LIBRARY_WITH_BRANCHES = frozenset(
+    f"__nv_{name}f" for name in ("log", "log2", "log1p", "sin", "cos", "erf", "tanh", "pow")
+)
+"""Functions of float32 that become several blocks."""
 _MOVING = ("arith.", "math.", "tt.bitcast", *_MOVES)
 """What is moved out of a loop that does not change it, by how the names begin."""
-_KNOWN_IN_ORDER = ("tt.load", "tt.dot", "tt.atomic", "tt.reduce", "tt.scan", "tt.trans", "tt.gather", "tt.histogram")
+_KNOWN_IN_ORDER = (
+    *("tt.load", "tt.dot", "tt.atomic", "tt.reduce", "tt.scan", "tt.trans", "tt.gather", "tt.histogram"),
+    *("math.exp", "math.rsqrt", "math.sqrt", "math.log", "math.sin", "math.cos", "math.erf", "arith.divf"),
+    *("tt.precise_", "tt.extern_elementwise"),
+)
+"""What becomes known one after the other, by how the names begin: memory, and calls that LLVM does not look into."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +148,16 @@ class _Text:
         self._arguments(block.arguments)
         for operation in block.operations:
             self._operation(operation, place)
-            if operation.name in _BRANCHES:
+            if self._has_branches(operation):
                 place = _Place()
                 self.places.append(place)
         return place
+
+    def _has_branches(self, operation: Operation) -> bool:
+        """Whether what is behind an operation is in another block."""
+        if operation.name in _FUNCTIONS_WITH_BRANCHES:
+            return self.types[operation.results[0]].element == "f32"
+        return operation.name in _BRANCHES or operation.attributes.get("symbol") in _LIBRARY_WITH_BRANCHES
 
     def _operation(self, operation: Operation, place: _Place) -> None:
         level = self._level(operation)
