@@ -8,6 +8,11 @@ the PTX of Triton 3.2 to 3.9 for sm_90; launches of Triton's tests, TritonBench'
 bit by bit (`bench/fidelity`).
 
 Where the layout of the threads is not known or not understood, the order is that of `reductions`.
+
+Lanes that take in their own products come to sums that differ in the last bit; here all have the first lane's. What
+follows may have another's: each lane goes on with its own, and where all of them put theirs into the same place of
+shared memory, on an H100 the last one's was seen to stay. Along an axis of one element nothing is added, and a sum
+behind such a reduction takes in no product here, while Triton's may.
 """
 
 from __future__ import annotations
