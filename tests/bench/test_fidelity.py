@@ -29,6 +29,7 @@ from bench.fidelity.recording import Recorded, bytes_of, load, save, storages_of
 from bench.fidelity.rows import Row, Verdict, write  # noqa: E402
 from tests.bench import kernels  # noqa: E402
 from tritonaudit.simulator.engine import Run, execute  # noqa: E402
+from tritonaudit.simulator.gpu_program import ttgir_of  # noqa: E402
 from tritonaudit.simulator.live import module_of  # noqa: E402
 from tritonaudit.simulator.numerics.bounds import dot_error, ulp_distance, ulps  # noqa: E402
 
@@ -36,10 +37,11 @@ _N = 64
 _PLAIN = Run()
 
 
-def _recorded(kernel: Any, *args: Any, grid: tuple[int, ...] = (1,), run: Run = _PLAIN) -> Recorded:
-    """A launch as if the GPU had executed it as the engine does in that run."""
+def _recorded(kernel: Any, *args: Any, grid: tuple[int, ...] = (1,), run: Run | None = None) -> Recorded:
+    """A launch as if the GPU had executed it as the engine does in that run, or else as it does as a GPU."""
     launch, arguments = captured(kernel, args, {}, grid)
     assert launch.program is not None
+    run = Run(as_gpu=True, ttgir=ttgir_of(launch.program)) if run is None else run
     assert launch.grid is not None
     before = [one.clone() if torch.is_tensor(one) else one for one in args]
     execute(module_of(launch.program.ttir), launch.grid, arguments, run)
@@ -327,7 +329,8 @@ def _as_engine(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any
     launch, arguments = captured(function, args, kwargs, grid)
     assert launch.program is not None
     assert launch.grid is not None
-    execute(module_of(launch.program.ttir), launch.grid, arguments)
+    run = Run(as_gpu=True, ttgir=ttgir_of(launch.program))
+    execute(module_of(launch.program.ttir), launch.grid, arguments, run)
 
 
 def test_a_hook_records_launches_and_leaves_out_repetitions_and_large_ones(tmp_path: Path, unhooked: Any) -> None:
