@@ -8,8 +8,11 @@ pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 import torch
+import triton
+import triton.language as tl
 
 from tests.simulator.kernels import VERSION
+from tritonaudit import simulate
 from tritonaudit.simulator import approximate
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
@@ -109,6 +112,20 @@ def test_operands_of_different_shapes() -> None:
     assert code is not None
     a, b = torch.arange(1.0, 5.0).reshape(1, 4), torch.tensor([[1.0], [2.0]])
     assert approximate.computed(code, [a, b], Type("f32")).tolist() == (a / b).tolist()
+
+
+@triton.jit
+def funnel(source, target):  # type: ignore[no-untyped-def]
+    places = tl.arange(0, 16)
+    x = tl.load(source + places)
+    y = tl.inline_asm_elementwise("shf.l.wrap.b32 $0, $1, $1, 5;", "=r,r", [x], tl.int32, is_pure=True, pack=1)
+    tl.store(target + places, y)
+
+
+def test_inline_assembly_is_executed_as_it_stands() -> None:
+    source, target = torch.arange(16, dtype=torch.int32) << 26, torch.zeros(16, dtype=torch.int32)
+    simulate(funnel, (1,), source, target, as_gpu=True)
+    assert target.tolist() == [(number >> 1) - ((number & 1) << 31) for number in range(16)]
 
 
 def body(text: str) -> Code:

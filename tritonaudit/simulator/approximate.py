@@ -2,7 +2,7 @@
 
 Triton's own compiler says what an operation becomes: an instruction that approximates, or a function of libdevice,
 which is a sequence of them and of others. One element's worth of it is executed for all elements, bit by bit. What has
-instructions that are not modelled is executed as it always is.
+instructions that are not modelled is executed as it always is. Inline assembly of one element is executed likewise.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from tritonaudit.simulator.ptx.execution import run
 from tritonaudit.simulator.values import Value, compact, joined
 
 _FUNCTION = "tt.extern_elementwise"
+_ASSEMBLY = "tt.elementwise_inline_asm"
 _NAMES = ("arith.divf", "math.", _FUNCTION)
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
 def handlers_of(_: Module, __: str, known: Mapping[str, Handler]) -> dict[str, Handler]:
-    """What executes the operations that are approximated."""
-    return {name: _execute for name, handler in known.items() if name.startswith(_NAMES) and handler is elementwise}
+    """What executes the operations that are approximated, and inline assembly."""
+    found = {name: _execute for name, handler in known.items() if name.startswith(_NAMES) and handler is elementwise}
+    return {**found, _ASSEMBLY: _assembly}
 
 
 def _execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -44,12 +46,30 @@ def _execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Valu
     )
     if code is None:
         return elementwise(machine, operation, frame)
-    values = frame.operands(operation)
-    operands = [value.tensor(frame.type(number)) for value, number in zip(values, operation.operands, strict=True)]
     try:
-        data = computed(code, operands, result)
+        return _value(code, operation, frame)
     except Unsupported:
         return elementwise(machine, operation, frame)
+
+
+def _assembly(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    """Inline assembly that makes one element of one of each operand. Raises Unsupported."""
+    attributes = operation.attributes
+    if attributes["packed_element"] != 1 or len(operation.results) != 1 or not operation.operands:
+        raise Unsupported(_ASSEMBLY)
+    types = tuple(frame.type(number).element for number in operation.operands)
+    text = (str(attributes["asm_string"]), str(attributes["constraints"]))
+    code = _code_of_assembly(text, types, frame.result(operation).element)
+    if code is None:
+        raise Unsupported(_ASSEMBLY, text[0])
+    return _value(code, operation, frame)
+
+
+def _value(code: Code, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+    result = frame.result(operation)
+    values = frame.operands(operation)
+    operands = [value.tensor(frame.type(number)) for value, number in zip(values, operation.operands, strict=True)]
+    data = computed(code, operands, result)
     undefined, wrapped = joined([v.undefined for v in values]), joined([v.wrapped for v in values])
     return (Value(data if frame.has_lanes else compact(data, result), undefined, wrapped),)
 
@@ -70,28 +90,40 @@ def _is_inexact(name: str, types: Sequence[str]) -> bool:
 @cache
 def code_of(name: str, symbol: str, types: tuple[str, ...], result: str) -> Code | None:
     """The PTX of a kernel that does the operation on one element; None where there is none that is known."""
+    if not symbol:
+        return _compiled(f"{name} {_numbered(types)} : {result}", types, result)
+    attributes = f'{{libname = "", libpath = "", pure = true, symbol = "{symbol}"}}'
+    return _compiled(f"{name} {_numbered(types)} {attributes} : ({', '.join(types)}) -> {result}", types, result)
+
+
+@cache
+def _code_of_assembly(text: tuple[str, str], types: tuple[str, ...], result: str) -> Code | None:
+    """The same of inline assembly, given as its text and constraints."""
+    assembly, constraints = ("".join(map(_escaped, part)) for part in text)
+    attributes = f'{{constraints = "{constraints}", packed_element = 1 : i32, pure = true}}'
+    operation = f'{_ASSEMBLY} "{assembly}" {attributes} {_numbered(types)}'
+    return _compiled(f"{operation} : {', '.join(types)} -> {result}", types, result)
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() and character not in '"\\' else f"\\{ord(character):02X}"
+
+
+def _numbered(types: tuple[str, ...]) -> str:
+    return ", ".join(f"%x{place}" for place in range(len(types)))
+
+
+def _compiled(operation: str, types: tuple[str, ...], result: str) -> Code | None:
+    """The PTX of a kernel that loads an element from each pointer but the last, and stores the result there."""
     from tritonaudit.compile.pipeline import compile_program  # imports Triton, which the engine can do without
 
-    compiled = compile_program(Program(TARGET, _text(name, symbol, types, result), ()), "ptx")
-    if (ptx := getattr(compiled, "texts", {}).get("ptx")) is None:
-        return None
+    parameters = ", ".join(f"%p{place}: !tt.ptr<{type}>" for place, type in enumerate([*types, result]))
+    loads = [f"%x{place} = tt.load %p{place} : !tt.ptr<{type}>" for place, type in enumerate(types)]
+    store = f"tt.store %p{len(types)}, %y : !tt.ptr<{result}>"
+    body = "\n".join(f"    {line}" for line in (*loads, f"%y = {operation}", store, "tt.return"))
+    text = f"module {{\n  tt.func public @function({parameters}) {{\n{body}\n  }}\n}}\n"
+    ptx = getattr(compile_program(Program(TARGET, text, ()), "ptx"), "texts", {}).get("ptx")
     try:
-        return parse(ptx)
+        return None if ptx is None else parse(ptx)
     except Unsupported:
         return None
-
-
-def _text(name: str, symbol: str, types: tuple[str, ...], result: str) -> str:
-    """The kernel's TTIR: it loads an element from each pointer but the last, and stores the result there."""
-    pointers = [*types, result]
-    parameters = ", ".join(f"%p{place}: !tt.ptr<{type}>" for place, type in enumerate(pointers))
-    loads = [f"%x{place} = tt.load %p{place} : !tt.ptr<{type}>" for place, type in enumerate(types)]
-    operands = ", ".join(f"%x{place}" for place in range(len(types)))
-    if symbol:
-        attributes = f'{{libname = "", libpath = "", pure = true, symbol = "{symbol}"}}'
-        made = f"%y = {name} {operands} {attributes} : ({', '.join(types)}) -> {result}"
-    else:
-        made = f"%y = {name} {operands} : {result}"
-    lines = [*loads, made, f"tt.store %p{len(types)}, %y : !tt.ptr<{result}>", "tt.return"]
-    body = "\n".join(f"    {line}" for line in lines)
-    return f"module {{\n  tt.func public @function({parameters}) {{\n{body}\n  }}\n}}\n"
