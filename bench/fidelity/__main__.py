@@ -45,7 +45,7 @@ Within bounds: each element is no farther from the engine's than {FACTOR:g} time
 where there are any deviations. With errors: every inexact result is moved by all of its declared error
 (`tritonaudit/simulator/numerics/bounds.py`), sums are added in another order, products are fused with sums or not.
 Explained: the engine finds a fault that decides the result, or another order of the programs gives another result, or
-the GPU does not repeat its own.
+the GPU does not repeat its own, or somebody read why and wrote it down (`bench/fidelity/explanations.tsv`).
 """
 _MOST_KEPT = 15 << 20  # bytes
 _LIMITS = Limits(seconds=60, memory=8 << 30)

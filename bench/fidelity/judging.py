@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from bench.fidelity.comparing import Difference, are_within, difference, distance
+from bench.fidelity.explanations import explanation
 from bench.fidelity.perturbing import Perturbation, Unbounded, inexact_operations
 from bench.fidelity.recording import Recorded, bytes_of, load, storages_of
 from bench.fidelity.rows import Row, Verdict
@@ -23,7 +24,7 @@ from tritonaudit.simulator.gpu_program import TARGET, ttgir_of
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.simulator.machine import NotSimulated
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.parse import UnsupportedText
 from tritonaudit.simulator.slices import blocks_in
@@ -76,6 +77,10 @@ def _judged(recorded: Recorded, started: float) -> Row:
     verdict, reason = _Comparison(launch, ours, theirs, started + _PATIENCE).verdict(faults)
     if verdict is Verdict.UNEXPLAINED and not recorded.repeats:
         verdict, reason = Verdict.EXPLAINED, "the GPU gives something else when it runs the launch again"
+    if verdict is Verdict.UNEXPLAINED and _is_reordered(launch, ours, theirs):
+        verdict, reason = Verdict.EXPLAINED, "the same elements in another order, as `tl.cat` with can_reorder may"
+    if verdict is Verdict.UNEXPLAINED and (why := explanation(recorded.kernel, _place(recorded))) is not None:
+        verdict, reason = Verdict.EXPLAINED, f"read: {why}"
     return replace(_described(_row(recorded, verdict, reason), launch, ours, theirs), operations=operations)
 
 
@@ -91,8 +96,11 @@ def killed(recorded: Recorded, how: Killed) -> Row:
 
 
 def _row(recorded: Recorded, verdict: Verdict, reason: str = "") -> Row:
-    place = f"{Path(recorded.path).name}:{recorded.line}"
-    return Row(recorded.source, recorded.unit, recorded.kernel, place, verdict, reason)
+    return Row(recorded.source, recorded.unit, recorded.kernel, _place(recorded), verdict, reason)
+
+
+def _place(recorded: Recorded) -> str:
+    return f"{Path(recorded.path).name}:{recorded.line}"
 
 
 def _described(row: Row, launch: _Launch, ours: Sequence[torch.Tensor], theirs: Sequence[torch.Tensor]) -> Row:
@@ -106,6 +114,14 @@ def _described(row: Row, launch: _Launch, ours: Sequence[torch.Tensor], theirs: 
 
 def _are_same(ours: Sequence[torch.Tensor], theirs: Sequence[torch.Tensor]) -> bool:
     return all(not difference(one, two).elements for one, two in zip(ours, theirs, strict=True))
+
+
+def _is_reordered(launch: _Launch, ours: Sequence[torch.Tensor], theirs: Sequence[torch.Tensor]) -> bool:
+    """Whether a launch that puts blocks together in any order has the elements of the GPU's."""
+    if not any(name == "tt.cat" for name, _ in _operations(launch.module)):
+        return False
+    pairs = [(bits_of(one).sort().values, bits_of(two).sort().values) for one, two in zip(ours, theirs, strict=True)]
+    return all(torch.equal(*pair) for pair in pairs)
 
 
 def _said(faults: Sequence[Fault], harmless: Sequence[Kind] = _HARMLESS) -> str:
