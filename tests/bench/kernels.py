@@ -86,8 +86,8 @@ def added_up(x, out, n: tl.constexpr):
 @triton.jit
 def assembly(x, out, n: tl.constexpr):
     i = tl.arange(0, n)
-    doubled = tl.inline_asm_elementwise("add.u32 $0, $1, $1;", "=r,r", [tl.load(x + i)], tl.int32, True, 1)
-    tl.store(out + i, doubled)
+    packed = [tl.load(x + i).to(tl.int8)]
+    tl.store(out + i, tl.inline_asm_elementwise("add.u32 $0, $1, $1;", "=r,r", packed, tl.int8, True, 4))
 
 
 @triton.jit
