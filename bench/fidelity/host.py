@@ -15,13 +15,13 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from bench.faults.run import import_file
 from bench.fidelity.hook import POISONED, Hook
 from bench.fidelity.jobs import Job, begun, note
 
@@ -121,16 +121,7 @@ def _run_tests(job: Job, units: Units) -> int:
 
 def _scripts(job: Job) -> Iterator[tuple[str, Callable[[], Any]]]:
     for path in sorted(Path(job.folder).glob("*.py"))[job.shard :: job.shards]:
-        yield path.name, partial(_import, path)
-
-
-def _import(path: Path) -> None:
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+        yield path.name, partial(import_file, path)
 
 
 def _subjects(job: Job) -> Iterator[tuple[str, Callable[[], Any]]]:
