@@ -10,22 +10,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Progression, base_of
 from tritonaudit.simulator.boxes import Box, box_where_negative
 
 PROGRAMS = 5
 SHAPE = (4, 8)
 
 small = st.integers(-50, 50)
-bases = st.one_of(small, st.lists(small, min_size=PROGRAMS, max_size=PROGRAMS).map(torch.tensor))
+progressions = st.builds(Progression, small, small.filter(bool), st.just(PROGRAMS))
+bases = st.one_of(small, progressions, st.lists(small, min_size=PROGRAMS, max_size=PROGRAMS).map(torch.tensor))
 strides = st.tuples(st.sampled_from([0, 1, -1, 3, 64]), st.sampled_from([0, 1, 2, -5]))
 
 
 @st.composite
 def affines(draw: st.DrawFn) -> Affine:
     base, along = draw(bases), draw(strides)
-    low, high = (base, base) if isinstance(base, int) else (int(base.min()), int(base.max()))
-    return Affine(base, along, SHAPE, low, high)
+    numbers = torch.as_tensor(base_of(base))
+    return Affine(base, along, SHAPE, int(numbers.min()), int(numbers.max()))
 
 
 def dense(value: Affine) -> torch.Tensor:
@@ -69,9 +70,25 @@ def test_bounds_hold_all_elements(value: Affine) -> None:
 def test_shapes(value: Affine) -> None:
     turned = value.permute((1, 0))
     assert torch.equal(whole(turned.tensor(torch.int64), (8, 4)), dense(value).permute(0, 2, 1))
-    places = torch.tensor([4, 0, 2])
-    taken = value.take(places).tensor(torch.int64)
-    assert torch.equal(taken.expand(3, *SHAPE), dense(value)[places])
+    for places in map(torch.tensor, ([4, 0, 2], [1, 2, 3], [4, 2, 0], [3], [2, 2])):
+        taken = value.take(places)
+        assert torch.equal(taken.tensor(torch.int64).expand(len(places), *SHAPE), dense(value)[places])
+        assert taken.exact().bounds == (int(dense(value)[places].min()), int(dense(value)[places].max()))
+
+
+@given(affines())
+@settings(max_examples=60, deadline=None)
+def test_how_far_apart_programs_are(value: Affine) -> None:
+    numbers = torch.as_tensor(value.base).expand(PROGRAMS)
+    assert value.first == int(numbers[0])
+    steps = {int(step) for step in numbers.diff()}
+    assert value.steps == (steps.pop() if len(steps) == 1 else None)
+
+
+def test_progressions_beyond_64_bits_wrap() -> None:
+    far = Affine.evenly(Progression(1 << 62, 1 << 62, 3))
+    assert far.tensor(torch.int64).tolist() == [1 << 62, -(1 << 63), -(1 << 62)]
+    assert far.bounds == (1 << 62, 3 << 62)
 
 
 @given(affines())

@@ -119,3 +119,11 @@ def test_each_program_has_one_turn(grid: tuple[int, int, int], size: int) -> Non
     together = [chunk.numbers.tolist() for chunk in chunks(grid, size)]
     assert [number for numbers in together for number in numbers] == list(range(prod(grid)))
     assert all(0 < len(numbers) <= size for numbers in together)
+
+
+@pytest.mark.parametrize("grid", [(7, 1, 1), (1, 9, 1), (1, 1, 5), (40, 3, 1), (3, 5, 2), (1, 4, 3)])
+@pytest.mark.parametrize("size", [1, 3, 16, 1000])
+def test_ids_are_those_of_the_numbers(grid: tuple[int, int, int], size: int) -> None:
+    for chunk in chunks(grid, size):
+        ids = [axis.tensor(torch.int64).expand(len(chunk)).tolist() for axis in chunk.ids]
+        assert list(zip(*ids, strict=True)) == [chunk.id(place) for place in range(len(chunk))]

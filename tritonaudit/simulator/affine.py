@@ -3,22 +3,102 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
 from typing import TypeAlias
 
 import torch
 
-Number: TypeAlias = "int | torch.Tensor"
+_EDGE = 1 << 63
+"""Behind the greatest integer of 64 bits."""
+
+
+@dataclass(eq=False, slots=True)
+class Progression:
+    """`first + step * i` for the programs i of a chunk; there are 2 at least, and the step is not 0."""
+
+    first: int
+    step: int
+    count: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest."""
+        last = self.first + self.step * (self.count - 1)
+        return (self.first, last) if self.step > 0 else (last, self.first)
+
+    def plus(self, other: int | Progression) -> int | Progression:
+        if isinstance(other, int):
+            return Progression(self.first + other, self.step, self.count)
+        first, step = self.first + other.first, self.step + other.step
+        return Progression(first, step, self.count) if step else first
+
+    def times(self, factor: int) -> int | Progression:
+        return Progression(self.first * factor, self.step * factor, self.count) if factor else 0
+
+    def take(self, index: torch.Tensor) -> int | Progression | torch.Tensor:
+        """Those at these places."""
+        places = progression_of(index)
+        if places is None:
+            return self.first + self.step * index
+        if isinstance(places, int):
+            return self.first + self.step * places
+        return Progression(self.first + self.step * places.first, self.step * places.step, places.count)
+
+    def tensor(self) -> torch.Tensor:
+        """All of them: int64, of shape (programs,)."""
+        low, high = self.bounds
+        if low - abs(self.step) >= -_EDGE and high + abs(self.step) < _EDGE:
+            return torch.arange(self.first, self.first + self.step * self.count, self.step)
+        return torch.arange(self.count) * _wrapped(self.step) + _wrapped(self.first)
+
+
+Base: TypeAlias = "int | torch.Tensor"
 """One integer for all programs, or one for each: int64, of shape (programs,)."""
 
+Number: TypeAlias = "int | Progression | torch.Tensor"
+"""The same, where integers that grow evenly from program to program may be kept as a progression."""
 
-@dataclass(frozen=True, eq=False)
+
+def progression_of(numbers: torch.Tensor) -> int | Progression | None:
+    """Integers, of shape (programs,), as one integer or a progression; None where they are neither."""
+    if not len(numbers):
+        return None
+    first = int(numbers[0])
+    if len(numbers) == 1:
+        return first
+    step = int(numbers[1]) - first
+    if len(numbers) > 2 and not bool((numbers.diff() == step).all()):
+        return None
+    return Progression(first, step, len(numbers)) if step else first
+
+
+def base_of(number: Number) -> Base:
+    """The same without progressions."""
+    return number.tensor() if isinstance(number, Progression) else number
+
+
+def _sum(a: Number, b: Number) -> Number:
+    if isinstance(a, Progression) and not isinstance(b, torch.Tensor):
+        return a.plus(b)
+    if isinstance(b, Progression) and isinstance(a, int):
+        return b.plus(a)
+    return base_of(a) + base_of(b)
+
+
+def _wrapped(number: int) -> int:
+    """As 64 bits hold it."""
+    return (number + _EDGE) % (2 * _EDGE) - _EDGE
+
+
+# Not frozen, which would take three times as long to make: launches of small blocks make many of them.
+@dataclass(eq=False, slots=True)
 class Affine:
-    """`base + sum(stride * lane)` over the lanes of a block of that shape; a scalar has no axes.
+    """`number + sum(stride * lane)` over the lanes of a block of that shape; a scalar has no axes.
 
-    `low` and `high` bound the base over all programs; they may be wider than it is.
+    `low` and `high` bound the number over all programs; they may be wider than it is. Nothing changes it once made.
     """
 
-    base: Number
+    number: Number
     strides: tuple[int, ...]
     shape: tuple[int, ...]
     low: int
@@ -39,10 +119,43 @@ class Affine:
             return Affine.uniform(low, shape)
         return Affine(base.to(torch.int64), (0,) * len(shape), shape, low, high)
 
+    @staticmethod
+    def evenly(number: int | Progression, shape: tuple[int, ...] = ()) -> Affine:
+        """The same in all lanes of a program, and growing evenly from program to program."""
+        low, high = (number, number) if isinstance(number, int) else number.bounds
+        return Affine(number, (0,) * len(shape), shape, low, high)
+
+    @property
+    def base(self) -> Base:
+        """The number as an integer or a tensor, for those who compute with all programs' numbers."""
+        return base_of(self.number)
+
+    @property
+    def first(self) -> int:
+        """The first program's number."""
+        if isinstance(self.number, int):
+            return self.number
+        return self.number.first if isinstance(self.number, Progression) else int(self.number[0])
+
+    @property
+    def programs(self) -> int:
+        """How many programs have a number of their own; 1 where it is the same for all."""
+        if isinstance(self.number, int):
+            return 1
+        return self.number.count if isinstance(self.number, Progression) else len(self.number)
+
+    @property
+    def steps(self) -> int | None:
+        """How far apart the numbers of neighbouring programs are, where that is one number."""
+        if isinstance(self.number, int):
+            return 0
+        found = self.number if isinstance(self.number, Progression) else progression_of(self.number)
+        return found.step if isinstance(found, Progression) else None if found is None else 0
+
     @property
     def is_uniform(self) -> bool:
         """Whether it is one integer for all programs and lanes."""
-        return isinstance(self.base, int) and self.is_lane_constant
+        return isinstance(self.number, int) and not any(self.strides)
 
     @property
     def is_lane_constant(self) -> bool:
@@ -51,8 +164,8 @@ class Affine:
     @property
     def value(self) -> int:
         """The one integer; only where it is uniform."""
-        assert isinstance(self.base, int)
-        return self.base
+        assert isinstance(self.number, int)
+        return self.number
 
     @property
     def span(self) -> tuple[int, int]:
@@ -71,15 +184,17 @@ class Affine:
 
     def exact(self) -> Affine:
         """The same with the tightest bounds."""
-        if isinstance(self.base, int):
+        if not isinstance(self.number, torch.Tensor):
             return self
-        low, high = (int(edge) for edge in torch.aminmax(self.base))
-        return Affine(self.base, self.strides, self.shape, low, high)
+        low, high = (int(edge) for edge in torch.aminmax(self.number))
+        return Affine(self.number, self.strides, self.shape, low, high)
 
     def plus(self, other: Affine) -> Affine:
         """The sum; the shapes are the same."""
-        strides = tuple(a + b for a, b in zip(self.strides, other.strides, strict=True))
-        return Affine(self.base + other.base, strides, self.shape, self.low + other.low, self.high + other.high)
+        number, strides = _sum(self.number, other.number), tuple(map(add, self.strides, other.strides))
+        if isinstance(number, Progression):
+            return Affine(number, strides, self.shape, *number.bounds)
+        return Affine(number, strides, self.shape, self.low + other.low, self.high + other.high)
 
     def minus(self, other: Affine) -> Affine:
         """The difference; the shapes are the same."""
@@ -87,8 +202,11 @@ class Affine:
 
     def times(self, factor: int) -> Affine:
         """The product with one integer."""
-        edges = (self.low * factor, self.high * factor)
-        return Affine(self.base * factor, tuple(s * factor for s in self.strides), self.shape, min(edges), max(edges))
+        number = self.number.times(factor) if isinstance(self.number, Progression) else self.number * factor
+        low, high = self.low * factor, self.high * factor
+        if factor < 0:
+            low, high = high, low
+        return Affine(number, tuple([stride * factor for stride in self.strides]), self.shape, low, high)
 
     def product(self, other: Affine) -> Affine | None:
         """The product where that is affine: one is uniform, or both are constant over the lanes."""
@@ -96,45 +214,50 @@ class Affine:
             return self.times(other.value)
         if self.is_uniform:
             return other.times(self.value)
-        if not (self.is_lane_constant and other.is_lane_constant):
+        if any(self.strides) or any(other.strides):
             return None
         edges = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Affine(self.base * other.base, self.strides, self.shape, min(edges), max(edges))
+        return Affine(base_of(self.number) * base_of(other.number), self.strides, self.shape, min(edges), max(edges))
 
     # -- shapes ----------------------------------------------------------------------------------------------------
 
     def splat(self, shape: tuple[int, ...]) -> Affine:
         """A scalar in every lane."""
-        return Affine(self.base, (0,) * len(shape), shape, self.low, self.high)
+        return Affine(self.number, (0,) * len(shape), shape, self.low, self.high)
 
     def expand(self, axis: int) -> Affine:
         """With an axis of size 1 more."""
         strides = (*self.strides[:axis], 0, *self.strides[axis:])
-        return Affine(self.base, strides, (*self.shape[:axis], 1, *self.shape[axis:]), self.low, self.high)
+        return Affine(self.number, strides, (*self.shape[:axis], 1, *self.shape[axis:]), self.low, self.high)
 
     def broadcast(self, shape: tuple[int, ...]) -> Affine:
         """With its axes of size 1 as long as the shape says."""
         strides = tuple(0 if was == 1 else s for s, was in zip(self.strides, self.shape, strict=True))
-        return Affine(self.base, strides, shape, self.low, self.high)
+        return Affine(self.number, strides, shape, self.low, self.high)
 
     def permute(self, order: tuple[int, ...]) -> Affine:
         """With the axes in another order."""
         strides, shape = tuple(self.strides[i] for i in order), tuple(self.shape[i] for i in order)
-        return Affine(self.base, strides, shape, self.low, self.high)
+        return Affine(self.number, strides, shape, self.low, self.high)
 
     # -- programs --------------------------------------------------------------------------------------------------
 
     def take(self, index: torch.Tensor) -> Affine:
         """Of the programs at these places."""
-        if isinstance(self.base, int):
+        number = self.number
+        if isinstance(number, int):
             return self
-        return Affine(self.base[index], self.strides, self.shape, self.low, self.high)
+        taken = number.take(index) if isinstance(number, Progression) else number[index]
+        if isinstance(taken, torch.Tensor):
+            return Affine(taken, self.strides, self.shape, self.low, self.high)
+        low, high = (taken, taken) if isinstance(taken, int) else taken.bounds
+        return Affine(taken, self.strides, self.shape, low, high)
 
     def tensor(self, dtype: torch.dtype) -> torch.Tensor:
         """Every element, of shape (programs or 1, *sizes or 1), wrapped to the dtype."""
         rank = len(self.shape)
-        base = torch.tensor([self.base]) if isinstance(self.base, int) else self.base
-        total = base.reshape(-1, *([1] * rank))
+        base = _wrapped(self.number) if isinstance(self.number, int) else self.base
+        total = torch.as_tensor(base).reshape(-1, *([1] * rank))
         for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True)):
             if stride:
                 lanes = torch.arange(size, dtype=torch.int64) * stride

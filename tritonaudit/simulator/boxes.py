@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.affine import Affine, Number
+from tritonaudit.simulator.affine import Affine, Base
 
-Interval: TypeAlias = "tuple[Number, Number] | None"
+Interval: TypeAlias = "tuple[Base, Base] | None"
 """From the first lane to behind the last, for all programs or for each; None for all lanes."""
 
 
@@ -48,7 +48,7 @@ class Box:
             for interval in self.intervals
         )
 
-    def bounds(self) -> list[tuple[Number, Number]]:
+    def bounds(self) -> list[tuple[Base, Base]]:
         """The interval of every axis."""
         return [(0, n) if i is None else i for i, n in zip(self.intervals, self.shape, strict=True)]
 
@@ -132,7 +132,7 @@ class Box:
 def box_where_negative(difference: Affine) -> Box | bool | None:
     """Where an affine value is below 0: everywhere or nowhere, in a box, or None where it takes more to tell."""
     low, high = difference.bounds
-    if high >= 0 > low and not isinstance(difference.base, int):
+    if high >= 0 > low:
         low, high = difference.exact().bounds
     if high < 0:
         return True
@@ -142,12 +142,12 @@ def box_where_negative(difference: Affine) -> Box | bool | None:
     if len(axes) != 1:
         return None
     (axis,) = axes
-    stride, size = difference.strides[axis], difference.shape[axis]
+    base, stride, size = difference.base, difference.strides[axis], difference.shape[axis]
     intervals: list[Interval] = [None] * len(difference.shape)
     if stride > 0:
-        intervals[axis] = (0, _clamped(-(difference.base // stride), size))
+        intervals[axis] = (0, _clamped(-(base // stride), size))
     else:
-        intervals[axis] = (_clamped(difference.base // -stride + 1, size), size)
+        intervals[axis] = (_clamped(base // -stride + 1, size), size)
     return Box(tuple(_full_as_none(i, n) for i, n in zip(intervals, difference.shape, strict=True)), difference.shape)
 
 
@@ -159,13 +159,13 @@ def _full_as_none(interval: Interval, size: int) -> Interval:
     return None if whole else interval
 
 
-def _single(number: Number) -> Number:
+def _single(number: Base) -> Base:
     if isinstance(number, int) or bool((number != number[0]).any()):
         return number
     return int(number[0])
 
 
-def _clamped(number: Number, size: int) -> Number:
+def _clamped(number: Base, size: int) -> Base:
     return min(max(number, 0), size) if isinstance(number, int) else number.clamp(0, size)
 
 
@@ -177,27 +177,27 @@ def _narrower(one: Interval, two: Interval) -> Interval:
     return _greater(one[0], two[0]), _smaller(one[1], two[1])
 
 
-def _greater(a: Number, b: Number) -> Number:
+def _greater(a: Base, b: Base) -> Base:
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b)
     return torch.maximum(torch.as_tensor(a), torch.as_tensor(b))
 
 
-def _smaller(a: Number, b: Number) -> Number:
+def _smaller(a: Base, b: Base) -> Base:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     return torch.minimum(torch.as_tensor(a), torch.as_tensor(b))
 
 
-def _known_le(a: Number, b: Number) -> bool:
+def _known_le(a: Base, b: Base) -> bool:
     if a is b:
         return True
     return a <= b if isinstance(a, int) and isinstance(b, int) else bool(torch.all(torch.as_tensor(a <= b)))
 
 
-def _taken(number: Number, index: torch.Tensor) -> Number:
+def _taken(number: Base, index: torch.Tensor) -> Base:
     return number if isinstance(number, int) else number[index]
 
 
-def _column(number: Number, rank: int) -> torch.Tensor | int:
+def _column(number: Base, rank: int) -> torch.Tensor | int:
     return number if isinstance(number, int) else number.reshape(-1, *([1] * rank))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Progression
 
 Grid = tuple[int, int, int]
 
@@ -23,13 +23,21 @@ Order: TypeAlias = "str | int | Sequence[int]"
 
 @dataclass(frozen=True, eq=False)
 class Programs:
-    """Some programs of a grid, by their linear numbers (x fastest), in the order in which they are taken to run."""
+    """Some programs of a grid, by their linear numbers (x fastest), in the order in which they are taken to run.
+
+    As a range of step 1 their ids need no tensors.
+    """
 
     grid: Grid
-    numbers: torch.Tensor
+    listed: range | torch.Tensor
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.listed)
+
+    @cached_property
+    def numbers(self) -> torch.Tensor:
+        """The linear numbers: int64, of shape (programs,)."""
+        return torch.arange(self.listed.start, self.listed.stop) if isinstance(self.listed, range) else self.listed
 
     def take(self, index: torch.Tensor) -> Programs:
         """Those at these places."""
@@ -38,9 +46,17 @@ class Programs:
     @cached_property
     def ids(self) -> tuple[Affine, Affine, Affine]:
         """What `tl.program_id` gives along each axis."""
-        x, y, _ = self.grid
-        along = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y))
-        return (Affine.per_program(along[0]), Affine.per_program(along[1]), Affine.per_program(along[2]))
+        return self._along(0), self._along(1), self._along(2)
+
+    def _along(self, axis: int) -> Affine:
+        step, size = prod(self.grid[:axis]), self.grid[axis]
+        if isinstance(self.listed, range):
+            first, last = self.listed.start // step, (self.listed.stop - 1) // step
+            if first == last:
+                return Affine.uniform(first % size)
+            if step == 1 and first // size == last // size:
+                return Affine.evenly(Progression(first % size, 1, len(self.listed)))
+        return Affine.per_program(self.numbers // step % size)
 
     def id(self, place: int) -> Grid:
         """The program ids of one of them."""
@@ -60,7 +76,7 @@ def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator
     for first in range(0, count, row):
         for start in range(first, first + row, size):
             stop = min(start + size, first + row)
-            yield Programs(grid, torch.arange(start, stop) if order is None else order[start:stop])
+            yield Programs(grid, range(start, stop) if order is None else order[start:stop])
 
 
 def numbers_in(order: Order, programs: int) -> torch.Tensor | None:

@@ -165,7 +165,7 @@ def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Af
     first = pieces[0][1] if pieces else None
     if first is None or len(pieces) < len(parts) or any(piece.strides != first.strides for _, piece in pieces):
         return None
-    if isinstance(first.base, int) and all(piece is first for _, piece in pieces):
+    if isinstance(first.number, int) and all(piece is first for _, piece in pieces):
         return first
     base = torch.zeros(programs, dtype=torch.int64)
     for index, piece in pieces:
