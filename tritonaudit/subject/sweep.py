@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tritonaudit.subject.dimension import names_in, size_of
 from tritonaudit.subject.model import Case, Layout, Subject, Tensor
+from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 
 
 @dataclass(frozen=True)
@@ -21,24 +21,16 @@ class _Sweep:
 
     base: int
     unaligned: int
-    growing: tuple[int, ...] = ()
-    least: int = 1
+    growing: tuple[int, ...]
+    least: int
 
 
-_LARGE = _Sweep(1024, 1000, (1040, 1104, 1168, 1232))
-_BATCH = _Sweep(4, 4, (144, 176, 208, 240))
-_COUNT = _Sweep(8, 8, (144, 176, 208, 240))
-_HEAD_DIM = _Sweep(64, 80, least=16)  # one block holds all of it, for a matrix product, which needs 16
-
-_BY_NAME = tuple(
-    (re.compile(names, re.IGNORECASE), sweep)
-    for names, sweep in (
-        (r"b|bs|bsz|batch(es)?(_?size)?|.*_batch(_size)?", _BATCH),
-        (r"(n|num|nb)?_?(q|k|v|kv|query|key|value)?_?heads?(_num)?(_?[qkv]+)?|h|n?h[qkv]*|nh", _COUNT),
-        (r"(n|num)?_?(experts|groups|seqs|sequences)|e|world_size|n(um)?_ranks", _COUNT),
-        (r"((d|dim)_?heads?|heads?_?(dim|size))(_\w+)?|dh|d_?(k|v|qk)|hdim|d_head_\w+", _HEAD_DIM),
-    )
-)
+_SWEEPS = {
+    SizeKind.LARGE: _Sweep(SizeKind.LARGE.usual, 1000, (1040, 1104, 1168, 1232), SizeKind.LARGE.least),
+    SizeKind.BATCH: _Sweep(SizeKind.BATCH.usual, 4, (144, 176, 208, 240), SizeKind.BATCH.least),
+    SizeKind.COUNT: _Sweep(SizeKind.COUNT.usual, 8, (144, 176, 208, 240), SizeKind.COUNT.least),
+    SizeKind.HEAD_DIM: _Sweep(SizeKind.HEAD_DIM.usual, 80, (), SizeKind.HEAD_DIM.least),
+}
 _MAX_ELEMENTS = 1 << 27  # of a tensor: half a GB of float32
 
 
@@ -61,7 +53,7 @@ def compile_cases(subject: Subject) -> tuple[Case, ...]:
     ]
     dtypes = tuple(subject.dtypes)
     first = _fitting(subject, base)
-    cases = [Case(first, dtype) for dtype in (dtypes if _takes_dtype(subject) else dtypes[:1])]
+    cases = [Case(first, dtype) for dtype in (dtypes if takes_dtype(subject) else dtypes[:1])]
     cases += [Case(_fitting(subject, changed), dtypes[0]) for changed in sizes]
     if not callable(subject.inputs):
         cases += [Case(first, dtypes[0], layout) for layout in _layouts(subject)]
@@ -83,19 +75,13 @@ def storm_cases(subject: Subject) -> tuple[tuple[str, tuple[Case, ...]], ...]:
     return tuple(found)
 
 
-def size_names(subject: Subject) -> tuple[str, ...]:
-    """The names of the sizes that a subject's cases give."""
-    asked = (name for name in subject.input_keywords if name in ("size", "batch"))
-    return tuple(dict.fromkeys((*subject.dimensions, *asked)))
-
-
 def _fitting(subject: Subject, sizes: Mapping[str, int], keep: str | None = None) -> dict[str, int]:
     """The sizes, where a tensor would be too large with its first dimensions made small, but for the one to keep."""
     fitting = dict(sizes)
     for tensor in subject.tensors:
         for name in (name for dim in tensor.dims for name in names_in(dim)):
             if name != keep and name not in subject.sizes and _elements(tensor, fitting) > _MAX_ELEMENTS:
-                fitting[name] = min(fitting[name], _COUNT.base)
+                fitting[name] = min(fitting[name], SizeKind.COUNT.usual)
     return fitting
 
 
@@ -104,21 +90,11 @@ def _elements(tensor: Tensor, sizes: Mapping[str, int]) -> int:
 
 
 def _sweep_of(subject: Subject, name: str) -> _Sweep:
-    """What a dimension is tried with: the subject says, or its name, since the field calls few things by these."""
+    """What a dimension is tried with: the subject says, or what it counts."""
     if name in subject.sizes:
         first = subject.sizes[name][0]
-        return _Sweep(first, first, least=first)
-    is_row = any(len(tensor.dims) > 1 and tensor.dims[-1] == name for tensor in subject.tensors)
-    return _LARGE if is_row and len(name) == 1 else _usual_sweep(name)  # H is then the hidden size, not the heads
-
-
-def usual_size(name: str) -> int:
-    """What a dimension of this name is first tried with."""
-    return _usual_sweep(name).base
-
-
-def _usual_sweep(name: str) -> _Sweep:
-    return next((sweep for names, sweep in _BY_NAME if names.fullmatch(name)), _LARGE)
+        return _Sweep(first, first, (), first)
+    return _SWEEPS[size_kind(subject, name)]
 
 
 def is_least(subject: Subject, case: Case) -> bool:
@@ -133,12 +109,6 @@ def _layouts(subject: Subject) -> Iterator[Layout]:
         yield Layout.TRANSPOSED
     if any(tensor.dims for tensor in subject.tensors):
         yield Layout.OFFSET
-
-
-def _takes_dtype(subject: Subject) -> bool:
-    if not callable(subject.inputs):
-        return any(tensor.dtype is None for tensor in subject.tensors)
-    return not subject.input_keywords or "dtype" in subject.input_keywords
 
 
 def _distinct(cases: Iterable[Case]) -> tuple[Case, ...]:

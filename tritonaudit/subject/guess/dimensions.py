@@ -11,7 +11,7 @@ from tritonaudit.subject.guess.conventions import is_attention, is_offsets, is_w
 from tritonaudit.subject.guess.notes import Note
 from tritonaudit.subject.guess.usage import Usage
 from tritonaudit.subject.guess.values import Dim, Extent, Formula, Given, Literal
-from tritonaudit.subject.sweep import usual_size
+from tritonaudit.subject.size_kind import usual_size
 
 Node = tuple[str, int | None]
 """An axis of a tensor, counted from the first, or a parameter that is a number (None)."""

@@ -20,7 +20,7 @@ from tritonaudit.subject.guess.roles import KernelRoles
 from tritonaudit.subject.guess.usage import Usage, defaults_of, parameters_of
 from tritonaudit.subject.guess.values import Literal, Stride
 from tritonaudit.subject.model import FLOATING, Offsets, Size, Tensor
-from tritonaudit.subject.sweep import usual_size
+from tritonaudit.subject.size_kind import usual_size
 from tritonaudit.subject.wrappers import Wrapper
 
 _RANKS = (1, 2, 3, 4)
