@@ -29,7 +29,8 @@ class Recorder:
     `subject` and `case` name the call. `configs` bounds how many of an autotuner's configs are tried (None: all of
     them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
     the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
-    written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target.
+    written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target. Of an
+    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they begin anew.
     """
 
     target: str
@@ -43,6 +44,7 @@ class Recorder:
     execute: Callable[[Launch, Mapping[str, Any]], None] | None = None
     config: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    chosen: int | None = None
     _known: set[Launch] = field(default_factory=set)
 
     def add(self, launch: Launch) -> None:
@@ -331,7 +333,7 @@ def _run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
     self.nargs = dict(zip(self.arg_names, args, strict=False))
     result = failure = None
     try:
-        for config in _spread(list(self.prune_configs(kwargs)), _active.configs):
+        for config in _tried(list(self.prune_configs(kwargs)), _active):
             self.best_config = config
             _active.config = _config_label(config, self.configs)
             try:
@@ -356,6 +358,12 @@ def _run_config(self: Any, config: Any, args: tuple[Any, ...], kwargs: dict[str,
 def _innermost(function: Any) -> Any:
     """The jit function inside autotuners and heuristics."""
     return function if isinstance(function, JITFunction) else _innermost(function.fn)
+
+
+def _tried(configs: list[Any], recorder: Recorder) -> list[Any]:
+    if recorder.chosen is not None and configs:
+        return [configs[recorder.chosen % len(configs)]]
+    return _spread(configs, recorder.configs)
 
 
 def _spread(configs: list[Any], most: int | None) -> list[Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from tritonaudit.simulator.ir import Block, Function, Module, Operation
+from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation
 
 _WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
@@ -58,6 +58,24 @@ def pointers_written(module: Module) -> frozenset[int] | None:
     pointers = [one.operands[0] for one in operations if one.name in _WRITES]
     roots = _made_of(pointers, sources_of(function))
     return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
+
+
+def places_written(module: Module) -> Mapping[int, Location]:
+    """The kernel's arguments, by their place, with where something is written to their memory, as far as is known.
+
+    Of several such places it is the last one of the text.
+    """
+    if pointers_written(module) is None:
+        return {}
+    function = module.kernel
+    sources = sources_of(function)
+    places = {number: place for place, number in enumerate(function.arguments)}
+    found: dict[int, Location] = {}
+    for one in blocks_in(function.region.blocks):
+        if one.name in _WRITES and one.location is not None:
+            roots = _made_of(one.operands[:1], sources) & places.keys()
+            found |= {places[number]: one.location for number in roots if function.types[number].is_pointer}
+    return found
 
 
 def _finds_pointer(operation: Operation, function: Function) -> bool:

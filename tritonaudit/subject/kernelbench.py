@@ -38,7 +38,7 @@ class Built:
     """A model as a function: built when it is first called with tensors of a device, and run without gradients."""
 
     def __init__(self, model: Callable[..., Any], arguments: Callable[[], Sequence[Any]]) -> None:
-        self._model = model
+        self.model = model
         self._arguments = arguments
         self._built: dict[tuple[str, bool], Any] = {}
         self.__name__ = getattr(model, "__name__", "model")
@@ -55,7 +55,7 @@ class Built:
     def _build(self, device: str) -> Any:
         torch.manual_seed(_SEED)
         with OnDevice(device):
-            model = self._model(*self._arguments())
+            model = self.model(*self._arguments())
         return model.to(device) if isinstance(model, torch.nn.Module) else model
 
 

@@ -1,0 +1,183 @@
+"""Calls a subject once, and tells what came of it. Imports torch: for processes in which user code runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+from tritonaudit.capture.launch import Launch
+from tritonaudit.simulator.faults import Fault
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
+from tritonaudit.subject.model import Case, Subject
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A launch that was executed: what is wrong in it, and to which storages, by address, it may have written.
+
+    `written` gives for each of them the place in the source where that is done: path, line and column.
+    """
+
+    launch: Launch
+    faults: tuple[Fault, ...] = ()
+    written: Mapping[int, tuple[str, int, int]] = field(default_factory=dict)
+
+
+@dataclass
+class Observed:
+    """What is seen while a subject is called."""
+
+    ran: list[Ran] = field(default_factory=list)
+
+    def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Of a tensor's elements those that nobody has written, of its shape; None where all are, or it is not known."""
+        return None
+
+
+class Device(Protocol):
+    """Where launches are executed: a GPU, or the CPU engine in its place."""
+
+    name: str
+
+    def observing(self, how: How) -> AbstractContextManager[Observed]:
+        """While this lasts, launches are executed here, and observed."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults."""
+
+    order: str | int = "forward"
+    config: int = 0
+    is_checked: bool = True
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tensor that a call gives: returned, changed by intent, or an input's gradient, as `name` says."""
+
+    name: str
+    tensor: torch.Tensor
+    unwritten: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a call came to. `given` are its arguments as they were; `changed` names inputs that are others since.
+
+    `error` is what it raised, and then there are no results.
+    """
+
+    given: Arguments
+    results: tuple[Result, ...]
+    changed: tuple[str, ...]
+    ran: tuple[Ran, ...]
+    error: BaseException | None = None
+
+    def last_writer(self, tensor: torch.Tensor) -> Ran | None:
+        """The launch that wrote to a tensor last, else the last of all."""
+        address = tensor.untyped_storage().data_ptr()
+        writers = [ran for ran in self.ran if address in ran.written]
+        return (writers or list(self.ran) or [None])[-1]
+
+
+def call_subject(device: Device, subject: Subject, case: Case, how: How = How()) -> Called:
+    """Call the subject's wrapper on the inputs of a case. What user code raises is part of the answer."""
+    with device.observing(how) as observed:
+        arguments = make_inputs(subject, case)
+        given = copied(arguments)
+        try:
+            returned = call(subject.function, *arguments, gradients=subject.gradients)
+        except Exception as error:
+            return Called(given, (), (), tuple(observed.ran), error)
+        results = tuple(
+            Result(name, tensor, observed.unwritten(tensor))
+            for name, tensor in results_of(subject, arguments, returned, given)
+        )
+        return Called(given, results, tuple(_changed(subject, arguments, given)), tuple(observed.ran))
+
+
+def results_of(
+    subject: Subject, arguments: Arguments, returned: Any, given: Arguments
+) -> Iterator[tuple[str, torch.Tensor]]:
+    """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
+
+    Where the wrapper is one that changes arguments, they count if they are others than those `given` in the end.
+    """
+    named = list(_named(arguments))
+    by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
+    known = {_place(tensor) for _, tensor in by_intent}
+    others = [tensor for tensor in _leaves(returned) if _place(tensor) not in known]
+    for number, tensor in enumerate(others):
+        yield ("output" if len(others) == 1 else f"output {number}"), tensor.detach()
+    before = {name: tensor for name, _, tensor in _named(given)}
+    for name, tensor in by_intent:
+        if not others or not is_same(tensor, before[name]):
+            yield name, tensor.detach()
+    if subject.gradients:
+        for name, _, tensor in named:
+            if tensor.requires_grad and tensor.grad is not None:
+                yield f"gradient of {name}", tensor.grad
+
+
+def copied(value: Any) -> Any:
+    """The same, every tensor a copy of its own."""
+    if isinstance(value, torch.Tensor):
+        copy = value.detach().clone()
+        return copy.requires_grad_() if value.requires_grad else copy
+    if isinstance(value, Mapping):
+        return {key: copied(member) for key, member in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(copied(member) for member in value)
+    return value
+
+
+def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are of one type and shape, and have the same bits."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return bool(torch.equal(bits(one), bits(other)))
+
+
+def bits(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements as integers of their size."""
+    plain = tensor.detach().contiguous()
+    if plain.dtype.is_complex:
+        plain = torch.view_as_real(plain)
+    sizes = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return plain.view(sizes[plain.element_size()])
+
+
+def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterator[str]:
+    for (name, place, tensor), (_, _, before) in zip(_named(arguments), _named(given), strict=True):
+        if place not in subject.mutates and not is_same(tensor, before):
+            yield name
+
+
+def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:
+    """Every tensor among the arguments: how a report calls it, its place or keyword, and itself."""
+    positional, keywords = arguments
+    for place, value in (*enumerate(positional), *keywords.items()):
+        found = list(tensors_in(value))
+        for number, tensor in enumerate(found):
+            shown = f"argument {place}" if isinstance(place, int) else f"`{place}`"
+            yield (shown if len(found) == 1 else f"{shown} [{number}]"), place, tensor
+
+
+def _leaves(returned: Any) -> Sequence[torch.Tensor]:
+    """The tensors that were returned, and numbers as tensors."""
+    if isinstance(returned, (bool, int, float, complex)):
+        return [torch.tensor(returned)]
+    if isinstance(returned, Mapping):
+        returned = list(returned.values())
+    if isinstance(returned, (list, tuple)):
+        return [tensor for member in returned for tensor in _leaves(member)]
+    return [returned] if isinstance(returned, torch.Tensor) else []
+
+
+def _place(tensor: torch.Tensor) -> tuple[int, int]:
+    return tensor.untyped_storage().data_ptr(), tensor.storage_offset()

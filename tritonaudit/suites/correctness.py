@@ -1,0 +1,247 @@
+"""Tries a subject on one case, and says what is wrong with what it gives. Imports torch: for workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from tritonaudit.capture.launch import KernelRef, Launch
+from tritonaudit.execute.blame import described, users_place
+from tritonaudit.finding import Status
+from tritonaudit.simulator.live import NoProgram
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites import memory
+from tritonaudit.suites.calling import Called, Device, How, Ran, Result, call_subject, is_same
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
+from tritonaudit.suites.references import References, references
+from tritonaudit.suites.tolerance import Judgement, judge
+from tritonaudit.suites.wrapper import wrapper_ref
+
+_RESULTS = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
+_CALLS = frozenset((Symptom.CRASH, Symptom.HANG, Symptom.INPUT_CHANGED, Symptom.NOT_WRITTEN))
+_ORDERS: tuple[str | int, ...] = ("reverse", 1)
+"""In which the programs run once more, after their own order."""
+_EDGE = 8
+"""The part of an axis, one in so many, that counts as its boundary."""
+
+
+def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> CaseOutcome:
+    """Call the subject once and look at all that came of it."""
+    started = time.perf_counter()
+    called = call_subject(device, subject, case, How(config=config))
+    if called.error is not None:
+        outcome = _failed(subject, case, called)
+    else:
+        outcome = _returned(subject, case, called)
+    return _completed(outcome, called, time.perf_counter() - started)
+
+
+def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
+    """Call the subject with its programs in other orders: what comes out must not depend on these."""
+    started = time.perf_counter()
+    first = call_subject(device, subject, case, How(is_checked=False))
+    sightings: list[Sighting] = []
+    if first.error is None and first.ran:
+        for order in _ORDERS:
+            again = call_subject(device, subject, case, How(order, is_checked=False))
+            sightings += _differences(subject, case, first, again)
+            if sightings:
+                break
+    checked = frozenset((Symptom.NONDETERMINISTIC,)) if first.error is None else frozenset()
+    return CaseOutcome(case, checked, tuple(sightings), seconds=time.perf_counter() - started)
+
+
+def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutcome:
+    launches = [ran.launch for ran in called.ran]
+    return CaseOutcome(
+        outcome.case,
+        outcome.checked,
+        outcome.sightings,
+        outcome.unchecked,
+        outcome.closeness,
+        frozenset(size for launch in launches for size in _blocks(launch)),
+        tuple(dict.fromkeys(launch.kernel for launch in launches)),
+        seconds,
+    )
+
+
+def _blocks(launch: Launch) -> Iterator[int]:
+    """The sizes of blocks among the constants that a kernel was launched with: powers of 2 that are not small."""
+    kinds = dict(launch.signature)
+    for name, value in launch.arguments:
+        is_size = isinstance(value, int) and not isinstance(value, bool) and value >= 8 and value & (value - 1) == 0
+        if is_size and kinds.get(name) == "constexpr":
+            yield value
+
+
+# -- a call that failed ------------------------------------------------------------------------------------------------
+
+
+def _failed(subject: Subject, case: Case, called: Called) -> CaseOutcome:
+    """A call that raised: the subject's fault, unless its reference refuses the case too, or it is our engine's."""
+    error = called.error
+    assert error is not None
+    every = _RESULTS | _CALLS | memory.SYMPTOMS
+    if isinstance(error, NotSimulated):
+        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, str(error)) for symptom in sorted_(every)))
+    if subject.reference is not None and not (found := references(subject, called.given, case.seed)).same:
+        reason = f"the wrapper and the reference both refuse the case: {found.reason}"
+        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
+    is_empty = 0 in case.sizes.values()
+    sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
+    return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting, *memory.sightings(called)))
+
+
+def sorted_(symptoms: frozenset[Symptom]) -> Sequence[Symptom]:
+    """In the order of their definition."""
+    return [symptom for symptom in Symptom if symptom in symptoms]
+
+
+def _crash(error: BaseException) -> str:
+    if isinstance(error, NoProgram):
+        return f"the kernel does not compile: {error}"
+    return f"calling it {described(error)}"
+
+
+def _place(error: BaseException) -> tuple[str, int, int] | None:
+    if isinstance(error, NoProgram) and error.error is not None:
+        return error.error.path, error.error.line, error.error.column
+    place = users_place(error)
+    return None if place is None or place[1] is None else (place[0], place[1], 1)
+
+
+def _blamed(subject: Subject, called: Called) -> KernelRef:
+    if isinstance(called.error, NoProgram):
+        return called.error.launch.kernel
+    return wrapper_ref(subject)
+
+
+# -- a call that returned ----------------------------------------------------------------------------------------------
+
+
+def _returned(subject: Subject, case: Case, called: Called) -> CaseOutcome:
+    sightings = [*memory.sightings(called), *_changed(subject, called), *_unwritten(subject, called)]
+    checked = _CALLS | memory.SYMPTOMS
+    if subject.reference is None:
+        return _unjudged(case, checked, sightings, "the subject has no reference")
+    found = references(subject, called.given, case.seed)
+    if not found.same:
+        return _unjudged(case, checked, sightings, found.reason)
+    if len(found.same) != len(called.results):
+        text = f"it gives {_tensors(len(called.results))}, and the reference {_tensors(len(found.same))}"
+        sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))
+        return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
+    judged = list(_judged(called.results, found))
+    sightings += [
+        one for result, judgement in judged for one in _wrong(subject, case, called, result, judgement)
+    ]
+    return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=_closeness(judged))
+
+
+def _unjudged(
+    case: Case, checked: frozenset[Symptom], sightings: Sequence[Sighting], reason: str
+) -> CaseOutcome:
+    unchecked = tuple((symptom, reason) for symptom in sorted_(_RESULTS))
+    return CaseOutcome(case, checked, tuple(sightings), unchecked)
+
+
+def _tensors(number: int) -> str:
+    return "1 tensor" if number == 1 else f"{number} tensors"
+
+
+def _changed(subject: Subject, called: Called) -> Iterator[Sighting]:
+    for name in called.changed:
+        text = f"{name} is another after the call, and `mutates` does not name it"
+        yield Sighting(Symptom.INPUT_CHANGED, _last(subject, called), None, text)
+
+
+def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
+    for result in called.results:
+        if result.unwritten is not None:
+            places = result.unwritten.nonzero()
+            first = ", ".join(map(str, places[0].tolist()))
+            text = f"nobody writes {len(places):,} of {result.tensor.numel():,} elements of {result.name}: [{first}] first"
+            kernel, place = _writer(subject, called, result.tensor)
+            yield Sighting(Symptom.NOT_WRITTEN, kernel, place, text)
+
+
+def _judged(results: Sequence[Result], found: References) -> Iterator[tuple[Result, Judgement]]:
+    for number, result in enumerate(results):
+        perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
+        precise = found.precise[number] if number < len(found.precise) else found.same[number].double()
+        yield result, judge(result.tensor, precise, found.same[number], perturbed)
+
+
+def _wrong(
+    subject: Subject, case: Case, called: Called, result: Result, judgement: Judgement
+) -> Iterator[Sighting]:
+    if judgement.status is Status.PASS:
+        return
+    kernel, place = _writer(subject, called, result.tensor)
+    is_certain = judgement.status is Status.FAIL
+    if judgement.non_finite is not None:
+        yield Sighting(Symptom.NEW_NON_FINITE, kernel, place, f"{result.name}: {judgement.reason}", is_certain)
+        return
+    symptom = Symptom.WRONG_AT_BOUNDARY if _is_at_boundary(judgement.wrong) else Symptom.WRONG_RESULT
+    yield Sighting(symptom, kernel, place, f"{result.name}: {judgement.reason}", is_certain)
+
+
+def _is_at_boundary(wrong: torch.Tensor | None) -> bool:
+    """Whether the wrong elements, not all of a tensor, are alone those at the end or the beginning of one axis."""
+    if wrong is None or not bool(wrong.any()) or bool(wrong.all()):
+        return False
+    for axis, size in enumerate(wrong.shape):
+        edge = size // _EDGE
+        if edge and not bool(wrong.narrow(axis, 0, size - edge).any()):
+            return True
+    return False
+
+
+def _closeness(judged: Sequence[tuple[Result, Judgement]]) -> Closeness | None:
+    found = [judgement for _, judgement in judged]
+    if not found:
+        return None
+    return Closeness(
+        max(judgement.max_error for judgement in found),
+        max(judgement.ratio for judgement in found),
+        all(judgement.is_strict for judgement in found),
+        all(judgement.is_loose for judgement in found),
+    )
+
+
+def _writer(subject: Subject, called: Called, tensor: torch.Tensor) -> tuple[KernelRef, tuple[str, int, int] | None]:
+    """Which kernel wrote to a tensor last, and where; the wrapper if none was launched."""
+    ran = called.last_writer(tensor)
+    if ran is None:
+        return wrapper_ref(subject), None
+    return ran.launch.kernel, ran.written.get(tensor.untyped_storage().data_ptr())
+
+
+def _last(subject: Subject, called: Called) -> KernelRef:
+    last: Ran | None = called.ran[-1] if called.ran else None
+    return wrapper_ref(subject) if last is None else last.launch.kernel
+
+
+# -- calls that are repeated -------------------------------------------------------------------------------------------
+
+
+def _differences(subject: Subject, case: Case, first: Called, again: Called) -> Iterator[Sighting]:
+    for one, other in zip(first.results, again.results, strict=False):
+        if is_same(one.tensor, other.tensor):
+            continue
+        kernel, place = _writer(subject, first, one.tensor)
+        different = (one.tensor != other.tensor) & ~(one.tensor.isnan() & other.tensor.isnan())
+        if not bool(different.any()):
+            continue
+        index = tuple(different.nonzero()[0].tolist())
+        where = ", ".join(map(str, index))
+        text = (
+            f"{one.name}[{where}] is {one.tensor[index].item():.9g} when the programs run one way,"
+            f" and {other.tensor[index].item():.9g} in another order; {int(different.sum()):,} elements differ"
+        )
+        judgement = judge(other.tensor, one.tensor.double(), one.tensor, [])
+        yield Sighting(Symptom.NONDETERMINISTIC, kernel, place, text, judgement.status is Status.FAIL)

@@ -1,0 +1,62 @@
+"""What running a subject showed of its kernels. Imports neither torch nor triton, so that rules may read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tritonaudit.finding import Span, Witness
+
+
+class Symptom(Enum):
+    """What can be seen to be wrong when a subject runs; the value is what a report calls it."""
+
+    WRONG_RESULT = "wrong result"
+    NEW_NON_FINITE = "NaN or Inf where the reference has none"
+    NONDETERMINISTIC = "another result when run again"
+    WRONG_AT_BOUNDARY = "wrong at the boundary alone"
+    INPUT_CHANGED = "input changed"
+    NOT_WRITTEN = "output not written"
+    CRASH = "crash"
+    HANG = "hang"
+    OUT_OF_BOUNDS = "access out of bounds"
+    RACE = "race between programs"
+    UNINITIALISED = "read of what nobody wrote"
+    UNDEFINED_LANE = "undefined lane used"
+    COLLIDING_LANES = "colliding lanes"
+    OVERFLOW = "integer overflow in an address"
+    DIVISION_BY_ZERO = "integer division by zero"
+    ASSERTION = "assertion failed"
+    UNSTABLE = "unstable"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A symptom at a place of the kernel, over all cases that show it.
+
+    `text` says of the first case what was seen. `is_certain` is False where what was seen may be harmless: an error
+    within the widest bounds, an order of programs that no GPU may ever take.
+    """
+
+    symptom: Symptom
+    span: Span
+    cases: tuple[str, ...]
+    text: str
+    is_certain: bool = True
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True)
+class RunKernel:
+    """All that running one subject showed of one kernel. `span` is that of its name; `cases` were run."""
+
+    path: str
+    name: str
+    span: Span
+    subject: str
+    cases: int
+    seen: tuple[Seen, ...]
+
+    def of(self, *symptoms: Symptom) -> tuple[Seen, ...]:
+        """What was seen of these symptoms."""
+        return tuple(one for one in self.seen if one.symptom in symptoms)

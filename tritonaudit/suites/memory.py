@@ -1,0 +1,72 @@
+"""What the engine's shadow memory finds in a call, as sightings. Imports torch: for workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.suites.calling import Called
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.outcome import Sighting
+
+SYMPTOMS = frozenset(
+    (
+        Symptom.OUT_OF_BOUNDS,
+        Symptom.RACE,
+        Symptom.UNINITIALISED,
+        Symptom.UNDEFINED_LANE,
+        Symptom.COLLIDING_LANES,
+        Symptom.OVERFLOW,
+        Symptom.DIVISION_BY_ZERO,
+        Symptom.ASSERTION,
+        Symptom.HANG,
+    )
+)
+
+_SYMPTOM_OF = {
+    Kind.OUT_OF_BOUNDS_LOAD: Symptom.OUT_OF_BOUNDS,
+    Kind.OUT_OF_BOUNDS_STORE: Symptom.OUT_OF_BOUNDS,
+    Kind.OUT_OF_BOUNDS_ATOMIC: Symptom.OUT_OF_BOUNDS,
+    Kind.BETWEEN_ELEMENTS: Symptom.OUT_OF_BOUNDS,
+    Kind.NO_TENSOR: Symptom.OUT_OF_BOUNDS,
+    Kind.MISALIGNED: Symptom.OUT_OF_BOUNDS,
+    Kind.UNDEFINED_STORED: Symptom.UNINITIALISED,
+    Kind.UNDEFINED_ADDRESS: Symptom.UNINITIALISED,
+    Kind.UNDEFINED_BRANCH: Symptom.UNINITIALISED,
+    Kind.MASKED_STORED: Symptom.UNDEFINED_LANE,
+    Kind.RACE_WRITE_WRITE: Symptom.RACE,
+    Kind.RACE_READ_WRITE: Symptom.RACE,
+    Kind.SAME_WRITES: Symptom.RACE,
+    Kind.LANES_COLLIDE: Symptom.COLLIDING_LANES,
+    Kind.OVERFLOW_ADDRESS: Symptom.OVERFLOW,
+    Kind.DIVISION_BY_ZERO: Symptom.DIVISION_BY_ZERO,
+    Kind.ASSERTION: Symptom.ASSERTION,
+    Kind.WAITS_FOREVER: Symptom.HANG,
+}
+_HARMLESS = frozenset((Kind.MASKED_STORED, Kind.SAME_WRITES))
+"""What every GPU does alike, although the language leaves it open: zeros are loaded, the same is written twice."""
+
+
+def sightings(called: Called) -> Iterator[Sighting]:
+    """The faults of every launch."""
+    for ran in called.ran:
+        for fault in ran.faults:
+            symptom = _SYMPTOM_OF.get(fault.kind)
+            if symptom is not None:
+                place = fault.location and (fault.location.path, fault.location.line, fault.location.column)
+                yield Sighting(symptom, ran.launch.kernel, place, said(fault), fault.kind not in _HARMLESS)
+
+
+def said(fault: Fault) -> str:
+    """`out-of-bounds load of x[1000] by program (3, 0, 0), lane 232; 24 lanes in all`."""
+    tensor = f"{fault.tensor}[{fault.element}]" if fault.element is not None else fault.tensor
+    lane = ", ".join(map(str, fault.lane))
+    parts = [
+        f"{fault.kind.value}{f' of `{tensor}`' if tensor else ''} by program {fault.program}",
+        f"lane {f'({lane})' if len(fault.lane) > 1 else lane}" if fault.lane else "",
+        f"against program {fault.other}" if fault.other is not None else "",
+        fault.detail,
+        f"which comes from line {fault.origin.line}" if fault.origin is not None else "",
+    ]
+    more = f"; {fault.count:,} lanes in all" if fault.count > 1 else ""
+    return ", ".join(part for part in parts if part) + more

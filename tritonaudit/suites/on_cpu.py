@@ -1,0 +1,85 @@
+"""The CPU engine in the place of a GPU. For worker processes: torch takes tensors on the CPU for those of a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import stand_in_driver
+from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.record import Recorder, install, recording
+from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
+from tritonaudit.simulator.faults import Fault
+from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.gpu_program import OPTIONS
+from tritonaudit.simulator.live import Execution, arguments_of, module_of
+from tritonaudit.simulator.programs import numbers_in
+from tritonaudit.simulator.slices import places_written
+from tritonaudit.suites.calling import How, Observed, Ran
+
+TARGET = "sm_89"
+"""It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
+
+
+class CpuEngine:
+    """Executes launches on the CPU engine; making one changes the process for good."""
+
+    name = "CPU engine"
+
+    def __init__(self) -> None:
+        stand_in_driver(device_for(TARGET))
+        stand_in_tensors(device_for(TARGET))
+        install()
+        torch.set_num_threads(1)
+
+    @contextmanager
+    def observing(self, how: How) -> Iterator[Observed]:
+        """While this lasts, launches are executed as `how` says."""
+        fresh = FreshMemory()
+        execution = Execution(fresh, how.is_checked, order=partial(numbers_in, how.order))
+        observed = _Observed(fresh)
+        execute = partial(_execute, execution, observed)
+        recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS)
+        with tensors_on(Host.CPU), fresh, recording(recorder):
+            yield observed
+
+
+class _Observed(Observed):
+    def __init__(self, fresh: FreshMemory) -> None:
+        super().__init__()
+        self.fresh = fresh
+
+    def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        undefined = self.fresh.undefined.get(tensor.untyped_storage().data_ptr())
+        if undefined is None or not tensor.numel():
+            return None
+        size = tensor.element_size()
+        strides = (*(stride * size for stride in tensor.stride()), 1)
+        found = undefined.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).any(-1)
+        return found if bool(found.any()) else None
+
+
+def _execute(execution: Execution, observed: _Observed, launch: Launch, bound: Mapping[str, Any]) -> None:
+    """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
+    faults: tuple[Fault, ...] = ()
+    try:
+        execution.launch(launch, bound)
+        faults = execution.launches[-1].faults
+    finally:
+        observed.ran.append(Ran(launch, faults, _written(launch, bound)))
+
+
+def _written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, tuple[str, int, int]]:
+    if launch.program is None:
+        return {}
+    with torch._C.DisableTorchFunction():
+        arguments = arguments_of(launch, bound)
+        return {
+            arguments[place].value.untyped_storage().data_ptr(): (location.path, location.line, location.column)
+            for place, location in places_written(module_of(launch.program.ttir)).items()
+        }

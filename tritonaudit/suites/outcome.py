@@ -1,0 +1,63 @@
+"""What trying one case came to: plain data that goes from a worker to the report. Neither torch nor triton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.subject.model import Case
+from tritonaudit.suites.facts import Symptom
+
+Place = tuple[str, int, int]
+"""File (absolute), line and column, as the compiler counts them."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A symptom that one case shows: of which kernel, at which place of it (None: its `def`), and what was seen.
+
+    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless.
+    """
+
+    symptom: Symptom
+    kernel: KernelRef
+    place: Place | None
+    text: str
+    is_certain: bool = True
+
+    @property
+    def key(self) -> tuple[Symptom, KernelRef, Place | None]:
+        """What makes two sightings one defect."""
+        return self.symptom, self.kernel, self.place
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How close the results of a case are to the reference, in the worst of them.
+
+    `ratio` is the error over its budget: up to 1 it passes. `strict` and `loose` are the verdicts of today's
+    convention, 1e-5 and 1e-3.
+    """
+
+    max_error: float
+    ratio: float
+    strict: bool
+    loose: bool
+
+
+@dataclass(frozen=True)
+class CaseOutcome:
+    """What trying one case of a subject came to.
+
+    `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
+    the sizes of the blocks that launches used, `kernels` those that were launched.
+    """
+
+    case: Case
+    checked: frozenset[Symptom]
+    sightings: tuple[Sighting, ...] = ()
+    unchecked: tuple[tuple[Symptom, str], ...] = ()
+    closeness: Closeness | None = None
+    blocks: frozenset[int] = frozenset()
+    kernels: tuple[KernelRef, ...] = ()
+    seconds: float = 0.0

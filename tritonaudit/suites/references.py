@@ -1,0 +1,130 @@
+"""What a subject's reference gives for the inputs of a call: in their own types, in float64, and on inputs a bit off.
+
+Imports torch: for processes in which user code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
+
+from tritonaudit.execute.blame import described
+from tritonaudit.subject.inputs import Arguments, call
+from tritonaudit.subject.model import Subject
+from tritonaudit.suites.calling import copied, results_of
+
+_NARROWER = frozenset((torch.float32, torch.float16, torch.bfloat16))
+_ROUNDING = 2.0**-24
+"""Of float32: by how much inputs are off, relatively, to see how much a result hangs on the last bit of them."""
+_DRAWS = 2
+
+
+@dataclass(frozen=True)
+class References:
+    """What the reference gives, result by result: `precise` in float64, `same` in the subject's own types.
+
+    `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw. What the
+    reference cannot do is empty, and `reason` says why.
+    """
+
+    precise: tuple[torch.Tensor, ...] = ()
+    same: tuple[torch.Tensor, ...] = ()
+    perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
+    reason: str = ""
+
+
+def references(subject: Subject, given: Arguments, seed: int) -> References:
+    """What the subject's reference, which it has, gives for the arguments."""
+    try:
+        same = _results(subject, copied(given), seed)
+    except Exception as error:
+        return References(reason=f"the reference {described(error)}")
+    try:
+        with InDouble():
+            precise = _results(subject, in_double(given), seed)
+            perturbed = tuple(_results(subject, off_by_a_rounding(given, draw), seed) for draw in range(_DRAWS))
+    except Exception as error:
+        precise, perturbed = tuple(_wide(tensor) for tensor in same), ()
+        return References(precise, same, perturbed, f"the reference in float64 {described(error)}")
+    return References(precise, same, perturbed)
+
+
+def in_double(arguments: Arguments) -> Arguments:
+    """Copies of the arguments, with floating-point numbers of 16 and 32 bits in float64."""
+    return _converted(arguments, lambda tensor: tensor.double())
+
+
+def off_by_a_rounding(arguments: Arguments, draw: int) -> Arguments:
+    """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
+    generator = torch.Generator().manual_seed(draw)
+
+    def off(tensor: torch.Tensor) -> torch.Tensor:
+        noise = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
+        return tensor.double() * (1 + _ROUNDING * noise)
+
+    return _converted(arguments, off)
+
+
+class InDouble(TorchFunctionMode):  # type: ignore[misc]
+    """Inside it, what would be computed in floating point of 16 or 32 bits is computed in float64.
+
+    Parameters of a model and casts of the reference's own are such, too; what is written to keeps its type.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name in ("float", "half", "bfloat16"):
+            return args[0].double()
+        if name in _ACCESSES:
+            return func(*args, **kwargs)
+        args, kwargs = tree_map(_double_type, (args, kwargs))
+        if name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs:
+            return func(*args, **kwargs)
+        return func(*tree_map(_double, args), **tree_map(_double, kwargs))
+
+
+_ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
+
+
+def _double_type(value: Any) -> Any:
+    return torch.float64 if isinstance(value, torch.dtype) and value in _NARROWER else value
+
+
+def _double(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.dtype in _NARROWER:
+        return value.double()
+    return value
+
+
+def _converted(arguments: Arguments, convert: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
+    def one(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if value.dtype not in _NARROWER:
+            return copied(value)
+        wide = convert(value.detach())
+        return wide.requires_grad_() if value.requires_grad else wide
+
+    converted: Arguments = tree_map(one, arguments)
+    return converted
+
+
+def _results(subject: Subject, arguments: Arguments, seed: int) -> tuple[torch.Tensor, ...]:
+    assert subject.reference is not None
+    given = copied(arguments) if subject.mutates else arguments
+    torch.manual_seed(seed)
+    returned = call(subject.reference, *arguments, gradients=subject.gradients)
+    return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given))
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.double() if tensor.is_floating_point() else tensor
+
