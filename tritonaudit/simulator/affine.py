@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from operator import add
 from typing import TypeAlias
 
@@ -256,10 +257,24 @@ class Affine:
     def tensor(self, dtype: torch.dtype) -> torch.Tensor:
         """Every element, of shape (programs or 1, *sizes or 1), wrapped to the dtype."""
         rank = len(self.shape)
-        base = _wrapped(self.number) if isinstance(self.number, int) else self.base
-        total = torch.as_tensor(base).reshape(-1, *([1] * rank))
-        for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True)):
-            if stride:
-                lanes = torch.arange(size, dtype=torch.int64) * stride
-                total = total + lanes.reshape([size if i == axis + 1 else 1 for i in range(rank + 1)])
-        return total.to(dtype)
+        lines = [
+            (axis + 1, Progression(0, stride, size))
+            for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True))
+            if stride and size > 1
+        ]
+        number = self.number
+        if isinstance(number, int) and lines:  # the first line takes the number in
+            axis, line = lines[0]
+            lines[0], number = (axis, Progression(number, line.step, line.count)), 0
+        elif isinstance(number, Progression):
+            lines, number = [(0, number), *lines], 0
+        parts = [_along(line.tensor(), axis, rank) for axis, line in lines]
+        if not parts or isinstance(number, torch.Tensor):
+            base = torch.tensor([_wrapped(number)]) if isinstance(number, int) else number
+            parts.append(_along(base, 0, rank))
+        return reduce(add, parts).to(dtype)
+
+
+def _along(line: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
+    """Numbers along one axis of programs or lanes."""
+    return line.reshape([-1 if each == axis else 1 for each in range(rank + 1)])

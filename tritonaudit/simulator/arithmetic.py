@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
+from typing import TypeAlias
 
 import torch
 
@@ -14,9 +15,20 @@ from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
-from tritonaudit.simulator.numerics.elementwise import compute
+from tritonaudit.simulator.numerics.elementwise import Function, bind
 from tritonaudit.simulator.rows import Rows
-from tritonaudit.simulator.values import Data, Doubt, Mask, Value, compact, everywhere, is_within, joined, mask_tensor
+from tritonaudit.simulator.values import (
+    Data,
+    Doubt,
+    Mask,
+    Value,
+    compact,
+    doubts_of,
+    everywhere,
+    is_within,
+    joined,
+    mask_tensor,
+)
 
 _DIVISIONS = frozenset(
     ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.ceildivsi", "arith.floordivsi")
@@ -26,25 +38,55 @@ _LEAST_ROW = 8
 _MAY_WRAP = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
 
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """What of an elementwise operation is the same whenever it is executed.
+
+    `rule` is what may give its result without a look at every element, and `compute` what gives it from tensors. The
+    type's integers are from `-edge` to below `edge`.
+    """
+
+    operation: Operation
+    types: tuple[Type, ...]
+    type: Type
+    rule: _Rule | None
+    compute: Function
+    edge: int
+
+    @staticmethod
+    def of(operation: Operation, frame: Frame) -> Bound:
+        """That of an operation; raises Unsupported."""
+        types, type = tuple(frame.type(number) for number in operation.operands), frame.result(operation)
+        edge = 0 if type.is_float else 1 << (_bits(type) - 1)
+        return Bound(operation, types, type, _RULES.get(operation.name), bind(operation, types, type), edge)
+
+    def holds(self, bounds: tuple[int, int]) -> bool:
+        """Whether the type holds what lies between these."""
+        return -self.edge <= bounds[0] and bounds[1] < self.edge
+
+
 def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     """One operation on elements; what is in doubt in an operand is in doubt in the result."""
+    bound: Bound | None = frame.function.bound.get(operation.results[0])
+    if bound is None:
+        bound = frame.function.bound[operation.results[0]] = Bound.of(operation, frame)
     values = frame.operands(operation)
-    type = frame.result(operation)
-    if operation.name in _DIVISIONS and machine.is_checked:
+    if machine.is_checked and operation.name in _DIVISIONS:
         _check_divisor(machine, operation, frame, values)
-    doubts = joined([v.undefined for v in values]), joined([v.wrapped for v in values])
-    data = None if frame.has_lanes else _structured(operation, values, type)
+    undefined, wrapped = doubts_of(values)
+    data = None
+    if bound.rule is not None and not frame.has_lanes:
+        data = bound.rule(bound, [value.data for value in values])
+    if isinstance(data, Affine):
+        return (_fitted(Value(data, undefined, wrapped), bound),)
     if data is None:
-        tensors = [v.tensor(frame.type(number)) for v, number in zip(values, operation.operands, strict=True)]
-        types = [frame.type(number) for number in operation.operands]
-        data = compute(operation, tensors, types, type)
+        tensors = [value.tensor(type) for value, type in zip(values, bound.types, strict=True)]
+        data = bound.compute(*tensors)
         if _is_watched(machine, operation, frame):
-            doubts = doubts[0], joined([doubts[1], _overflow(operation, tensors, data)])
+            wrapped = joined([wrapped, _overflow(operation, tensors, data)])
         if not frame.has_lanes:
-            data = compact(data, type)
-    elif isinstance(data, Affine):
-        return (_fitted(Value(data, *doubts), type, operation),)
-    return (Value(data, *doubts),)
+            data = compact(data, bound.type)
+    return (Value(data, undefined, wrapped),)
 
 
 def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -53,7 +95,8 @@ def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     type = frame.result(operation)
     mask = condition.data
     if isinstance(mask, Box) and mask.is_full:
-        return (replace(left, undefined=joined([left.undefined, condition.undefined])),)
+        undefined = joined([left.undefined, condition.undefined])
+        return (left if undefined is left.undefined else replace(left, undefined=undefined),)
     assert not isinstance(mask, Affine)
     if mask_is_single(mask):
         data = (left if bool(mask_tensor(mask).any()) else right).data
@@ -85,16 +128,11 @@ def _chosen_doubt(mask: Mask, left: Doubt | None, right: Doubt | None) -> Doubt 
 # -- what is kept as strides and intervals -----------------------------------------------------------------------------
 
 
-def _structured(operation: Operation, values: Sequence[Value], type: Type) -> Data | None:
-    rule = _RULES.get(operation.name)
-    return None if rule is None else rule(operation, [value.data for value in values], type)
-
-
-def _sum(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _sum(bound: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
     if isinstance(left, Affine) and isinstance(right, Affine):
         return left.plus(right)
-    return row_sum(left, right, type)
+    return row_sum(left, right, bound.type)
 
 
 def row_sum(left: Data, right: Data, type: Type) -> Rows | None:
@@ -109,36 +147,41 @@ def row_sum(left: Data, right: Data, type: Type) -> Rows | None:
     return total if total is not None and _holds(type, total.bounds) else None
 
 
-def _difference(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
+def _difference(_: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
     return left.minus(right) if isinstance(left, Affine) and isinstance(right, Affine) else None
 
 
-def _product(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _product(bound: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
     if isinstance(left, Rows) and isinstance(right, Affine) and right.is_uniform:
         total = left.times(right.value)
-        return total if _holds(type, total.bounds) else None
+        return total if bound.holds(total.bounds) else None
     return left.product(right) if isinstance(left, Affine) and isinstance(right, Affine) else None
 
 
-def _shifted(_: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _shifted(bound: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
-    if isinstance(left, Affine) and isinstance(right, Affine) and right.is_uniform and 0 <= right.value < _bits(type):
+    if (
+        isinstance(left, Affine)
+        and isinstance(right, Affine)
+        and right.is_uniform
+        and 0 <= right.value < _bits(bound.type)
+    ):
         return left.times(1 << right.value)
     return None
 
 
-def _same(operation: Operation, data: Sequence[Data], __: Type) -> Data | None:
-    is_kept = isinstance(data[0], Affine) or (isinstance(data[0], Rows) and operation.name != "arith.trunci")
+def _same(bound: Bound, data: Sequence[Data]) -> Data | None:
+    is_kept = isinstance(data[0], Affine) or (isinstance(data[0], Rows) and bound.operation.name != "arith.trunci")
     return data[0] if is_kept else None
 
 
-def _zero_extended(_: Operation, data: Sequence[Data], __: Type) -> Data | None:
+def _zero_extended(_: Bound, data: Sequence[Data]) -> Data | None:
     return data[0] if isinstance(data[0], Affine) and data[0].bounds[0] >= 0 else None
 
 
-def _remainder(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _remainder(bound: Bound, data: Sequence[Data]) -> Data | None:
     """Of what lies between 0 and the divisor it is the same."""
     left, right = data
     if not isinstance(left, Affine) or not isinstance(right, Affine) or right.low <= 0:
@@ -146,85 +189,98 @@ def _remainder(operation: Operation, data: Sequence[Data], type: Type) -> Data |
     low, high = left.bounds
     if low >= 0 and high < right.low:
         return left
-    return _of_bases(operation, left, right, type)
+    if (quotient := _one_quotient(left, right)) is not None:
+        return left.plus(Affine.uniform(-quotient * right.value, left.shape))
+    return _of_bases(bound, left, right)
 
 
-def _quotient(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _quotient(bound: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
     if right.is_uniform and right.value == 1:
         return left
-    return _of_bases(operation, left, right, type)
+    if (quotient := _one_quotient(left, right)) is not None:
+        return Affine.uniform(quotient, left.shape)
+    return _of_bases(bound, left, right)
 
 
-def _extreme(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _one_quotient(left: Affine, right: Affine) -> int | None:
+    """The quotient of what is not negative by a positive integer, where the bounds show that it is one number."""
+    if not right.is_uniform or right.value <= 0:
+        return None
+    low, high = left.bounds
+    return low // right.value if low >= 0 and low // right.value == high // right.value else None
+
+
+def _extreme(bound: Bound, data: Sequence[Data]) -> Data | None:
     """The greater or smaller of two, where one is so everywhere."""
     left, right = data
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
-    if operation.name.endswith("ui") and min(left.bounds[0], right.bounds[0]) < 0:
+    name = bound.operation.name
+    if name.endswith("ui") and min(left.bounds[0], right.bounds[0]) < 0:
         return None
     low, high = left.minus(right).bounds
-    is_max = ".max" in operation.name
+    is_max = ".max" in name
     if low >= 0:
         return left if is_max else right
     if high <= 0:
         return right if is_max else left
-    return _of_bases(operation, left, right, type)
+    return _of_bases(bound, left, right)
 
 
-def _of_bases(operation: Operation, left: Affine, right: Affine, type: Type) -> Data | None:
+def _of_bases(bound: Bound, left: Affine, right: Affine) -> Data | None:
     """The operation on what is the same in all lanes, once for each program."""
     if not (left.is_lane_constant and right.is_lane_constant):
         return None
-    scalar = type.scalar
-    bases = [torch.as_tensor(one.base).reshape(-1).to(dtype_of(scalar)) for one in (left, right)]
-    return Affine.per_program(compute(operation, bases, [scalar, scalar], scalar), left.shape)
+    dtype = dtype_of(bound.type)
+    bases = [torch.as_tensor(one.base).reshape(-1).to(dtype) for one in (left, right)]
+    return Affine.per_program(bound.compute(*bases), left.shape)
 
 
-def _comparison(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _comparison(bound: Bound, data: Sequence[Data]) -> Data | None:
     left, right = data
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
-    predicate: str = operation.attributes["predicate"]
+    predicate: str = bound.operation.attributes["predicate"]
     if predicate[0] == "u" and min(left.bounds[0], right.bounds[0]) < 0:
         return None
-    difference = left.minus(right)
     if predicate in ("eq", "ne"):
-        return _equality(predicate, difference, type)
-    signed = predicate[1:]
-    below = {
-        "lt": difference,
-        "le": difference.plus(Affine.uniform(-1, difference.shape)),
-        "gt": difference.times(-1),
-        "ge": difference.times(-1).plus(Affine.uniform(-1, difference.shape)),
-    }[signed]
-    if below.is_lane_constant:
-        return _truth(torch.as_tensor(below.base) < 0, type)
+        return _equality(predicate, left.minus(right), bound.type)
+    order = predicate[1:]
+    below = left.minus(right) if order in ("lt", "le") else right.minus(left)
+    if order in ("le", "ge"):
+        below = below.plus(Affine.uniform(-1, below.shape))
     box = box_where_negative(below)
     if isinstance(box, bool):
-        return everywhere(box, type)
+        return everywhere(box, bound.type)
+    if box is None and below.is_lane_constant:
+        return _truth(torch.as_tensor(below.base) < 0, bound.type)
     return box
 
 
 def _equality(predicate: str, difference: Affine, type: Type) -> Data | None:
-    if difference.is_lane_constant:
-        base = torch.as_tensor(difference.base)
-        return _truth(base == 0 if predicate == "eq" else base != 0, type)
     low, high = difference.bounds
-    return everywhere(predicate == "ne", type) if low > 0 or high < 0 else None
+    if low > 0 or high < 0:
+        return everywhere(predicate == "ne", type)
+    if not difference.is_lane_constant:
+        return None
+    if low == high:
+        return everywhere(predicate == "eq", type)
+    base = torch.as_tensor(difference.base)
+    return _truth(base == 0 if predicate == "eq" else base != 0, type)
 
 
 def _truth(holds: torch.Tensor, type: Type) -> Data:
     """What is the same in all lanes of a program."""
-    holds = holds.reshape(-1)
     if type.rank and bool((holds == holds[0]).all()):
         return everywhere(bool(holds[0]), type)
     return holds.reshape(-1, *([1] * type.rank))
 
 
-def _conjunction(operation: Operation, data: Sequence[Data], type: Type) -> Data | None:
+def _conjunction(bound: Bound, data: Sequence[Data]) -> Data | None:
+    type = bound.type
     if type.element != "i1" or not type.rank:
         return None
     left, right = (_as_box(one, type) for one in data)
@@ -244,7 +300,7 @@ def _as_box(data: Data, type: Type) -> Box | None:
     return Box(((0, torch.where(holds, type.shape[0], 0)), *([None] * (type.rank - 1))), type.shape)
 
 
-_Rule = Callable[[Operation, Sequence[Data], Type], "Data | None"]
+_Rule: TypeAlias = "Callable[[Bound, Sequence[Data]], Data | None]"
 
 _RULES: dict[str, _Rule] = {
     "arith.addi": _sum,
@@ -281,28 +337,27 @@ def _holds(type: Type, bounds: tuple[int, int]) -> bool:
     return -edge <= bounds[0] and bounds[1] < edge
 
 
-def _fitted(value: Value, type: Type, operation: Operation) -> Value:
+def _fitted(value: Value, bound: Bound) -> Value:
     """An affine value that its type can hold; one that it cannot hold wraps around, lane by lane."""
     affine = value.affine
     assert affine is not None
-    edge = 1 << (_bits(type) - 1)
-    if _holds(type, affine.bounds):
+    if bound.holds(affine.bounds):
         return value
     affine = affine.exact()
-    if _holds(type, affine.bounds):
+    if bound.holds(affine.bounds):
         return replace(value, data=affine)
     wide = affine.tensor(torch.int64)
-    wrapped = wide.to(dtype_of(type))
-    if operation.name == "arith.trunci":
+    wrapped = wide.to(dtype_of(bound.type))
+    if bound.operation.name == "arith.trunci":
         return replace(value, data=wrapped)
-    sound = (wide >= -edge) & (wide < edge)
-    return replace(value, data=wrapped, wrapped=joined([value.wrapped, Doubt(sound, operation.location)]))
+    sound = (wide >= -bound.edge) & (wide < bound.edge)
+    return replace(value, data=wrapped, wrapped=joined([value.wrapped, Doubt(sound, bound.operation.location)]))
 
 
 def _is_watched(machine: Machine, operation: Operation, frame: Frame) -> bool:
     """Whether an overflow would end in an address."""
-    watched = operation.name in _MAY_WRAP and machine.is_checked
-    return watched and (frame.function.name, operation.results[0]) in machine.addresses
+    may_wrap = machine.is_checked and operation.name in _MAY_WRAP
+    return may_wrap and (frame.function.name, operation.results[0]) in machine.addresses
 
 
 def _overflow(operation: Operation, tensors: Sequence[torch.Tensor], data: torch.Tensor) -> Doubt | None:

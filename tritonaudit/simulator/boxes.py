@@ -13,7 +13,7 @@ Interval: TypeAlias = "tuple[Base, Base] | None"
 """From the first lane to behind the last, for all programs or for each; None for all lanes."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Box:
     """The lanes of a block of that shape that lie in every axis' interval."""
 

@@ -118,7 +118,8 @@ class Region:
 class Function:
     """A function: `types` holds the type of every value in it, and `names` what the source calls some of them.
 
-    `location` is that of its `def`.
+    `location` is that of its `def`. `bound` is for those who execute it: what they need to find out once only of an
+    operation, by its first result.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Function:
     names: Mapping[int, str] = field(default_factory=dict)
     is_public: bool = False
     location: Location | None = None
+    bound: dict[int, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

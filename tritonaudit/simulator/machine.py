@@ -51,7 +51,11 @@ class Frame:
         return self.function.types[number]
 
     def operands(self, operation: Operation) -> list[Value]:
-        return [self[number] for number in operation.operands]
+        values = self.values
+        try:
+            return [values[number] for number in operation.operands]
+        except KeyError:  # some are those of the frame around
+            return [self[number] for number in operation.operands]
 
     def tensor(self, number: int) -> torch.Tensor:
         return self[number].tensor(self.function.types[number])
@@ -105,7 +109,9 @@ class Machine:
             results = self.handlers.get(operation.name, _unknown)(self, operation, frame)
         except Unsupported as error:
             raise NotSimulated(error, operation.location) from None
-        if operation.results:
+        if len(operation.results) == 1:
+            (frame.values[operation.results[0]],) = results
+        elif operation.results:
             frame.set(operation.results, results)
 
     def condition(self, value: Value, frame: Frame, operation: Operation) -> torch.Tensor:

@@ -18,19 +18,30 @@ from tritonaudit.simulator.values import Data, Doubt, Mask, Value, everywhere, j
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
-def _constant(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    type, value = frame.result(operation), operation.attributes["value"]
-    if value.is_splat and type.is_integer:
-        number = value.elements[0]
-        if type.element == "i1":
-            return (Value(everywhere(bool(number), type)),)
-        return (Value(Affine.uniform(int(number), type.shape)),)
-    return (Value(constant(type, value)),)
+def _once(make: Callable[[Operation, Type], Data]) -> Handler:
+    """An operation without operands that always gives the same, made when it is first executed."""
+
+    def handle(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+        bound, number = frame.function.bound, operation.results[0]
+        found: tuple[Value, ...] | None = bound.get(number)
+        if found is None:
+            found = bound[number] = (Value(make(operation, frame.result(operation))),)
+        return found
+
+    return handle
 
 
-def _range(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
+def _constant(operation: Operation, type: Type) -> Data:
+    value = operation.attributes["value"]
+    if not value.is_splat or not type.is_integer:
+        return constant(type, value)
+    number = value.elements[0]
+    return everywhere(bool(number), type) if type.element == "i1" else Affine.uniform(int(number), type.shape)
+
+
+def _range(operation: Operation, type: Type) -> Data:
     start = int(operation.attributes["start"])
-    return (Value(Affine(start, (1,), frame.result(operation).shape, start, start)),)
+    return Affine(start, (1,), type.shape, start, start)
 
 
 def _program_id(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -50,8 +61,8 @@ def axis_of(operation: Operation) -> int:
 def _splat(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
     value, shape = frame[operation.operands[0]], frame.result(operation).shape
     change: Change = lambda one: one.reshape(-1, *([1] * len(shape)))  # noqa: E731
-    if value.affine is not None:
-        return (value.shaped(_on_masks(change), value.affine.splat(shape)),)
+    if isinstance(value.data, Affine):
+        return (value.shaped(_on_masks(change), value.data.splat(shape)),)
     return (_changed(value, frame.type(operation.operands[0]), change),)
 
 
@@ -166,8 +177,8 @@ def _on_masks(change: Change) -> Callable[[Mask], Mask]:
 
 
 HANDLERS: dict[str, Handler] = {
-    "arith.constant": _constant,
-    "tt.make_range": _range,
+    "arith.constant": _once(_constant),
+    "tt.make_range": _once(_range),
     "tt.get_program_id": _program_id,
     "tt.get_num_programs": _num_programs,
     "tt.splat": _splat,

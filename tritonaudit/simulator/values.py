@@ -20,7 +20,7 @@ Data: TypeAlias = "torch.Tensor | Affine | Rows | Box"
 Mask: TypeAlias = "torch.Tensor | Box"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Doubt:
     """Lanes whose elements mean nothing: those in which `sound` does not hold, since what happened at `origin`.
 
@@ -35,11 +35,16 @@ class Doubt:
 
 
 _NOWHERE = torch.zeros(1, dtype=torch.bool)
+_ALWAYS = torch.ones(1, dtype=torch.bool)
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen, as `Affine` is not.
+@dataclass(eq=False, slots=True)
 class Value:
-    """A value of all programs. `undefined` tells lanes that no one wrote, `wrapped` those that overflowed."""
+    """A value of all programs. `undefined` tells lanes that no one wrote, `wrapped` those that overflowed.
+
+    Nothing changes it, or what it holds, once it is made.
+    """
 
     data: Data
     undefined: Doubt | None = None
@@ -63,6 +68,8 @@ class Value:
 
     def shaped(self, change: Callable[[Mask], Mask], data: Data) -> Value:
         """The same elements in another shape, their doubts along with them."""
+        if self.undefined is None and self.wrapped is None:
+            return Value(data)
         return Value(data, _doubt_shaped(self.undefined, change), _doubt_shaped(self.wrapped, change))
 
 
@@ -84,7 +91,7 @@ def taken(data: Data, index: torch.Tensor) -> Data:
 def everywhere(holds: bool, type: Type) -> Mask:
     """The truth of that type that is the same in all lanes of all programs."""
     if not type.rank:
-        return torch.tensor([holds])
+        return _ALWAYS if holds else _NOWHERE
     return Box((None if holds else (0, 0), *([None] * (type.rank - 1))), type.shape)
 
 
@@ -130,6 +137,14 @@ def is_same(one: Value, two: Value) -> bool:
     if isinstance(one.data, torch.Tensor) and isinstance(two.data, torch.Tensor):
         return bool(torch.equal(bits_of(one.data), bits_of(two.data)))
     return one.data is two.data
+
+
+def doubts_of(values: Iterable[Value]) -> tuple[Doubt | None, Doubt | None]:
+    """What is undefined and what overflowed in any of several operands."""
+    doubted = [value for value in values if value.undefined is not None or value.wrapped is not None]
+    if not doubted:
+        return None, None
+    return joined([value.undefined for value in doubted]), joined([value.wrapped for value in doubted])
 
 
 def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
