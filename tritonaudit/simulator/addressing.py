@@ -8,7 +8,7 @@ from math import prod
 
 import torch
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Base
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Type
@@ -25,7 +25,8 @@ from tritonaudit.simulator.selection import Indexed, Strided, Windows
 from tritonaudit.simulator.values import Doubt, Mask, Value, is_known_within, mask_tensor
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen where every access makes one, which would take three times as long. Nothing changes them once made.
+@dataclass(eq=False, slots=True)
 class View:
     """An access as a view of a buffer; `places` tells which of its first axis is each program's, where they share."""
 
@@ -47,7 +48,7 @@ class Gathered:
     lanes: tuple[slice, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Part:
     """Lanes of an access that go to one buffer: `selection` counts elements, and keeps those lanes."""
 
@@ -55,7 +56,7 @@ class Part:
     selection: Indexed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Lanes:
     """An access lane by lane: its parts, the lanes that are good (None: all), and the shape of all lanes."""
 
@@ -77,43 +78,39 @@ class Addressing:
     def view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
         """The access as a view of one buffer, where it is one that lies within it."""
         at = _certain(pointer, where)
-        steps = None if at is None else _steps(at)
-        return None if at is None or steps is None else self._view(at, steps, where, type)
+        return None if at is None else self._view(at, where, type)
 
     def shared_view(self, pointer: Value, where: Mask | None, type: Type) -> View | None:
         """The same where programs share what they read."""
         at = _certain(pointer, where)
-        if at is None or isinstance(at.base, int):
+        if at is None or not isinstance(at.number, torch.Tensor):
             return None
-        bases, places = at.base.unique(return_inverse=True)
-        shared = Affine(bases, at.strides, at.shape, at.low, at.high)
-        steps = _steps(shared)
-        if steps is None or 2 * len(bases) > len(at.base):
+        bases, places = at.number.unique(return_inverse=True)
+        if 2 * len(bases) > at.programs:
             return None
-        found = self._view(shared, steps, where, type)
+        found = self._view(Affine(bases, at.strides, at.shape, at.low, at.high), where, type)
         if found is None or found.buffer.memory.shadow.is_kept:
             return None
         return View(found.buffer, found.selection, places)
 
-    def _view(self, at: Affine, steps: int, where: Mask | None, type: Type) -> View | None:
-        box = where if isinstance(where, Box) else None
-        if where is not None and (box is None or not box.is_uniform):
+    def _view(self, at: Affine, where: Mask | None, type: Type) -> View | None:
+        if where is not None and not (isinstance(where, Box) and where.is_uniform):
             return None
-        buffer = self._buffer(at)
-        size = dtype_of(type).itemsize
-        if buffer is None or not _fits(at, steps, size):
+        buffer, steps, size = self._buffer(at), at.steps, dtype_of(type).itemsize
+        if buffer is None or steps is None or not buffer.is_dense or not _are_whole(at, steps, size):
             return None
-        lanes = box.slices() if box is not None else (slice(None),) * len(type.shape)
-        first, programs = (at.base, 1) if isinstance(at.base, int) else (int(at.base[0]), len(at.base))
-        sizes, offset = [programs], position_of(first) // size
-        for one, n, stride in zip(lanes, type.shape, at.strides, strict=True):
-            start, stop, _ = one.indices(n)
-            offset += start * stride // size
-            sizes.append(max(0, stop - start))
-        cells = Strided(offset, tuple(sizes), (steps // size, *(stride // size for stride in at.strides)))
+        offset, sizes = position_of(at.first) // size, [at.programs, *type.shape]
+        strides = [steps // size, *(stride // size for stride in at.strides)]
+        if where is not None:
+            for axis, (start, stop) in enumerate(where.bounds(), 1):
+                assert isinstance(start, int) and isinstance(stop, int)
+                sizes[axis] = stop - start
+                offset += start * strides[axis]
+        if min(sizes) < 1:
+            return None
+        cells = Strided(offset, tuple(sizes), tuple(strides))
         begin, end = cells.bounds
-        inside = buffer.low <= begin * size and end * size <= buffer.high and buffer.is_dense
-        return View(buffer, cells) if inside and min(sizes) > 0 else None
+        return View(buffer, cells) if buffer.low <= begin * size and end * size <= buffer.high else None
 
     def _buffer(self, at: Affine) -> Buffer | None:
         """The one buffer that all bases of addresses lie in."""
@@ -175,14 +172,13 @@ class Addressing:
         at = _certain(pointer, where)
         if at is None or not (where is None or isinstance(where, Box)):
             return None
-        buffer = self._buffer(at)
-        size = dtype_of(type).itemsize
-        if buffer is None or not buffer.is_dense or any(stride % size for stride in at.strides):
+        buffer, size = self._buffer(at), dtype_of(type).itemsize
+        if buffer is None or not buffer.is_dense or any([stride % size for stride in at.strides]):
             return None
+        low, high = at.bounds
+        is_inside = buffer.low <= position_of(low) and position_of(high) + size <= buffer.high
         positions = torch.as_tensor(at.base).reshape(-1) - address(buffer.number, 0)
-        low, high, is_empty = _corners(at, positions, where)
-        good = (low >= buffer.low) & (high + size <= buffer.high) | is_empty
-        if not bool((good & (positions % size == 0)).all()):
+        if not (is_inside or _are_corners_in(buffer, at, positions, where, size)) or bool((positions % size).any()):
             return None
         if buffer.is_absent:
             return Lanes((), None, (len(positions), *type.shape))
@@ -282,36 +278,28 @@ def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
     return torch.where(kept, base, base.reshape(-1)[int(kept.reshape(-1).to(torch.uint8).argmax())])
 
 
-def _fits(at: Affine, steps: int, size: int) -> bool:
-    """Whether all addresses are those of whole elements."""
-    first = at.base if isinstance(at.base, int) else int(at.base[0])
-    return not (first % size or steps % size or any(stride % size for stride in at.strides))
+def _are_whole(at: Affine, steps: int, size: int) -> bool:
+    """Whether all addresses are those of whole elements; `steps` are those between neighbouring programs."""
+    return not (at.first % size or steps % size or any([stride % size for stride in at.strides]))
 
 
-def _steps(at: Affine) -> int | None:
-    """How far apart the bases of neighbouring programs are, where that is one number."""
-    if isinstance(at.base, int) or len(at.base) < 2:
-        return 0
-    steps = at.base[1:] - at.base[:-1]
-    first = int(steps[0])
-    return first if bool((steps == first).all()) else None
-
-
-def _corners(at: Affine, positions: torch.Tensor, box: Box | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The least and the greatest position of each program's lanes, and which programs have none."""
-    low = high = positions
-    is_empty = torch.zeros(1, dtype=torch.bool)
+def _are_corners_in(buffer: Buffer, at: Affine, positions: torch.Tensor, box: Box | None, size: int) -> bool:
+    """Whether the least and the greatest position of each program's lanes lie in the buffer, where it has any."""
+    low: Base = positions
+    high: Base = positions + size
+    is_empty: torch.Tensor | bool = False
     bounds = [(0, n) for n in at.shape] if box is None else box.bounds()
     for (first, behind), stride in zip(bounds, at.strides, strict=True):
-        edges = [torch.as_tensor(edge) * stride for edge in (first, behind - 1)]
-        low, high = low + torch.minimum(*edges), high + torch.maximum(*edges)
-        is_empty = is_empty | torch.as_tensor(behind <= first)
-    return low, high, is_empty
+        least, greatest = (first, behind - 1) if stride >= 0 else (behind - 1, first)
+        low, high = low + least * stride, high + greatest * stride
+        is_empty = is_empty | (behind <= first)
+    return bool(((low >= buffer.low) & (high <= buffer.high) | is_empty).all())
 
 
 def _shape(elements: torch.Tensor, mask: torch.Tensor | None, type: Type) -> tuple[int, ...]:
     """That of all lanes: programs or 1, then the block's sizes."""
-    return tuple(torch.broadcast_shapes(elements.shape, () if mask is None else mask.shape, (1, *type.shape)))
+    programs = elements.shape[0] if mask is None or mask.shape[0] == 1 else mask.shape[0]
+    return (programs, *type.shape)
 
 
 def _buffers(addresses: torch.Tensor, mask: torch.Tensor) -> list[int]:

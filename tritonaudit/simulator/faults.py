@@ -108,7 +108,8 @@ class Environment(Protocol):
         """Raises KeyError."""
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen, as every access makes one, which would take three times as long. Nothing changes it once made.
+@dataclass(eq=False, slots=True)
 class Site:
     """An operation being executed, and the programs that execute it: those at the `places` in the frame (None: all)."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import torch
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen where every access makes one, which would take three times as long. Nothing changes them once made.
+@dataclass(eq=False, slots=True)
 class Strided:
     """A view: `sizes` are (programs or 1, *lanes), strides and offset in elements."""
 
@@ -19,26 +19,26 @@ class Strided:
 
     def of(self, memory: torch.Tensor) -> torch.Tensor:
         """The elements, as a view of the memory where no stride is negative."""
-        found = self._view(memory)
-        return found.flip(self._backward) if self._backward else found
+        if min(self.strides) >= 0:
+            return memory.as_strided(self.sizes, self.strides, self.offset)
+        return self._forward(memory).flip(self._backward)
 
     def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
-        if self._backward:
-            values = values.expand(self.sizes).flip(self._backward)
-        self._view(memory).copy_(values)
+        if min(self.strides) >= 0:
+            memory.as_strided(self.sizes, self.strides, self.offset).copy_(values)
+        else:
+            self._forward(memory).copy_(values.expand(self.sizes).flip(self._backward))
 
     def fill(self, memory: torch.Tensor, value: int) -> None:
-        self._view(memory).fill_(value)
+        self._forward(memory).fill_(value)
 
-    @cached_property
+    @property
     def _backward(self) -> list[int]:
         """The axes along which the numbers fall."""
         return [axis for axis, stride in enumerate(self.strides) if stride < 0]
 
-    def _view(self, memory: torch.Tensor) -> torch.Tensor:
+    def _forward(self, memory: torch.Tensor) -> torch.Tensor:
         """The elements, those axes the other way round."""
-        if not self._backward:
-            return memory.as_strided(self.sizes, self.strides, self.offset)
         return memory.as_strided(self.sizes, [abs(stride) for stride in self.strides], self.bounds[0])
 
     def kept_of(self, lanes: torch.Tensor) -> torch.Tensor:
@@ -70,27 +70,33 @@ class Strided:
 
     def in_cells(self, factor: int) -> Strided:
         """The first cell of each element, in a memory whose cells are `factor` times smaller."""
+        if factor == 1:
+            return self
         return Strided(self.offset * factor, self.sizes, tuple(stride * factor for stride in self.strides))
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The first element and the one behind the last."""
-        reach = [stride * (size - 1) for stride, size in zip(self.strides, self.sizes, strict=True)]
-        low = self.offset + sum(r for r in reach if r < 0)
-        return low, self.offset + sum(r for r in reach if r > 0) + 1
+        low = last = self.offset
+        for stride, size in zip(self.strides, self.sizes, strict=True):
+            if stride < 0:
+                low += stride * (size - 1)
+            else:
+                last += stride * (size - 1)
+        return low, last + 1
 
     @property
     def is_injective(self) -> bool:
         """Whether it is certain that no element is meant twice."""
         span = 1
-        for stride, size in sorted((abs(s), n) for s, n in zip(self.strides, self.sizes, strict=True) if n > 1):
+        for stride, size in sorted([(abs(s), n) for s, n in zip(self.strides, self.sizes, strict=True) if n > 1]):
             if stride < span:
                 return False
             span += stride * (size - 1)
         return True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Indexed:
     """Elements by their numbers, of shape (programs or 1, *lanes); only those where `kept` holds are meant."""
 
