@@ -1,0 +1,1 @@
+"""Correct kernels, faults put into them, and who notices."""
