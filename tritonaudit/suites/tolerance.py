@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import torch
@@ -35,8 +35,8 @@ DRAWS = 4
 
 _PASS_RMS, _WARN_RMS = 2.0, 8.0
 _PASS_ELEMENT, _WARN_ELEMENT = 6.0, 16.0
-_PASS_SHARE, _WARN_SHARE = 0.02, 0.15
-_PASS_SHARES_OF_SAME, _WARN_SHARES_OF_SAME = 1.5, 3.0
+_PASS_AGAIN, _WARN_AGAIN = (0.02, 1.5), (0.15, 3.0)
+"""Share of elements that are rounded more than once, and times PyTorch's share."""
 _LEAST_COUNTED = 8
 """Fewer elements that are rounded more than once may be chance."""
 _NOISE = 4.0
@@ -109,7 +109,7 @@ def judge(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seque
 
 
 def rejects(candidate: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> bool:
-    """Whether a `candidate` that computes nothing fails; if it does not, a pass beside this reference proves nothing."""
+    """Whether a `candidate` that computes nothing fails. If it does not, a pass proves nothing."""
     return judge(candidate, precise, same, perturbed).status is Status.FAIL
 
 
@@ -227,62 +227,248 @@ def _judge_exact(
     )
 
 
-# -- the budget ----------------------------------------------------------------------------------------------------
+# -- floating-point numbers ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """Flat, in float64, those of complex numbers side by side; `magnitude` is of the whole number.
+    """The elements in float64, flat, the parts of complex numbers side by side; `magnitude` is of the whole number.
 
-    What overflows the dtype counts as the number at which it begins to, so that an infinity beside the largest number
-    is an error of one rounding. Elements to be compared are `judged`; `astray` are not finite where they should be, or
-    the other way round.
+    Elements that are `judged` have an error. `astray` are those that are not finite where they should be, or the other
+    way round.
     """
 
     output: Tensor
     wanted: Tensor
     magnitude: Tensor
-    same: Tensor | None
+    same: Tensor
     moved: Tensor
     judged: Tensor
     astray: Tensor
+
+    def distance(self, other: Tensor) -> Tensor:
+        """How far each judged element is from the reference; 0 where that is not finite."""
+        distance = (other - self.wanted).abs()
+        return torch.where(self.judged & distance.isfinite(), distance, 0.0)
 
 
 def _judge_inexact(
     output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], strict: bool, loose: bool
 ) -> Judgement:
-    dtype = _flat(output).dtype
     values = _values(output, precise, same, perturbed)
+    dtype = _flat(output).dtype
+    error, error_of_same = values.distance(values.output), values.distance(values.same)
+    pools = _Pools(values.magnitude, values.judged)
     rounding = _rounding(values.magnitude, dtype)
-    floor = _floor(values.magnitude[values.judged], dtype)
-    error = _zero_unless(values.judged, (values.output - values.wanted).abs())
-    error_of_same = torch.zeros_like(error)
-    if values.same is not None:
-        error_of_same = _zero_unless(values.judged, (values.same - values.wanted).abs())
-    pool = _Pools(values.magnitude, values.judged)
-    noise = torch.maximum(values.moved, pool.rms(values.moved)).clamp_min(floor)
-    budget = torch.stack([rounding, noise, error_of_same, pool.rms(error_of_same)]).amax(0)
+    noise = torch.maximum(values.moved, pools.rms(values.moved))
+    noise = torch.maximum(noise, _unit(dtype) * values.magnitude)
+    noise = noise.clamp_min(_floor(values.magnitude[values.judged], dtype))
+    budget = torch.stack([rounding / math.sqrt(3), noise, error_of_same, pools.rms(error_of_same)]).amax(0)
     ratio = error / budget
-    far = values.astray & (ratio > _PASS_ELEMENT)
-    unheard = values.astray & ~values.judged
-    nonfinite = torch.nonzero(far | unheard).flatten()
-    # the noise of an element in the middle of its own arithmetic, not only that of the inputs
-    once = rounding + _NOISE * torch.maximum(noise, _unit(dtype) * values.magnitude * _NOISE)
-    again, again_of_same = (int((values.judged & (one > once)).sum()) for one in (error, error_of_same))
-    place = int(ratio.argmax())
+    once = rounding + _NOISE * noise
     count = int(values.judged.sum())
-    per_element = output.numel() and values.output.numel() // output.numel()
+    worst = int(ratio.argmax())
+    astray = torch.nonzero(values.astray & (~values.judged | (ratio > _PASS_ELEMENT))).flatten()
+    parts = values.output.numel() // output.numel()
     found = Judgement(
         Status.PASS,
         "",
-        error=Extent(float(error[place]), _rms(error[values.judged])),
-        budget=Extent(float(budget[place]), _rms(budget[values.judged])),
-        ratio=Extent(float(ratio[place]), _rms(ratio[values.judged])),
-        worst=_element(output, precise, place // per_element) if count else None,
+        error=Extent(float(error[worst]), _rms(error[values.judged])),
+        budget=Extent(float(budget[worst]), _rms(budget[values.judged])),
+        ratio=Extent(float(ratio[worst]), _rms(ratio[values.judged])),
+        worst=_element(output, precise, worst // parts) if count else None,
         exceeding=int((ratio > _PASS_ELEMENT).sum()),
-        rounded_again=again / max(count, 1),
-        nonfinite=_element(output, precise, int(nonfinite[0]) // per_element) if len(nonfinite) else None,
+        rounded_again=float((error > once).sum()) / max(count, 1),
+        nonfinite=_element(output, precise, int(astray[0]) // parts) if len(astray) else None,
         strict=strict,
         loose=loose,
     )
-    return _with_status(found, count, None if values.same is None else again_of_same / max(count, 1))
+    again_of_same = None if same is None else float((error_of_same > once).sum()) / max(count, 1)
+    status, reason = _decide(found, count, again_of_same)
+    return replace(found, status=status, reason=reason)
+
+
+def _decide(found: Judgement, count: int, again_of_same: float | None) -> tuple[Status, str]:
+    """The status by what was measured, and the sentence that says why: the worst of what is wrong."""
+    if found.nonfinite is not None:
+        return Status.FAIL, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
+    if found.worst is None:
+        return Status.PASS, "no element is finite, and none should be"
+    verdicts = [
+        (
+            Status.PASS,
+            f"errors are {found.ratio.rms:.3g} times the budget (root mean square), at most {found.ratio.max:.3g}",
+        ),
+        (
+            _graded(found.ratio.max, _PASS_ELEMENT, _WARN_ELEMENT),
+            f"{found.exceeding} of {count} elements have an error above {_PASS_ELEMENT:g} times the budget, "
+            f"{_told(found.worst)}",
+        ),
+        (
+            _graded(found.ratio.rms, _PASS_RMS, _WARN_RMS),
+            f"errors are {found.ratio.rms:.3g} times the budget (root mean square), {_told(found.worst)}",
+        ),
+        (
+            _graded_share(found.rounded_again, count, again_of_same),
+            f"{found.rounded_again:.1%} of the elements are rounded more than once"
+            + ("" if again_of_same is None else f", {again_of_same:.1%} of PyTorch's"),
+        ),
+    ]
+    return max(verdicts, key=lambda verdict: _SEVERITY.index(verdict[0]))
+
+
+_SEVERITY = (Status.PASS, Status.WARN, Status.FAIL)
+
+
+def _graded(ratio: float, passes: float, warns: float) -> Status:
+    return Status.PASS if ratio <= passes else Status.WARN if ratio <= warns else Status.FAIL
+
+
+def _graded_share(share: float, count: int, of_same: float | None) -> Status:
+    """Of the elements that are rounded again. If PyTorch's are not known, it may be that it cannot do better."""
+    if share * count < _LEAST_COUNTED:
+        return Status.PASS
+    passes, warns = (max(one, factor * (of_same or 0.0)) for one, factor in (_PASS_AGAIN, _WARN_AGAIN))
+    graded = _graded(share, passes, warns)
+    return Status.WARN if graded is Status.FAIL and of_same is None else graded
+
+
+# -- what the numbers are ------------------------------------------------------------------------------------------
+
+
+def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> _Values:
+    dtype = _flat(output).dtype
+    got, reference = _flat(output).double(), _flat(precise).double()
+    rounded = _rounded(reference, dtype)
+    beside = rounded if same is None else _flat(same).double()
+    like_reference, like_same = _class(got) == _class(rounded), _class(got) == _class(beside)
+    # what PyTorch has where it differs from the reference will do, and is then what is wanted
+    wanted = torch.where(like_same & ~like_reference, beside, reference)
+    top = _top(dtype)
+    wanted = torch.where(reference.isfinite(), wanted.clamp(-top, top), wanted)
+    astray = ~(like_reference | like_same)
+    at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
+    got = torch.where(at_the_top, got.clamp(-top, top), got)
+    judged = got.isfinite() & wanted.isfinite()
+    moved = [(_flat(one).double() - reference).abs() for one in perturbed]
+    moved = [torch.where(one.isfinite(), one, 0.0) for one in moved]
+    return _Values(
+        got,
+        wanted,
+        _magnitude(precise, wanted).masked_fill(~judged, 0.0),
+        beside,
+        torch.stack([torch.zeros_like(got), *moved]).amax(0),
+        judged,
+        astray,
+    )
+
+
+def _flat(tensor: Tensor) -> Tensor:
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).flatten()
+
+
+def _magnitude(precise: Tensor, parts: Tensor) -> Tensor:
+    if not precise.is_complex():
+        return parts.abs()
+    return parts.reshape(-1, 2).norm(dim=1).repeat_interleave(2)
+
+
+def _class(numbers: Tensor) -> Tensor:
+    """0 for a finite number, 1 and -1 for infinities, 2 for NaN."""
+    return torch.where(numbers.isnan(), 2.0, torch.where(numbers.isinf(), numbers.sign(), 0.0))
+
+
+def _rounded(numbers: Tensor, dtype: Any) -> Tensor:
+    """The nearest numbers of the dtype; what has no infinity to go to becomes its largest."""
+    top = _top(dtype)
+    has_infinity = top > torch.finfo(dtype).max
+    return (numbers if has_infinity else numbers.clamp(-top, top)).to(dtype).double()
+
+
+def _top(dtype: Any) -> float:
+    """What an infinity counts as where a finite number is wanted: the first power of two that the dtype does not have.
+
+    The largest number of a dtype that has no infinity.
+    """
+    most = float(torch.finfo(dtype).max)
+    has_infinity = bool(torch.tensor(math.inf).to(dtype).double().isinf())
+    if dtype == torch.float64 or not has_infinity:
+        return most
+    return 2.0 ** math.frexp(most)[1]
+
+
+def _unit(dtype: Any) -> float:
+    """A rounding, relative, in which a kernel computes numbers of the dtype."""
+    return 2.0**-53 if dtype in (torch.float64, torch.complex128) else 2.0**-24
+
+
+def _rounding(magnitude: Tensor, dtype: Any) -> Tensor:
+    """Half of the distance between the dtype's numbers at this magnitude; more of float64, which the reference has."""
+    info = torch.finfo(dtype)
+    lowest = math.frexp(info.smallest_normal)[1]
+    exponent = torch.where(magnitude > 0, torch.frexp(magnitude).exponent, lowest).clamp_min(lowest)
+    half = torch.ldexp(torch.full_like(magnitude, info.eps / 2), exponent - 1)
+    return (half * 4 if dtype == torch.float64 else half).clamp_min(2.0**-1074)
+
+
+def _floor(magnitude: Tensor, dtype: Any) -> float:
+    """What no error need be below: a rounding of numbers of the usual magnitude, and what a GPU may flush."""
+    smallest = float(torch.finfo(dtype).smallest_normal)
+    flushed = smallest / _PASS_ELEMENT if dtype in (torch.float32, torch.bfloat16) else 0.0
+    return max(_unit(dtype) * _rms(magnitude), flushed)
+
+
+def _rms(numbers: Tensor) -> float:
+    """The root mean square, 0 of none; the numbers are not negative."""
+    most = float(numbers.max()) if numbers.numel() else 0.0
+    return most * math.sqrt(float((numbers / most).square().mean())) if 0 < most < math.inf else most
+
+
+class _Pools:
+    """The elements in groups of similar magnitude: of the same power of two, or of several where they are few."""
+
+    def __init__(self, magnitude: Tensor, judged: Tensor) -> None:
+        exponent = torch.where(magnitude > 0, torch.frexp(magnitude).exponent, _NONE)
+        self._judged = judged
+        self._members = _pooled(exponent, exponent[judged])
+
+    def rms(self, numbers: Tensor) -> Tensor:
+        """For each element the root mean square of the numbers in its group."""
+        found = torch.zeros_like(numbers)
+        for number in range(int(self._members.max()) + 1):
+            is_member = self._judged & (self._members == number)
+            found[is_member] = _rms(numbers[is_member])
+        return found
+
+
+def _pooled(exponent: Tensor, judged: Tensor) -> Tensor:
+    """The number of each element's group: from the smallest exponent up, a group ends when it has members enough."""
+    values, counts = judged.unique(return_counts=True)
+    bounds: list[int] = []
+    waiting = 0
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        waiting += count
+        if waiting >= _POOL:
+            bounds.append(value)
+            waiting = 0
+    # those above the last bound are too few, and join the last group
+    return torch.bucketize(exponent, torch.tensor(bounds[:-1], dtype=exponent.dtype))
+
+
+def _element(output: Tensor, precise: Tensor, place: int) -> Element:
+    index = tuple(int(one) for one in torch.unravel_index(torch.tensor(place), output.shape))
+    return Element(index, output[index].to(_WIDE[_kind(output)]).item(), precise[index].item())
+
+
+_WIDE = {"complex": torch.complex128, "floating": torch.float64, "integer": torch.int64, "boolean": torch.bool}
+_NONE = -5000
+"""In the place of an exponent of zero."""
+
+
+def _told(element: Element) -> str:
+    place = ", ".join(map(str, element.index))
+    return f"the worst at [{place}]: {_number(element.got)}, wanted {_number(element.wanted)}"
+
+
+def _number(number: Number) -> str:
+    return f"{number:.6g}" if isinstance(number, (float, complex)) else str(number)
