@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from tritonaudit.subject.inputs import OnDevice, tensors_in
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import Subject
 
 _SEED = 42  # of both models' parameters, so that they are the same
 
@@ -22,8 +22,8 @@ def pair_subject(new: ModuleType, reference: ModuleType, name: str) -> Subject:
     arguments: Callable[[], Sequence[Any]] = getattr(reference, "get_init_inputs", list)
     make: Callable[[], Sequence[Any]] = reference.get_inputs
 
-    def inputs(case: Case) -> tuple[Any, ...]:
-        return tuple(_on(case.device, value) for value in make())
+    def inputs(device: str) -> tuple[Any, ...]:
+        return tuple(_on(device, value) for value in make())
 
     return Subject(
         Built(new.ModelNew, arguments),

@@ -55,7 +55,8 @@ class Case:
         sizes = [f"{name}={value}" for name, value in self.sizes.items()]
         layout = [] if self.layout is Layout.CONTIGUOUS else [self.layout.value]
         fill = [] if self.fill == "normal" else [self.fill]
-        return " ".join([*sizes, self.dtype, *layout, *fill])
+        seed = [f"seed={self.seed}"] if self.seed else []
+        return " ".join([*sizes, self.dtype, *layout, *fill, *seed])
 
 
 @dataclass(frozen=True, init=False)
@@ -186,6 +187,13 @@ class Subject:
     def tensors(self) -> tuple[Tensor, ...]:
         """The `Tensor`s among its arguments; none where a function makes them."""
         return tuple(part for part in _parts(self._arguments) if isinstance(part, Tensor))
+
+    @property
+    def read_only(self) -> tuple[Tensor, ...]:
+        """Those of its tensors that it does not change by intent."""
+        positional = [] if callable(self.inputs) else list(enumerate(self.inputs))
+        kept = [value for place, value in (*positional, *self.keywords.items()) if place not in self.mutates]
+        return tuple(part for part in _parts(kept) if isinstance(part, Tensor))
 
     @property
     def _arguments(self) -> tuple[Any, ...]:

@@ -1,0 +1,302 @@
+"""What the cases of a subject may differ in, and by which values. Imports neither torch nor triton."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
+from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
+from tritonaudit.suites.limits import LARGEST, Limits
+
+Value = int | str
+
+SIZES = (1000, 1, 0, 4096, 64, LARGEST)
+"""What a large dimension is tried with whatever the blocks are; what most often goes wrong is first."""
+
+FILLS = ("zeros", "inf", "nan", "1e6", "-1", "alternating", "ones", "1e38", "1e-6", "1e-38")
+"""What fills tensors besides normal numbers."""
+
+_UNUSUAL_LAYOUTS = (Layout.TRANSPOSED, Layout.OFFSET, Layout.EXPANDED)
+_OTHER_SIZES = {
+    SizeKind.BATCH: (7, 1, 0, 256),
+    SizeKind.COUNT: (1, 3),
+    SizeKind.HEAD_DIM: (80, 40, 16, 128),
+}
+_MIDDLING = 64
+_LARGEST_MIDDLING = 4096
+_MOST_FILLED = 1 << 16  # in a larger dimension, fills show nothing that they do not show in one of 4096
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A value of an axis: the size of a dimension, by its name, or of `dtype`, `layout` or `fill`."""
+
+    axis: str
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.axis}={self.value}" if isinstance(self.value, int) else f"{self.axis} {self.value}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A value that a plan has in no case, or, where the reason says so, not with every value of another axis."""
+
+    value: AxisValue
+    reason: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing in which cases differ. The ordinary value is first, then what most often goes wrong.
+
+    Those of `alone` are tried with ordinary values of the other axes only. `smaller` are sizes that make room for a
+    large one of another dimension, from large to small.
+    """
+
+    name: str
+    values: tuple[Value, ...]
+    alone: frozenset[Value] = frozenset()
+    smaller: tuple[int, ...] = ()
+
+    @property
+    def ordinary(self) -> Value:
+        return self.values[0]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a subject: those of its sizes, then dtype, layout and fill."""
+
+    sizes: tuple[Axis, ...]
+    dtype: Axis
+    layout: Axis
+    fill: Axis
+    left_out: tuple[LeftOut, ...]
+    limits: Limits
+    _unheld: frozenset[tuple[str, str]]
+
+    @property
+    def all(self) -> tuple[Axis, ...]:
+        return (*self.sizes, self.dtype, self.layout, self.fill)
+
+    def holds(self, dtype: Value, fill: Value) -> bool:
+        """Whether tensors of the dtype can hold what fills them."""
+        return (fill, dtype) not in self._unheld
+
+    def go_together(self, one: Axis, value: Value, other: Axis, others_value: Value) -> bool:
+        """Whether a case may have values of two axes both, apart from how large it is."""
+        if other is not self.fill:
+            return one is not self.fill or self.go_together(other, others_value, one, value)
+        if one is self.dtype:
+            return self.holds(value, others_value)
+        return others_value == "normal" or one not in self.sizes or int(value) <= _MOST_FILLED
+
+
+def axes_of(subject: Subject, blocks: Sequence[int] = ()) -> Axes:
+    """The axes of a subject whose launches used blocks of these sizes."""
+    blocks = tuple(sorted({block for block in blocks if 1 <= block <= LARGEST}, reverse=True))
+    names = size_names(subject)
+    smaller = {name: _smaller(subject, name, blocks) for name in names}
+    limits = Limits(subject, {name: sizes[-1] for name, sizes in smaller.items()})
+    ordinary = shrunk({name: sizes[0] for name, sizes in smaller.items()}, smaller, limits, share=4)
+    sizes: list[Axis] = []
+    left_out: list[LeftOut] = []
+    for name in names:
+        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], blocks, limits)
+        sizes.append(axis)
+        left_out += dropped
+    dtype, dropped = _dtype_axis(subject)
+    layout, not_laid_out = _layout_axis(subject)
+    fill, unheld, not_filled = _fill_axis(subject, dtype)
+    left_out += [*dropped, *not_laid_out, *not_filled]
+    return Axes(tuple(sizes), dtype, layout, fill, tuple(left_out), limits, frozenset(unheld))
+
+
+def shrunk(
+    sizes: Mapping[str, int],
+    smaller: Mapping[str, Sequence[int]],
+    limits: Limits,
+    *,
+    keep: Sequence[str] = (),
+    share: int = 1,
+) -> dict[str, int]:
+    """The sizes, where they are too large with the largest made smaller in turn, but for those to keep."""
+    fitting = dict(sizes)
+    while not limits.allow(fitting, share):
+        options = {
+            name: below
+            for name, size in fitting.items()
+            if name not in keep and (below := [less for less in smaller[name] if less < size])
+        }
+        if not options:
+            break
+        largest = max(options, key=lambda name: fitting[name])
+        fitting[largest] = options[largest][0]
+    return fitting
+
+
+# -- sizes ---------------------------------------------------------------------------------------------------------
+
+
+def _smaller(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, ...]:
+    """The ordinary size of a dimension if nothing else needs room, then smaller ones."""
+    if name in subject.sizes:
+        named = subject.sizes[name]
+        first = next((size for size in named if size), 0)
+        return (first, *sorted({size for size in named if 0 < size < first}, reverse=True))
+    kind = size_kind(subject, name)
+    if kind is not SizeKind.LARGE:
+        return (kind.usual, kind.least)
+    middling = max((block for block in blocks if _MIDDLING <= block <= _LARGEST_MIDDLING), default=_MIDDLING)
+    return tuple(sorted({middling, _MIDDLING, 16, 1}, reverse=True))
+
+
+def _size_axis(
+    subject: Subject, name: str, ordinary: int, smaller: tuple[int, ...], blocks: Sequence[int], limits: Limits
+) -> tuple[Axis, list[LeftOut]]:
+    if name in subject.sizes:
+        wanted, alone, left_out = tuple(subject.sizes[name]), frozenset((0,)), []
+        if not set(_sizes(subject, name, ())) <= set(wanted):
+            left_out.append(LeftOut(AxisValue(name, "other sizes"), "the subject names the sizes to try"))
+    else:
+        wanted, left_out = _sizes(subject, name, blocks), []
+        alone = frozenset(_around(blocks[1:])) - {*SIZES, *_around(blocks[:1]), ordinary} | {0}
+    values = tuple(dict.fromkeys((ordinary, *wanted)))
+    too_large = {size: why for size in values if (why := limits.excess({name: size}))}
+    left_out += [LeftOut(AxisValue(name, size), why) for size, why in too_large.items()]
+    fitting = tuple(size for size in values if size not in too_large)
+    return Axis(name, fitting, alone, smaller), left_out
+
+
+def _sizes(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, ...]:
+    """What a dimension is tried with, besides its ordinary size.
+
+    Next to a multiple of the largest block is next to one of each smaller power of 2, so that it comes first.
+    """
+    kind = size_kind(subject, name)
+    if kind is not SizeKind.LARGE:
+        return _OTHER_SIZES[kind]
+    return tuple(dict.fromkeys((*_around(blocks[:1]), *SIZES, *_around(blocks[1:]))))
+
+
+def _around(blocks: Sequence[int]) -> tuple[int, ...]:
+    """Sizes that are likely to go wrong with these blocks, none of them beyond the largest."""
+    near = ((2 * block + 3, block + 1, block - 1, block) for block in blocks)
+    return tuple(size for sizes in near for size in sizes if size <= LARGEST)
+
+
+# -- dtypes, layouts and fills -------------------------------------------------------------------------------------
+
+
+def _dtype_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
+    dtypes = tuple(dict.fromkeys(subject.dtypes))
+    if takes_dtype(subject):
+        return Axis("dtype", dtypes), []
+    why = "the function for the inputs takes none" if callable(subject.inputs) else "no tensor has the case's"
+    return Axis("dtype", dtypes[:1]), [LeftOut(AxisValue("dtype", dtype), why) for dtype in dtypes[1:]]
+
+
+def _layout_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
+    reasons = {layout: why for layout in Layout if (why := _why_not_laid_out(subject, layout))}
+    layouts = tuple(layout.value for layout in (Layout.CONTIGUOUS, *_UNUSUAL_LAYOUTS) if layout not in reasons)
+    return Axis("layout", layouts), [
+        LeftOut(AxisValue("layout", layout.value), reasons[layout]) for layout in _UNUSUAL_LAYOUTS if layout in reasons
+    ]
+
+
+def _why_not_laid_out(subject: Subject, layout: Layout) -> str | None:
+    if layout is Layout.CONTIGUOUS:
+        return None
+    if callable(subject.inputs):
+        return "a function makes the inputs"
+    if not any(len(tensor.dims) >= 1 for tensor in subject.tensors):
+        return "no tensor has dimensions"
+    if layout is Layout.TRANSPOSED and not any(len(tensor.dims) >= 2 for tensor in subject.tensors):
+        return "no tensor has two dimensions"
+    if layout is Layout.EXPANDED and not any(tensor.dims for tensor in subject.read_only):
+        return "every tensor is changed by intent"
+    return None
+
+
+def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:
+    """The fills, those that tensors of a dtype cannot hold, and what was left out."""
+    if why := _why_not_filled(subject):
+        return Axis("fill", ("normal",)), set(), [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
+    left_out = [
+        LeftOut(AxisValue("fill", fill), f"the function for the inputs takes no `{keyword}`")
+        for fill in FILLS
+        if subject.input_keywords and (keyword := _keyword(fill)) not in subject.input_keywords
+    ]
+    made = [fill for fill in FILLS if fill not in {one.value.value for one in left_out}]
+    unheld: set[tuple[str, str]] = set()
+    for fill in made:
+        without = {str(dtype): holder for dtype in dtypes.values if (holder := _cannot_hold(subject, str(dtype), fill))}
+        unheld |= {(fill, dtype) for dtype in without}
+        left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
+    tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
+    return Axis("fill", ("normal", *tried)), unheld, left_out
+
+
+def _why_not_filled(subject: Subject) -> str | None:
+    if callable(subject.inputs):
+        takes_some = not subject.input_keywords or {"fill", "pattern", "special"} & set(subject.input_keywords)
+        return None if takes_some else "the function for the inputs takes none"
+    return (
+        None
+        if any(_dtypes_made(subject, dtype) for dtype in subject.dtypes)
+        else "no tensor holds floating-point numbers"
+    )
+
+
+def _keyword(fill: str) -> str:
+    return {"alternating": "pattern", "inf": "special", "nan": "special"}.get(fill, "fill")
+
+
+def _cannot_hold(subject: Subject, dtype: str, fill: str) -> str | None:
+    """Why the tensors of a case with this dtype cannot be filled so."""
+    made = _dtypes_made(subject, dtype)
+    if not made:
+        return f"{dtype} holds no floating-point numbers"
+    return next((f"{one} cannot hold it" for one in made if not _NUMBERS[one].hold(fill)), None)
+
+
+def _dtypes_made(subject: Subject, dtype: str) -> tuple[str, ...]:
+    """The floating-point dtypes of the tensors of a case with this dtype."""
+    tensors = [Tensor()] if callable(subject.inputs) else subject.tensors
+    made = (tensor.dtype or dtype for tensor in tensors)
+    return tuple(dict.fromkeys(one for one in made if one in FLOATING))
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What a floating-point dtype holds: up to its largest number, and no positive one below the least."""
+
+    largest: float
+    least: float
+    has_infinity: bool = True
+    is_signed: bool = True
+
+    def hold(self, fill: str) -> bool:
+        match fill:
+            case "nan" | "ones":
+                return True
+            case "inf":
+                return self.has_infinity
+            case "zeros" | "alternating" | "-1":
+                return self.is_signed
+        return self.least <= float(fill) <= self.largest
+
+
+_NUMBERS = {
+    "float64": _Numbers(1.7e308, 4.9e-324),
+    "float32": _Numbers(3.4e38, 1.4e-45),
+    "float16": _Numbers(65504, 2.0**-24),
+    "bfloat16": _Numbers(3.38e38, 2.0**-133),
+    "float8_e4m3fn": _Numbers(448, 2.0**-9, has_infinity=False),
+    "float8_e4m3fnuz": _Numbers(240, 2.0**-10, has_infinity=False),
+    "float8_e5m2": _Numbers(57344, 2.0**-16),
+    "float8_e5m2fnuz": _Numbers(57344, 2.0**-17, has_infinity=False),
+    "float8_e8m0fnu": _Numbers(2.0**127, 2.0**-127, has_infinity=False, is_signed=False),  # powers of 2, no 0
+}

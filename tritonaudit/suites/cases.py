@@ -1,0 +1,223 @@
+"""The cases that an audit tries a subject on, in their order. Imports neither torch nor triton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, zip_longest
+
+from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.size_kind import size_kind
+from tritonaudit.suites.axes import Axes, Axis, AxisValue, LeftOut, Value, axes_of, shrunk
+from tritonaudit.suites.limits import can_be_made
+
+SEEDS = 5
+"""How often a subject is tried of which all cases are the same."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cases in the order in which they are to run, and what none of them has from the start."""
+
+    cases: tuple[Case, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def uncovered(self, done: int) -> tuple[AxisValue, ...]:
+        """The values that an audit which stopped after so many cases has not tried."""
+        tried = {value for case in self.cases[:done] for value in values_of(case)}
+        wanted = dict.fromkeys(value for case in self.cases for value in values_of(case))
+        return tuple(value for value in wanted if value not in tried)
+
+
+def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
+    """The cases for the correctness of a subject whose launches used blocks of these sizes.
+
+    First an ordinary case of each dtype; then, with the first dtype that can hold it, each value of each axis with
+    ordinary ones of the others, so that a failure has one cause: sizes, layouts, fills; then every two values of two
+    axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones beside
+    it; every two values go together only where there is room for both, and where `Axis.alone` does not rule it out.
+    An empty tensor and sizes next to the smaller blocks are tried alone, and special fills not in the largest sizes.
+    Inputs that never differ are made of several seeds.
+    """
+    axes = axes_of(subject, blocks)
+    rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
+    if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
+        return Plan(tuple(_case(axes, rows[0], seed) for seed in range(SEEDS)), axes.left_out)
+    rows += _pairs(subject, axes, rows)
+    cases = tuple(_case(axes, row) for row in rows)
+    return Plan(cases, (*axes.left_out, *_never(axes, cases)))
+
+
+def simpler(subject: Subject, case: Case) -> Iterator[Case]:
+    """Cases simpler than this one in one thing, the greatest simplification of each thing first.
+
+    Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously
+    and holds normal numbers, or one of its sizes is smaller, beginning with the largest.
+    """
+    if case.layout is not Layout.CONTIGUOUS:
+        yield replace(case, layout=Layout.CONTIGUOUS)
+    if case.fill != "normal":
+        yield replace(case, fill="normal")
+    for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
+        for less in _smaller_sizes(subject, name, size):
+            sizes = {**case.sizes, name: less}
+            if can_be_made(subject, sizes):
+                yield replace(case, sizes=sizes)
+
+
+def _smaller_sizes(subject: Subject, name: str, size: int) -> Iterator[int]:
+    """The least size, then ones ever nearer to this, so that a search along them halves what is left."""
+    if name in subject.sizes:
+        yield from sorted({named for named in subject.sizes[name] if 0 < named < size})
+        return
+    gap = size - size_kind(subject, name).least
+    while gap > 0:
+        yield size - gap
+        gap //= 2
+
+
+def values_of(case: Case) -> Iterator[AxisValue]:
+    """The value that a case has of each axis."""
+    yield from (AxisValue(name, size) for name, size in case.sizes.items())
+    yield AxisValue("dtype", case.dtype)
+    yield AxisValue("layout", case.layout.value)
+    yield AxisValue("fill", case.fill)
+
+
+_Row = tuple[Value, ...]
+"""A value of each axis, in the order of `Axes.all`."""
+
+
+def _case(axes: Axes, row: _Row, seed: int = 0) -> Case:
+    *_, dtype, layout, fill = row
+    return Case(_sizes(axes, row), str(dtype), Layout(layout), str(fill), seed)
+
+
+def _sizes(axes: Axes, row: Sequence[Value]) -> dict[str, int]:
+    return {axis.name: int(size) for axis, size in zip(axes.sizes, row, strict=False)}
+
+
+def _is_case(subject: Subject, axes: Axes, row: _Row) -> bool:
+    sizes = _sizes(axes, row)
+    return axes.limits.allow(sizes) and can_be_made(subject, sizes) and axes.holds(row[-3], row[-1])
+
+
+def _never(axes: Axes, cases: Sequence[Case]) -> Iterator[LeftOut]:
+    """The values that fit in no tensor that can be made."""
+    found = {value for case in cases for value in values_of(case)}
+    for axis in axes.all:
+        for value in axis.values:
+            if AxisValue(axis.name, value) not in found:
+                yield LeftOut(AxisValue(axis.name, value), "the tensors cannot be made with it")
+
+
+# -- one unusual value at a time -----------------------------------------------------------------------------------
+
+
+def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
+    for dtype in axes.dtype.values:
+        yield _ordinary_beside(axes, {axes.dtype: dtype})
+    unusual = [[(axis, size) for size in axis.values[1:]] for axis in axes.sizes]
+    for in_turn in zip_longest(*unusual):
+        yield from (_ordinary_beside(axes, dict([chosen])) for chosen in in_turn if chosen)
+    yield from (_ordinary_beside(axes, {axes.layout: layout}) for layout in axes.layout.values[1:])
+    for fill in axes.fill.values[1:]:
+        dtype = next(dtype for dtype in axes.dtype.values if axes.holds(dtype, fill))
+        yield _ordinary_beside(axes, {axes.dtype: dtype, axes.fill: fill})
+
+
+def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:
+    row = tuple(chosen.get(axis, axis.ordinary) for axis in axes.all)
+    smaller = {axis.name: axis.smaller for axis in axes.sizes}
+    keep = [axis.name for axis in chosen if axis in axes.sizes]
+    sizes = shrunk(_sizes(axes, row), smaller, axes.limits, keep=keep)
+    return (*sizes.values(), *row[len(sizes) :])
+
+
+# -- every two values ----------------------------------------------------------------------------------------------
+
+_Place = tuple[int, Value]
+"""A value of the axis with this number."""
+
+_TRIED = 4  # rows, of which the best is taken: more make the set hardly smaller
+
+
+def _pairs(subject: Subject, axes: Axes, rows: Sequence[_Row]) -> Iterator[_Row]:
+    """Rows that have together every two values which go together, and which none of these rows has."""
+    wanted = _Wanted(axes, rows)
+    while starts := wanted.starts(_TRIED):
+        completed = {start: row for start in starts if (row := _completed(subject, axes, wanted, start)) is not None}
+        for start in starts:
+            if start not in completed:
+                wanted.drop(start)
+        if completed:
+            best = max(completed.values(), key=wanted.count)
+            wanted.drop(tuple(enumerate(best)))
+            yield best
+
+
+class _Wanted:
+    """The pairs of values that no row has yet, by the numbers of the axes that they are of."""
+
+    def __init__(self, axes: Axes, rows: Sequence[_Row]) -> None:
+        possible = [{row[number] for row in rows} - axis.alone for number, axis in enumerate(axes.all)]
+        self._pairs = {
+            (i, j): {
+                (one, other): None
+                for one in (value for value in first.values if value in possible[i])
+                for other in (value for value in second.values if value in possible[j])
+                if axes.go_together(first, one, second, other)
+            }
+            for (i, first), (j, second) in combinations(enumerate(axes.all), 2)
+        }
+        for row in rows:
+            self.drop(tuple(enumerate(row)))
+
+    def starts(self, most: int) -> list[tuple[_Place, _Place]]:
+        """The first pair of each of the axes that lack the most."""
+        lacking = sorted(
+            (axes for axes, pairs in self._pairs.items() if pairs), key=lambda axes: -len(self._pairs[axes])
+        )
+        first = (((i, j), next(iter(self._pairs[i, j]))) for i, j in lacking[:most])
+        return [((i, one), (j, other)) for (i, j), (one, other) in first]
+
+    def new(self, place: _Place, chosen: Mapping[int, Value]) -> int:
+        """How many pairs the place adds to what is chosen of a row."""
+        number, value = place
+        return sum(
+            (value, other) in self._pairs[number, axis]
+            if number < axis
+            else (other, value) in self._pairs[axis, number]
+            for axis, other in chosen.items()
+        )
+
+    def count(self, row: _Row) -> int:
+        """How many pairs the row adds."""
+        return sum((row[i], row[j]) in pairs for (i, j), pairs in self._pairs.items())
+
+    def drop(self, places: Sequence[_Place]) -> None:
+        for (i, one), (j, other) in combinations(places, 2):
+            self._pairs[i, j].pop((one, other), None)
+
+
+def _completed(subject: Subject, axes: Axes, wanted: _Wanted, start: Sequence[_Place]) -> _Row | None:
+    """The row that begins with these places and has as many new pairs as can be had by one axis after the other."""
+    chosen = dict(start)
+    if not _go_together(axes, chosen):
+        return None
+    for number, axis in enumerate(axes.all):
+        if number in chosen:
+            continue
+        values = dict.fromkeys((*(value for value in axis.values if value not in axis.alone), *axis.smaller))
+        possible = [value for value in values if _go_together(axes, {**chosen, number: value})]
+        if not possible:
+            return None
+        chosen[number] = max(possible, key=lambda value: wanted.new((number, value), chosen))
+    row = tuple(chosen[number] for number in range(len(axes.all)))
+    return row if _is_case(subject, axes, row) else None
+
+
+def _go_together(axes: Axes, chosen: Mapping[int, Value]) -> bool:
+    sizes = {axis.name: int(chosen[number]) for number, axis in enumerate(axes.sizes) if number in chosen}
+    places = ((axes.all[number], value) for number, value in chosen.items())
+    return axes.limits.allow(sizes) and all(axes.go_together(*one, *other) for one, other in combinations(places, 2))
