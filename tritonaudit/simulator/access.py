@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import torch
 
 from tritonaudit.simulator.addressing import Addressing, Gathered, Part, View
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Places
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Kind, Site
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.notes import Notes
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
+from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.selection import Selection
 from tritonaudit.simulator.sync import Ordering
@@ -23,6 +24,8 @@ from tritonaudit.simulator.values import Doubt, Mask, Value, is_within, joined, 
 
 _MANY_LANES = 1 << 11
 """Of one program, so many that a view of its own costs less than finding the place of every lane."""
+_FEW_LANES = 1 << 13
+"""Of all programs, so few that finding the place of every lane costs less than finding what they share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,81 +37,77 @@ class Accesses:
 
     # -- loads -----------------------------------------------------------------------------------------------------
 
-    def load(self, pointer: Value, mask: Value | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+    def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
         """The loaded elements; `other` where the mask does not hold, zeros that are undefined without it."""
         where = _mask(mask)
-        if isinstance(pointer.data, Rows):
-            return self._load(pointer, _unless_full(where, len(site.programs)), other, type, site)
-        groups = _groups(where, len(site.programs))
+        groups = None if isinstance(pointer.data, Rows) else _groups(where, site.programs)
         if groups is None:
-            return self._load(pointer, where, other, type, site)
-        return self._load_apart(groups, pointer, where, other, type, site)
+            found = self._load(pointer, where, other, type, site)
+        else:
+            found = self._load_apart(groups, pointer, other, type, site)
+        if where is None:
+            return found
+        left_out = None if other is None else other.undefined
+        if other is None and (isinstance(where, Box) or not bool(where.all())):
+            left_out = Doubt(where, site.location, is_masked=True)
+        return Value(found.data, joined((found.undefined, left_out)))
 
     def _load_apart(
-        self,
-        groups: Iterable[torch.Tensor],
-        pointer: Value,
-        where: Mask | None,
-        other: torch.Tensor | None,
-        type: Type,
-        site: Site,
+        self, groups: Sequence[Group], pointer: Value, other: Value | None, type: Type, site: Site
     ) -> Value:
         parts = []
-        for places in groups:
-            fill = other if other is None or other.shape[0] == 1 else other[places]
-            part = self._load(pointer.take(places), _taken(where, places), fill, type, site.take(places))
-            parts.append((places, part))
+        for group in groups:
+            fill = None if other is None else other.take(group.places)
+            part = self._load(pointer.take(group.places), group.where, fill, type, site.take(group.places))
+            parts.append((group.places, part))
         return merged(parts, type, len(site.programs))
 
-    def _load(self, pointer: Value, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+    def _load(self, pointer: Value, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
+        """The same, nothing said of lanes that the mask leaves out."""
         if isinstance(where, Box) and where.is_empty:
-            empty = _filled(other, (1, *type.shape), dtype_of(type))
-            return Value(empty, None if other is not None else _left_out(where, site))
-        view = self.addressing.view(pointer, where, type) or self.addressing.shared_view(pointer, where, type)
-        if view is None and (gathered := self.addressing.gathered(pointer, where, type, site)) is not None:
-            return self._load_gathered(gathered, where, other, type, site)
-        if view is None and _goes_alone(pointer, where, type, site):
-            return self._load_apart(torch.arange(len(site.programs)).split(1), pointer, where, other, type, site)
+            return Value(_filled(other, 1, type))
+        view = self.addressing.view(pointer, where, type)
+        if view is None and not _is_small(type, site):
+            view = self.addressing.shared_view(pointer, where, type)
+            if view is None and (gathered := self.addressing.gathered(pointer, where, type, site)) is not None:
+                return self._load_gathered(gathered, where, other, type)
+            if view is None and _goes_alone(pointer, where, type, site):
+                return self._load_apart(_each(where, len(site.programs)), pointer, other, type, site)
         if view is None:
             return self._load_lanes(pointer, where, other, type, site)
         assert where is None or isinstance(where, Box)
         return self._load_view(view, where, other, type, site)
 
-    def _load_view(self, view: View, where: Box | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+    def _load_view(self, view: View, where: Box | None, other: Value | None, type: Type, site: Site) -> Value:
         memory = view.buffer.memory.typed(dtype_of(type))
         found = view.selection.of(memory)
         if view.places is not None:
             found = found[view.places]
         doubt = None if self.notes is None else self.notes.read(view.buffer, view.selection, memory.itemsize, site)
-        if where is None or where.is_full:
+        if where is None:
             return Value(found.clone() if view.buffer.memory.shadow.is_shared else found, doubt)
-        whole = _filled(other, (found.shape[0], *type.shape), found.dtype)
+        whole = _filled(other, found.shape[0], type)
         inside = (slice(None), *where.slices())
         whole[inside] = found
         if doubt is not None:
             sound = torch.ones(whole.shape, dtype=torch.bool)
             sound[inside] = mask_tensor(doubt.sound)
             doubt = Doubt(sound, doubt.origin)
-        return Value(whole, joined([doubt, None if other is not None else _left_out(where, site)]))
+        return Value(whole, doubt)
 
-    def _load_gathered(
-        self, gathered: Gathered, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site
-    ) -> Value:
+    def _load_gathered(self, gathered: Gathered, where: Mask | None, other: Value | None, type: Type) -> Value:
         found = gathered.selection.of(gathered.buffer.memory.typed(dtype_of(type)))
         if where is None:
             return Value(found)
-        count = max(found.shape[0], 1 if gathered.kept is None else gathered.kept.shape[0])
-        whole = _filled(other, (count, *type.shape), found.dtype)
+        whole = _filled(other, max(found.shape[0], 1 if gathered.kept is None else gathered.kept.shape[0]), type)
         inside = (slice(None), *gathered.lanes)
         if gathered.kept is None:
             whole[inside] = found
         else:
             whole[inside] = torch.where(gathered.kept, found, whole[inside])
-        return Value(whole, None if other is not None else _left_out(where, site))
+        return Value(whole)
 
-    def _load_lanes(
-        self, pointer: Value, where: Mask | None, other: torch.Tensor | None, type: Type, site: Site
-    ) -> Value:
+    def _load_lanes(self, pointer: Value, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
         lanes = self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
         found = torch.zeros(lanes.shape, dtype=dtype_of(type)) if len(lanes.parts) != 1 else None
         doubts: list[Doubt | None] = []
@@ -120,13 +119,11 @@ class Accesses:
                 doubts.append(self.notes.read(part.buffer, part.selection, memory.itemsize, site))
         assert found is not None
         if lanes.good is not None:
-            fill = torch.zeros((), dtype=found.dtype) if other is None else other.to(found.dtype)
+            fill = torch.zeros((), dtype=found.dtype) if other is None else _moved_as(other, type).to(found.dtype)
             found = torch.where(lanes.good, found, fill)
-            asked = None if where is None else mask_tensor(where)
-            sound = lanes.good if asked is None else lanes.good | ~asked
-            doubts.append(None if bool(sound.all()) else Doubt(sound, site.location))
-            if other is None and asked is not None and not bool(asked.all()):
-                doubts.append(_left_out(asked, site))
+            if not lanes.is_fine:
+                sound = lanes.good if where is None else lanes.good | ~mask_tensor(where)
+                doubts.append(Doubt(sound, site.location))
         return Value(found, joined(doubts))
 
     # -- stores ----------------------------------------------------------------------------------------------------
@@ -134,24 +131,18 @@ class Accesses:
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         """Write the elements where the mask holds; `type` is that of the value."""
         where = _mask(mask)
-        groups = _groups(where, len(site.programs))
+        groups = _groups(where, site.programs)
         if groups is None:
             self._store(pointer, value, where, type, site)
         else:
-            self._store_apart(groups, pointer, value, where, type, site)
+            self._store_apart(groups, pointer, value, type, site)
 
     def _store_apart(
-        self,
-        groups: Iterable[torch.Tensor],
-        pointer: Value,
-        value: torch.Tensor,
-        where: Mask | None,
-        type: Type,
-        site: Site,
+        self, groups: Sequence[Group], pointer: Value, value: torch.Tensor, type: Type, site: Site
     ) -> None:
-        for places in groups:
-            part = value if value.shape[0] == 1 else value[places]
-            self._store(pointer.take(places), part, _taken(where, places), type, site.take(places))
+        for group in groups:
+            part = value if value.shape[0] == 1 else value[group.places]
+            self._store(pointer.take(group.places), part, group.where, type, site.take(group.places))
 
     def _store(self, pointer: Value, value: torch.Tensor, where: Mask | None, type: Type, site: Site) -> None:
         if isinstance(where, Box) and where.is_empty:
@@ -162,7 +153,7 @@ class Accesses:
             self._write(view.buffer, view.selection, _boxed(value, where, type), type, site)
             return
         if view is None and _goes_alone(pointer, where, type, site):
-            self._store_apart(torch.arange(count).split(1), pointer, value, where, type, site)
+            self._store_apart(_each(where, count), pointer, value, type, site)
             return
         lanes = self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_STORE)
         values = value.expand(count, *type.shape)
@@ -196,8 +187,10 @@ class Accesses:
     def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
         """Report lanes that are written to memory although they mean nothing."""
         doubt = value.undefined
+        if doubt is None or self.notes is None:
+            return
         where = _mask(mask)
-        if doubt is None or self.notes is None or (where is not None and is_within(where, doubt.sound)):
+        if where is not None and is_within(where, doubt.sound):
             return
         bad = ~mask_tensor(doubt.sound)
         if where is not None:
@@ -207,22 +200,46 @@ class Accesses:
 
 
 def _mask(mask: Value | None) -> Mask | None:
+    """Where an access is made; None for all lanes."""
     if mask is None:
         return None
-    return mask.data.tensor(torch.bool) if isinstance(mask.data, Affine) else mask.data
+    where = mask.data.tensor(torch.bool) if isinstance(mask.data, Affine) else mask.data
+    if isinstance(where, Box) and where.runs is not None and len(where.runs) == 1:
+        where = where.runs[0][1]
+    return None if isinstance(where, Box) and where.is_full else where
 
 
-def _groups(where: Mask | None, programs: int) -> list[torch.Tensor] | None:
-    """The programs that a mask holds for in all lanes, in none and in some, where not all are of one kind."""
-    if not isinstance(where, Box) or where.is_uniform or programs < 2:
+@dataclass(eq=False, slots=True)
+class Group:
+    """Programs that access memory together, and the lanes in which they do."""
+
+    places: Places
+    where: Mask | None
+
+
+def _groups(where: Mask | None, programs: Programs) -> Sequence[Group] | None:
+    """Programs that go apart: those in a row for which the mask is the same, else those of one kind.
+
+    None where all go together. The kinds: the mask holds in all lanes, in none, and in some.
+    """
+    count = len(programs)
+    if not isinstance(where, Box) or count < 2 or where.is_uniform:
         return None
-    full, empty = where.fills(programs), where.is_empty_for(programs)
-    found = [group.nonzero().flatten() for group in (full, empty, ~(full | empty)) if bool(group.any())]
-    return found if len(found) > 1 or bool(empty.any()) else None
+    if where.runs is not None and where.runs[-1][0].stop == count:
+        return [Group(places, None if box.is_full else box) for places, box in where.runs]
+    full, empty = where.fills(count), where.is_empty_for(count)
+    kinds = [kind.nonzero().flatten() for kind in (full, empty, ~(full | empty)) if bool(kind.any())]
+    return [Group(places, _taken(where, places)) for places in kinds] if len(kinds) > 1 or bool(empty.any()) else None
 
 
-def _unless_full(where: Mask | None, programs: int) -> Mask | None:
-    return None if isinstance(where, Box) and bool(where.fills(programs).all()) else where
+def _each(where: Mask | None, programs: int) -> Sequence[Group]:
+    """Every program for itself."""
+    return [Group(places, _taken(where, places)) for places in torch.arange(programs).split(1)]
+
+
+def _is_small(type: Type, site: Site) -> bool:
+    """Whether an access has so few lanes that to look at each is quicker than to look for views."""
+    return len(site.programs) * prod(type.shape) <= _FEW_LANES
 
 
 def _goes_alone(pointer: Value, where: Mask | None, type: Type, site: Site) -> bool:
@@ -236,24 +253,30 @@ def _taken(where: Mask | None, places: torch.Tensor) -> Mask | None:
         return None
     assert isinstance(where, Box)
     taken = where.take(places)
-    return taken.nowhere() if bool(taken.is_empty_for(len(places)).all()) else taken.simplified()
+    if bool(taken.is_empty_for(len(places)).all()):
+        return taken.nowhere()
+    simplified = taken.simplified()
+    return None if simplified.is_full else simplified
 
 
-def _left_out(where: Mask, site: Site) -> Doubt:
-    """The lanes that a load's mask leaves out."""
-    return Doubt(where, site.location, is_masked=True)
+def _moved_as(other: Value, type: Type) -> torch.Tensor:
+    """What is taken where nothing is loaded, as elements of the type that is moved."""
+    return bits_of(other.tensor(type))
 
 
-def _filled(other: torch.Tensor | None, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+def _filled(other: Value | None, programs: int, type: Type) -> torch.Tensor:
+    """A new block for each of so many programs that holds `other` in all lanes, or zeros."""
+    shape, dtype = (programs, *type.shape), dtype_of(type)
     if other is None:
         return torch.zeros(shape, dtype=dtype)
-    if other.numel() == 1:
-        return torch.full(shape, other.item(), dtype=dtype)
-    return other.to(dtype).expand(torch.broadcast_shapes(shape, other.shape)).clone()
+    fill = _moved_as(other, type)
+    if fill.numel() == 1:
+        return torch.full(shape, fill.item(), dtype=dtype)
+    return fill.to(dtype).expand(torch.broadcast_shapes(shape, fill.shape)).clone()
 
 
 def _boxed(value: torch.Tensor, where: Mask | None, type: Type) -> torch.Tensor:
     """The part of a block that a uniform box holds."""
-    if not isinstance(where, Box) or where.is_full:
+    if not isinstance(where, Box):
         return value
     return value.expand(value.shape[0], *type.shape)[(slice(None), *where.slices())]

@@ -8,7 +8,7 @@ from math import prod
 
 import torch
 
-from tritonaudit.simulator.affine import Affine, Base
+from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Type
@@ -58,11 +58,15 @@ class Part:
 
 @dataclass(eq=False, slots=True)
 class Lanes:
-    """An access lane by lane: its parts, the lanes that are good (None: all), and the shape of all lanes."""
+    """An access lane by lane: its parts, the lanes that are good (None: all), and the shape of all lanes.
+
+    `is_fine`: all lanes under the mask are good.
+    """
 
     parts: tuple[Part, ...]
     good: torch.Tensor | None
     shape: tuple[int, ...]
+    is_fine: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +107,8 @@ class Addressing:
         strides = [steps // size, *(stride // size for stride in at.strides)]
         if where is not None:
             for axis, (start, stop) in enumerate(where.bounds(), 1):
-                assert isinstance(start, int) and isinstance(stop, int)
+                assert isinstance(start, int)
+                assert isinstance(stop, int)
                 sizes[axis] = stop - start
                 offset += start * strides[axis]
         if min(sizes) < 1:
@@ -173,7 +178,7 @@ class Addressing:
         if at is None or not (where is None or isinstance(where, Box)):
             return None
         buffer, size = self._buffer(at), dtype_of(type).itemsize
-        if buffer is None or not buffer.is_dense or any([stride % size for stride in at.strides]):
+        if buffer is None or not buffer.is_dense or any(stride % size for stride in at.strides):
             return None
         low, high = at.bounds
         is_inside = buffer.low <= position_of(low) and position_of(high) + size <= buffer.high
@@ -184,7 +189,7 @@ class Addressing:
             return Lanes((), None, (len(positions), *type.shape))
         first = torch.div(positions, size, rounding_mode="floor")
         index = Affine(first, tuple(s // size for s in at.strides), at.shape, 0, 0).tensor(torch.int64)
-        mask = None if where is None or where.is_full else where.tensor()
+        mask = None if where is None else where.tensor()
         shape = _shape(index, mask, type)
         mask = None if mask is None else mask.expand(shape)
         return Lanes((Part(buffer, Indexed(index.expand(shape), mask)),), mask, shape)
@@ -210,7 +215,7 @@ class Addressing:
             index = torch.div(positions, dtype_of(type).itemsize, rounding_mode="floor")
             parts.append(Part(buffer, Indexed(index, lanes & ~bad)))
             good = good & ~bad
-        return Lanes(tuple(parts), None if bool(good.all()) else good, shape)
+        return Lanes(tuple(parts), None if bool(good.all()) else good, shape, torch.equal(good, mask))
 
     def _rejected(
         self, buffer: Buffer, positions: torch.Tensor, lanes: torch.Tensor, size: int, site: Site, kind: Kind
@@ -280,13 +285,12 @@ def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
 
 def _are_whole(at: Affine, steps: int, size: int) -> bool:
     """Whether all addresses are those of whole elements; `steps` are those between neighbouring programs."""
-    return not (at.first % size or steps % size or any([stride % size for stride in at.strides]))
+    return not (at.first % size or steps % size or any(stride % size for stride in at.strides))
 
 
 def _are_corners_in(buffer: Buffer, at: Affine, positions: torch.Tensor, box: Box | None, size: int) -> bool:
     """Whether the least and the greatest position of each program's lanes lie in the buffer, where it has any."""
-    low: Base = positions
-    high: Base = positions + size
+    low, high = positions, positions + size
     is_empty: torch.Tensor | bool = False
     bounds = [(0, n) for n in at.shape] if box is None else box.bounds()
     for (first, behind), stride in zip(bounds, at.strides, strict=True):

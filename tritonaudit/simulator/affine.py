@@ -9,6 +9,9 @@ from typing import TypeAlias
 
 import torch
 
+Places: TypeAlias = "torch.Tensor | slice"
+"""Some programs of several, by their places among them: int64, or a slice of step 1 that has both of its ends."""
+
 _EDGE = 1 << 63
 """Behind the greatest integer of 64 bits."""
 
@@ -36,8 +39,11 @@ class Progression:
     def times(self, factor: int) -> int | Progression:
         return Progression(self.first * factor, self.step * factor, self.count) if factor else 0
 
-    def take(self, index: torch.Tensor) -> int | Progression | torch.Tensor:
+    def take(self, index: Places) -> int | Progression | torch.Tensor:
         """Those at these places."""
+        if isinstance(index, slice):
+            first, count = self.first + self.step * index.start, index.stop - index.start
+            return first if count == 1 else Progression(first, self.step, count)
         places = progression_of(index)
         if places is None:
             return self.first + self.step * index
@@ -243,7 +249,7 @@ class Affine:
 
     # -- programs --------------------------------------------------------------------------------------------------
 
-    def take(self, index: torch.Tensor) -> Affine:
+    def take(self, index: Places) -> Affine:
         """Of the programs at these places."""
         number = self.number
         if isinstance(number, int):

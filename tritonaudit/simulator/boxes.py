@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.affine import Affine, Base
+from tritonaudit.simulator.affine import Affine, Base, Places
 
 Interval: TypeAlias = "tuple[Base, Base] | None"
 """From the first lane to behind the last, for all programs or for each; None for all lanes."""
 
+_MOST_RUNS = 4
+"""Of programs in a row that have the same box: so many are taken one after the other."""
 
-@dataclass(eq=False, slots=True)
+
+@dataclass(eq=False)
 class Box:
     """The lanes of a block of that shape that lie in every axis' interval."""
 
@@ -88,7 +92,27 @@ class Box:
 
     # -- programs --------------------------------------------------------------------------------------------------
 
-    def take(self, index: torch.Tensor) -> Box:
+    @cached_property
+    def runs(self) -> tuple[tuple[slice, Box], ...] | None:
+        """The programs in a row that it is the same for, each with a uniform box; None where there are many of them."""
+        edges = [edge for i in self.intervals if i is not None for edge in i if isinstance(edge, torch.Tensor)]
+        if not edges or not len(edges[0]) or any(len(edge) != len(edges[0]) for edge in edges):
+            return None
+        changes = edges[0][1:] != edges[0][:-1]
+        for edge in edges[1:]:
+            changes = changes | (edge[1:] != edge[:-1])
+        last = [place for (place,) in changes.nonzero().tolist()]
+        if len(last) >= _MOST_RUNS:
+            return None
+        starts, stops = [0, *(place + 1 for place in last)], [*(place + 1 for place in last), len(edges[0])]
+        return tuple((slice(start, stop), self._at(start)) for start, stop in zip(starts, stops, strict=True))
+
+    def _at(self, place: int) -> Box:
+        """That of one program."""
+        intervals = [i and (_of(i[0], place), _of(i[1], place)) for i in self.intervals]
+        return Box(tuple(map(_full_as_none, intervals, self.shape)), self.shape)
+
+    def take(self, index: Places) -> Box:
         """Of the programs at these places."""
         return Box(tuple(i and (_taken(i[0], index), _taken(i[1], index)) for i in self.intervals), self.shape)
 
@@ -159,6 +183,10 @@ def _full_as_none(interval: Interval, size: int) -> Interval:
     return None if whole else interval
 
 
+def _of(number: Base, place: int) -> int:
+    return number if isinstance(number, int) else int(number[place])
+
+
 def _single(number: Base) -> Base:
     if isinstance(number, int) or bool((number != number[0]).any()):
         return number
@@ -195,7 +223,7 @@ def _known_le(a: Base, b: Base) -> bool:
     return a <= b if isinstance(a, int) and isinstance(b, int) else bool(torch.all(torch.as_tensor(a <= b)))
 
 
-def _taken(number: Base, index: torch.Tensor) -> Base:
+def _taken(number: Base, index: Places) -> Base:
     return number if isinstance(number, int) else number[index]
 
 

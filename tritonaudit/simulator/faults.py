@@ -11,6 +11,7 @@ from typing import Protocol
 
 import torch
 
+from tritonaudit.simulator.affine import Places
 from tritonaudit.simulator.ir import Function, Location, Operation
 from tritonaudit.simulator.programs import Grid, Programs
 from tritonaudit.simulator.values import Value
@@ -122,9 +123,12 @@ class Site:
     def location(self) -> Location | None:
         return self.operation.location
 
-    def take(self, places: torch.Tensor) -> Site:
+    def take(self, places: Places) -> Site:
         """Of the programs at these places."""
-        inner = places if self.places is None else self.places[places]
+        if self.places is not None:
+            inner = self.places[places]
+        else:
+            inner = torch.arange(places.start, places.stop) if isinstance(places, slice) else places
         return Site(self.programs.take(places), self.operation, self.frame, inner)
 
 

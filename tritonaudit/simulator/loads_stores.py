@@ -42,14 +42,13 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     pointer, mask, other = (_optional(operation, frame, group) for group in range(3))
     assert pointer is not None
     type = frame.result(operation)
-    fill = None if other is None else bits_of(other.tensor(type))
-    found = machine.accesses.load(pointer, mask, fill, _moved(type), frame.site(operation))
+    found = machine.accesses.load(pointer, mask, other, _moved(type), frame.site(operation))
     data = found.data
     if isinstance(data, torch.Tensor):
         data = compact(data.view(dtype_of(type)), type)
     if type.is_pointer:
         data = as_addresses(Value(data), type, machine.accesses.addressing.space)
-    return (Value(data, joined([found.undefined, None if other is None else other.undefined])),)
+    return (Value(data, found.undefined),)
 
 
 def _int_to_ptr(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

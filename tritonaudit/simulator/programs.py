@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.affine import Affine, Progression
+from tritonaudit.simulator.affine import Affine, Places, Progression
 
 Grid = tuple[int, int, int]
 
@@ -39,9 +39,9 @@ class Programs:
         """The linear numbers: int64, of shape (programs,)."""
         return torch.arange(self.listed.start, self.listed.stop) if isinstance(self.listed, range) else self.listed
 
-    def take(self, index: torch.Tensor) -> Programs:
+    def take(self, index: Places) -> Programs:
         """Those at these places."""
-        return Programs(self.grid, self.numbers[index])
+        return Programs(self.grid, self.listed[index] if isinstance(index, slice) else self.numbers[index])
 
     @cached_property
     def ids(self) -> tuple[Affine, Affine, Affine]:

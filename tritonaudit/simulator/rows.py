@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Rows:
         strides, shape = tuple(self.strides[i] for i in order), tuple(self.shape[i] for i in order)
         return Rows(self.base.permute(0, *(axis + 1 for axis in order)), strides, shape, self.low, self.high)
 
-    def take(self, index: torch.Tensor) -> Rows:
+    def take(self, index: Places) -> Rows:
         """Of the programs at these places."""
         base = self.base if self.base.shape[0] == 1 else self.base[index]
         return Rows(base, self.strides, self.shape, self.low, self.high)

@@ -28,7 +28,7 @@ class UnknownAccesses(Accesses):
     Where an address or a mask depends on what is unknown, that is said, and nothing else of those lanes.
     """
 
-    def load(self, pointer: Value, mask: Value | None, other: torch.Tensor | None, type: Type, site: Site) -> Value:
+    def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
         at, where = self._told(pointer, mask, site)
         if where is mask and not self._is_absent(at):
             return super().load(at, where, other, type, site)

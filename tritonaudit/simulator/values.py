@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Places
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.ir import Location, Type
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
@@ -62,7 +62,7 @@ class Value:
             return self.data.tensor()
         return self.data.tensor(dtype_of(type))
 
-    def take(self, index: torch.Tensor) -> Value:
+    def take(self, index: Places) -> Value:
         """Of the programs at these places."""
         return Value(taken(self.data, index), _doubt_taken(self.undefined, index), _doubt_taken(self.wrapped, index))
 
@@ -81,7 +81,7 @@ def unknown(type: Type, origin: Location | None) -> Value:
     )
 
 
-def taken(data: Data, index: torch.Tensor) -> Data:
+def taken(data: Data, index: Places) -> Data:
     """What is held, of the programs at these places."""
     if isinstance(data, torch.Tensor):
         return data if data.shape[0] == 1 else bits_of(data)[index].view(data.dtype)
@@ -164,7 +164,7 @@ def _both_doubts(one: Doubt, two: Doubt) -> Doubt:
     return replace(worse, sound=both(one.sound, two.sound))
 
 
-def merged(parts: Iterable[tuple[torch.Tensor, Value]], type: Type, programs: int) -> Value:
+def merged(parts: Iterable[tuple[Places, Value]], type: Type, programs: int) -> Value:
     """One value of what groups of programs have, each group at its places."""
     known = list(parts)
     data = _affine_merged(known, programs) or _tensor_merged([(i, part.tensor(type)) for i, part in known], programs)
@@ -175,7 +175,7 @@ def merged(parts: Iterable[tuple[torch.Tensor, Value]], type: Type, programs: in
     )
 
 
-def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Affine | None:
+def _affine_merged(parts: list[tuple[Places, Value]], programs: int) -> Affine | None:
     pieces = [(index, part.data) for index, part in parts if isinstance(part.data, Affine)]
     first = pieces[0][1] if pieces else None
     if first is None or len(pieces) < len(parts) or any(piece.strides != first.strides for _, piece in pieces):
@@ -189,17 +189,17 @@ def _affine_merged(parts: list[tuple[torch.Tensor, Value]], programs: int) -> Af
     return Affine(base, first.strides, first.shape, low, high)
 
 
-def _tensor_merged(parts: list[tuple[torch.Tensor, torch.Tensor]], programs: int) -> torch.Tensor:
-    shape = torch.broadcast_shapes(*(part.shape[1:] for _, part in parts))
+def _tensor_merged(parts: list[tuple[Places, torch.Tensor]], programs: int) -> torch.Tensor:
+    shapes = {part.shape[1:] for _, part in parts}
+    shape = shapes.pop() if len(shapes) == 1 else torch.broadcast_shapes(*shapes)
     dtype = parts[0][1].dtype
     found = bits_of(torch.zeros((programs, *shape), dtype=dtype))
     for index, part in parts:
-        count = -1 if part.shape[0] > 1 else len(index)
-        found[index] = bits_of(part).expand(count, *shape)
+        found[index] = bits_of(part)
     return found.view(dtype)
 
 
-def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int) -> Doubt | None:
+def _doubt_merged(parts: list[tuple[Places, Doubt | None]], programs: int) -> Doubt | None:
     worst = joined([None if doubt is None else replace(doubt, sound=_NOWHERE) for _, doubt in parts])
     if worst is None:
         return None
@@ -209,7 +209,7 @@ def _doubt_merged(parts: list[tuple[torch.Tensor, Doubt | None]], programs: int)
     return replace(worst, sound=_tensor_merged(masks, programs))
 
 
-def _doubt_taken(doubt: Doubt | None, index: torch.Tensor) -> Doubt | None:
+def _doubt_taken(doubt: Doubt | None, index: Places) -> Doubt | None:
     if doubt is None:
         return None
     sound = taken(doubt.sound, index)
