@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
-from tritonaudit.suites.limits import LARGEST, Limits
+from tritonaudit.suites.limits import LARGEST, Limits, can_be_made
 
 Value = int | str
 
@@ -100,7 +100,7 @@ def axes_of(subject: Subject, blocks: Sequence[int] = ()) -> Axes:
     names = size_names(subject)
     smaller = {name: _smaller(subject, name, blocks) for name in names}
     limits = Limits(subject, {name: sizes[-1] for name, sizes in smaller.items()})
-    ordinary = shrunk({name: sizes[0] for name, sizes in smaller.items()}, smaller, limits, share=4)
+    ordinary = _ordinary(subject, smaller, limits)
     sizes: list[Axis] = []
     left_out: list[LeftOut] = []
     for name in names:
@@ -151,6 +151,15 @@ def _smaller(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, .
         return (kind.usual, kind.least)
     middling = max((block for block in blocks if _MIDDLING <= block <= _LARGEST_MIDDLING), default=_MIDDLING)
     return tuple(sorted({middling, _MIDDLING, 16, 1}, reverse=True))
+
+
+def _ordinary(subject: Subject, smaller: Mapping[str, Sequence[int]], limits: Limits) -> dict[str, int]:
+    """Sizes that are quick to execute, or, where tensors as of `n - 1000` cannot have them, the first that they can."""
+    middling = shrunk({name: sizes[0] for name, sizes in smaller.items()}, smaller, limits, share=4)
+    growing = [name for name in middling if name not in subject.sizes and size_kind(subject, name) is SizeKind.LARGE]
+    larger = ({**middling, **dict.fromkeys(growing, size)} for size in (SizeKind.LARGE.usual, 4096, LARGEST))
+    allowed = (sizes for sizes in larger if limits.allow(sizes))
+    return next((sizes for sizes in (middling, *allowed) if can_be_made(subject, sizes)), middling)
 
 
 def _size_axis(

@@ -17,16 +17,16 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Plan:
-    """The cases in the order in which they are to run, and what none of them has from the start."""
+    """The cases in the order in which they are to run, the values for whose sake they are, and what they leave out."""
 
     cases: tuple[Case, ...]
+    values: tuple[AxisValue, ...]
     left_out: tuple[LeftOut, ...]
 
     def uncovered(self, done: int) -> tuple[AxisValue, ...]:
         """The values that an audit which stopped after so many cases has not tried."""
         tried = {value for case in self.cases[:done] for value in values_of(case)}
-        wanted = dict.fromkeys(value for case in self.cases for value in values_of(case))
-        return tuple(value for value in wanted if value not in tried)
+        return tuple(value for value in self.values if value not in tried)
 
 
 def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
@@ -42,10 +42,13 @@ def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
     axes = axes_of(subject, blocks)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
     if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
-        return Plan(tuple(_case(axes, rows[0], seed) for seed in range(SEEDS)), axes.left_out)
-    rows += _pairs(subject, axes, rows)
-    cases = tuple(_case(axes, row) for row in rows)
-    return Plan(cases, (*axes.left_out, *_never(axes, cases)))
+        cases = [_case(axes, rows[0], seed) for seed in range(SEEDS)]
+    else:
+        cases = [_case(axes, row) for row in (*rows, *_pairs(subject, axes, rows))]
+    had = {value for case in cases for value in values_of(case)}
+    values = [AxisValue(axis.name, value) for axis in axes.all for value in axis.values]
+    never = [LeftOut(value, "the tensors cannot be made with it") for value in values if value not in had]
+    return Plan(tuple(cases), tuple(value for value in values if value in had), (*axes.left_out, *never))
 
 
 def simpler(subject: Subject, case: Case) -> Iterator[Case]:
@@ -100,15 +103,6 @@ def _sizes(axes: Axes, row: Sequence[Value]) -> dict[str, int]:
 def _is_case(subject: Subject, axes: Axes, row: _Row) -> bool:
     sizes = _sizes(axes, row)
     return axes.limits.allow(sizes) and can_be_made(subject, sizes) and axes.holds(row[-3], row[-1])
-
-
-def _never(axes: Axes, cases: Sequence[Case]) -> Iterator[LeftOut]:
-    """The values that fit in no tensor that can be made."""
-    found = {value for case in cases for value in values_of(case)}
-    for axis in axes.all:
-        for value in axis.values:
-            if AxisValue(axis.name, value) not in found:
-                yield LeftOut(AxisValue(axis.name, value), "the tensors cannot be made with it")
 
 
 # -- one unusual value at a time -----------------------------------------------------------------------------------
