@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tritonaudit.simulator.api import simulate
-    from tritonaudit.subject.model import Case, Offsets, Size, Subject, Tensor
+    from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
+    from tritonaudit.suites.reproduce import reproduce
 
 __version__ = "0.1.0"
-__all__ = ["Case", "Offsets", "Size", "Subject", "Tensor", "simulate"]
+__all__ = ["Case", "Layout", "Offsets", "Size", "Subject", "Tensor", "reproduce", "simulate"]
+
+_HOMES = {"reproduce": "tritonaudit.suites.reproduce", "simulate": "tritonaudit.simulator.api"}
 
 # In a checkout `rules/` stands beside this package; wheels ship it inside, as `tritonaudit/rules`.
 _here = Path(__file__).resolve().parent
@@ -21,5 +24,4 @@ def __getattr__(name: str) -> Any:
     """What specs and tests are written with, imported when it is asked for: a command line needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "tritonaudit.simulator.api" if name == "simulate" else "tritonaudit.subject.model"
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(_HOMES.get(name, "tritonaudit.subject.model")), name)

@@ -113,7 +113,7 @@ def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
 
     try:
         with time_limit(IMPORT_SECONDS):
-            return tuple(_loaded(path))
+            return tuple(loaded(path))
     except LoadError as error:
         return Unloadable(error.path, error.message, error.line)
     except OutOfTime:
@@ -121,7 +121,8 @@ def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
 
 
 @lru_cache(maxsize=8)
-def _loaded(path: Path) -> dict[str, Subject]:
+def loaded(path: Path) -> dict[str, Subject]:
+    """The subjects of a file or folder by their names; the file is run once. Raises LoadError."""
     from tritonaudit.subject.load import load_subjects
 
     return {subject.name: subject for subject in load_subjects(path)}
@@ -131,7 +132,7 @@ def capture(task: CaptureTask) -> Captured:
     """The launches of a subject over its cases."""
     from tritonaudit.subject.sweep import compile_cases, is_least, storm_cases
 
-    subject = _loaded(task.path)[task.subject]
+    subject = loaded(task.path)[task.subject]
     clock = _Clock(time.monotonic() + _SECONDS)
     launches: list[Launch] = []
     missed: list[Missed] = []

@@ -89,7 +89,7 @@ def command(
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is or the budget is broken,
     2 if something could not be read or done.
     """
-    _require_compiler()
+    require_compiler("compile")
     earlier = _read(against) if against else None
     sources = paths or (Path(),)
     if budget is not None:
@@ -103,12 +103,12 @@ def command(
     return exit_code(result.audit, config.fail_on, exit_zero)
 
 
-def _require_compiler() -> None:
-    """Raise where what compiles is not installed."""
-    missing = [name for name in ("torch", "triton") if find_spec(name) is None]
+def require_compiler(name: str) -> None:
+    """Raise where what compiles is not installed, for the command of that name."""
+    missing = [package for package in ("torch", "triton") if find_spec(package) is None]
     if missing:
         names = " and ".join(missing)
-        raise click.ClickException(f"`tritonaudit compile` needs {names}: pip install 'tritonaudit[audit]'")
+        raise click.ClickException(f"`tritonaudit {name}` needs {names}: pip install 'tritonaudit[audit]'")
 
 
 def _read(against: Path) -> Record:

@@ -32,9 +32,11 @@ class Observed:
     """What is seen while a subject is called."""
 
     ran: list[Ran] = field(default_factory=list)
+    failure: BaseException | None = None
+    """Why a launch was not executed, which host code may have caught."""
 
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """Of a tensor's elements those that nobody has written, of its shape; None where all are, or it is not known."""
+        """Which of a tensor's elements nobody has written, of its shape; None where all are, or that is not known."""
         return None
 
 
@@ -81,8 +83,8 @@ class Called:
     def last_writer(self, tensor: torch.Tensor) -> Ran | None:
         """The launch that wrote to a tensor last, else the last of all."""
         address = tensor.untyped_storage().data_ptr()
-        writers = [ran for ran in self.ran if address in ran.written]
-        return (writers or list(self.ran) or [None])[-1]
+        writers = [ran for ran in self.ran if address in ran.written] or self.ran
+        return writers[-1] if writers else None
 
 
 def call_subject(device: Device, subject: Subject, case: Case, how: How = How()) -> Called:
@@ -92,8 +94,10 @@ def call_subject(device: Device, subject: Subject, case: Case, how: How = How())
         given = copied(arguments)
         try:
             returned = call(subject.function, *arguments, gradients=subject.gradients)
-        except Exception as error:
-            return Called(given, (), (), tuple(observed.ran), error)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            return Called(given, (), (), tuple(observed.ran), observed.failure or error)
+        if observed.failure is not None:
+            return Called(given, (), (), tuple(observed.ran), observed.failure)
         results = tuple(
             Result(name, tensor, observed.unwritten(tensor))
             for name, tensor in results_of(subject, arguments, returned, given)
@@ -161,7 +165,8 @@ def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterat
 def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:
     """Every tensor among the arguments: how a report calls it, its place or keyword, and itself."""
     positional, keywords = arguments
-    for place, value in (*enumerate(positional), *keywords.items()):
+    placed: list[tuple[int | str, Any]] = [*enumerate(positional), *keywords.items()]
+    for place, value in placed:
         found = list(tensors_in(value))
         for number, tensor in enumerate(found):
             shown = f"argument {place}" if isinstance(place, int) else f"`{place}`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -27,16 +28,15 @@ _ORDERS: tuple[str | int, ...] = ("reverse", 1)
 """In which the programs run once more, after their own order."""
 _EDGE = 8
 """The part of an axis, one in so many, that counts as its boundary."""
+_FAR = 1e-2
+"""Off by so much of the largest element, an element is far off."""
 
 
 def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> CaseOutcome:
     """Call the subject once and look at all that came of it."""
     started = time.perf_counter()
     called = call_subject(device, subject, case, How(config=config))
-    if called.error is not None:
-        outcome = _failed(subject, case, called)
-    else:
-        outcome = _returned(subject, case, called)
+    outcome = _returned(subject, case, called) if called.error is None else _failed(subject, case, called)
     return _completed(outcome, called, time.perf_counter() - started)
 
 
@@ -48,7 +48,7 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     if first.error is None and first.ran:
         for order in _ORDERS:
             again = call_subject(device, subject, case, How(order, is_checked=False))
-            sightings += _differences(subject, case, first, again)
+            sightings += _differences(subject, first, again)
             if sightings:
                 break
     checked = frozenset((Symptom.NONDETERMINISTIC,)) if first.error is None else frozenset()
@@ -65,6 +65,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         outcome.closeness,
         frozenset(size for launch in launches for size in _blocks(launch)),
         tuple(dict.fromkeys(launch.kernel for launch in launches)),
+        tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
     )
 
@@ -136,15 +137,11 @@ def _returned(subject: Subject, case: Case, called: Called) -> CaseOutcome:
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))
         return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
     judged = list(_judged(called.results, found))
-    sightings += [
-        one for result, judgement in judged for one in _wrong(subject, case, called, result, judgement)
-    ]
+    sightings += [one for each in judged for one in _wrong(subject, called, each)]
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=_closeness(judged))
 
 
-def _unjudged(
-    case: Case, checked: frozenset[Symptom], sightings: Sequence[Sighting], reason: str
-) -> CaseOutcome:
+def _unjudged(case: Case, checked: frozenset[Symptom], sightings: Sequence[Sighting], reason: str) -> CaseOutcome:
     unchecked = tuple((symptom, reason) for symptom in sorted_(_RESULTS))
     return CaseOutcome(case, checked, tuple(sightings), unchecked)
 
@@ -164,52 +161,67 @@ def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
         if result.unwritten is not None:
             places = result.unwritten.nonzero()
             first = ", ".join(map(str, places[0].tolist()))
-            text = f"nobody writes {len(places):,} of {result.tensor.numel():,} elements of {result.name}: [{first}] first"
+            text = (
+                f"nobody writes {len(places):,} of {result.tensor.numel():,} elements of {result.name}: [{first}] first"
+            )
             kernel, place = _writer(subject, called, result.tensor)
             yield Sighting(Symptom.NOT_WRITTEN, kernel, place, text)
 
 
-def _judged(results: Sequence[Result], found: References) -> Iterator[tuple[Result, Judgement]]:
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A result, what the reference has in its place, and how close they are."""
+
+    result: Result
+    precise: torch.Tensor
+    judgement: Judgement
+
+
+def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
     for number, result in enumerate(results):
+        same = found.same[number]
         perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
-        precise = found.precise[number] if number < len(found.precise) else found.same[number].double()
-        yield result, judge(result.tensor, precise, found.same[number], perturbed)
+        precise = found.precise[number] if number < len(found.precise) else same.double()
+        yield _Judged(result, precise, judge(result.tensor, precise, same, perturbed))
 
 
-def _wrong(
-    subject: Subject, case: Case, called: Called, result: Result, judgement: Judgement
-) -> Iterator[Sighting]:
-    if judgement.status is Status.PASS:
+def _wrong(subject: Subject, called: Called, judged: _Judged) -> Iterator[Sighting]:
+    status = judged.judgement.status
+    if status is Status.PASS:
         return
-    kernel, place = _writer(subject, called, result.tensor)
-    is_certain = judgement.status is Status.FAIL
-    if judgement.non_finite is not None:
-        yield Sighting(Symptom.NEW_NON_FINITE, kernel, place, f"{result.name}: {judgement.reason}", is_certain)
-        return
-    symptom = Symptom.WRONG_AT_BOUNDARY if _is_at_boundary(judgement.wrong) else Symptom.WRONG_RESULT
-    yield Sighting(symptom, kernel, place, f"{result.name}: {judgement.reason}", is_certain)
+    kernel, place = _writer(subject, called, judged.result.tensor)
+    if judged.judgement.nonfinite is not None:
+        symptom = Symptom.NEW_NON_FINITE
+    elif _is_at_boundary(judged):
+        symptom = Symptom.WRONG_AT_BOUNDARY
+    else:
+        symptom = Symptom.WRONG_RESULT
+    text = f"{judged.result.name}: {judged.judgement.reason}"
+    yield Sighting(symptom, kernel, place, text, status is Status.FAIL)
 
 
-def _is_at_boundary(wrong: torch.Tensor | None) -> bool:
-    """Whether the wrong elements, not all of a tensor, are alone those at the end or the beginning of one axis."""
-    if wrong is None or not bool(wrong.any()) or bool(wrong.all()):
+def _is_at_boundary(judged: _Judged) -> bool:
+    """Whether what is far off, and not all of a tensor, is alone at the end of one axis."""
+    got, wanted = judged.result.tensor, judged.precise
+    if got.shape != wanted.shape or not got.is_floating_point():
         return False
-    for axis, size in enumerate(wrong.shape):
-        edge = size // _EDGE
-        if edge and not bool(wrong.narrow(axis, 0, size - edge).any()):
-            return True
-    return False
+    scale = float(wanted[wanted.isfinite()].abs().max()) if bool(wanted.isfinite().any()) else 0.0
+    wrong = ~torch.isclose(got.double(), wanted, rtol=_FAR, atol=_FAR * scale, equal_nan=True)
+    if not bool(wrong.any()):
+        return False
+    edges = [(axis, size, size // _EDGE) for axis, size in enumerate(wrong.shape)]
+    return any(edge and not bool(wrong.narrow(axis, 0, size - edge).any()) for axis, size, edge in edges)
 
 
-def _closeness(judged: Sequence[tuple[Result, Judgement]]) -> Closeness | None:
-    found = [judgement for _, judgement in judged]
+def _closeness(judged: Sequence[_Judged]) -> Closeness | None:
+    found = [each.judgement for each in judged]
     if not found:
         return None
     return Closeness(
-        max(judgement.max_error for judgement in found),
-        max(judgement.ratio for judgement in found),
-        all(judgement.is_strict for judgement in found),
-        all(judgement.is_loose for judgement in found),
+        max(judgement.error.max for judgement in found),
+        max(judgement.ratio.max for judgement in found),
+        all(judgement.strict for judgement in found),
+        all(judgement.loose for judgement in found),
     )
 
 
@@ -229,7 +241,7 @@ def _last(subject: Subject, called: Called) -> KernelRef:
 # -- calls that are repeated -------------------------------------------------------------------------------------------
 
 
-def _differences(subject: Subject, case: Case, first: Called, again: Called) -> Iterator[Sighting]:
+def _differences(subject: Subject, first: Called, again: Called) -> Iterator[Sighting]:
     for one, other in zip(first.results, again.results, strict=False):
         if is_same(one.tensor, other.tensor):
             continue

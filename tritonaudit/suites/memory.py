@@ -53,7 +53,8 @@ def sightings(called: Called) -> Iterator[Sighting]:
         for fault in ran.faults:
             symptom = _SYMPTOM_OF.get(fault.kind)
             if symptom is not None:
-                place = fault.location and (fault.location.path, fault.location.line, fault.location.column)
+                at = fault.location
+                place = None if at is None else (at.path, at.line, at.column)
                 yield Sighting(symptom, ran.launch.kernel, place, said(fault), fault.kind not in _HARMLESS)
 
 

@@ -14,10 +14,13 @@ from tritonaudit.capture.driver import stand_in_driver
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, install, recording
 from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
+from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
-from tritonaudit.simulator.live import Execution, arguments_of, module_of
+from tritonaudit.simulator.live import Execution, NoProgram, arguments_of, module_of
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.slices import places_written
 from tritonaudit.suites.calling import How, Observed, Ran
@@ -70,6 +73,13 @@ def _execute(execution: Execution, observed: _Observed, launch: Launch, bound: M
     try:
         execution.launch(launch, bound)
         faults = execution.launches[-1].faults
+    except (NoProgram, NotSimulated) as error:
+        observed.failure = error
+        raise
+    except Exception as error:  # whatever the kernel does, this is a defect of ours
+        defect = f"{type(error).__name__}: {text_of(error)}; please report it"
+        observed.failure = NotSimulated(Unsupported("the CPU engine", defect), None)
+        raise observed.failure from error
     finally:
         observed.ran.append(Ran(launch, faults, _written(launch, bound)))
 

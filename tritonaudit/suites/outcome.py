@@ -16,7 +16,8 @@ Place = tuple[str, int, int]
 class Sighting:
     """A symptom that one case shows: of which kernel, at which place of it (None: its `def`), and what was seen.
 
-    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless.
+    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless. `simplest` is
+    the simplest case that was found to show it, too.
     """
 
     symptom: Symptom
@@ -24,6 +25,7 @@ class Sighting:
     place: Place | None
     text: str
     is_certain: bool = True
+    simplest: Case | None = None
 
     @property
     def key(self) -> tuple[Symptom, KernelRef, Place | None]:
@@ -50,7 +52,7 @@ class CaseOutcome:
     """What trying one case of a subject came to.
 
     `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
-    the sizes of the blocks that launches used, `kernels` those that were launched.
+    the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
     """
 
     case: Case
@@ -60,4 +62,5 @@ class CaseOutcome:
     closeness: Closeness | None = None
     blocks: frozenset[int] = frozenset()
     kernels: tuple[KernelRef, ...] = ()
+    configs: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -17,11 +17,11 @@ from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call
 from tritonaudit.subject.model import Subject
 from tritonaudit.suites.calling import copied, results_of
+from tritonaudit.suites.tolerance import DRAWS
 
 _NARROWER = frozenset((torch.float32, torch.float16, torch.bfloat16))
 _ROUNDING = 2.0**-24
 """Of float32: by how much inputs are off, relatively, to see how much a result hangs on the last bit of them."""
-_DRAWS = 2
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def references(subject: Subject, given: Arguments, seed: int) -> References:
     try:
         with InDouble():
             precise = _results(subject, in_double(given), seed)
-            perturbed = tuple(_results(subject, off_by_a_rounding(given, draw), seed) for draw in range(_DRAWS))
+            perturbed = tuple(_results(subject, off_by_a_rounding(given, draw), seed) for draw in range(DRAWS))
     except Exception as error:
         precise, perturbed = tuple(_wide(tensor) for tensor in same), ()
         return References(precise, same, perturbed, f"the reference in float64 {described(error)}")
@@ -127,4 +127,3 @@ def _results(subject: Subject, arguments: Arguments, seed: int) -> tuple[torch.T
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.double() if tensor.is_floating_point() else tensor
-

@@ -1,0 +1,70 @@
+"""`tritonaudit audit`: source, compiler and execution, in one report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tritonaudit.cli import terminal
+from tritonaudit.cli.compile import require_compiler
+from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
+from tritonaudit.report import render
+
+_STAGES = ("source", "compile", "correctness", "memory")
+_SECONDS = 30.0
+
+
+def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    chosen = split(values)
+    for name in chosen:
+        if name not in _STAGES:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(_STAGES)}")
+    return frozenset(chosen or _STAGES)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Do these parts alone: {', '.join(_STAGES)}."
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each subject is tried.",
+)
+@audit_options
+def command(
+    paths: tuple[Path, ...],
+    only: frozenset[str],
+    budget: float,
+    exit_zero: bool,
+    output_format: str,
+    output_file: Path | None,
+    config_file: Path | None,
+    jobs: int | None,
+    **overrides: Any,
+) -> int:
+    """Audit Triton kernels: their source, what the compiler makes of them, and what they do when they run.
+
+    Without PATHS that is the current folder. Subjects are run on the CPU engine, which needs no GPU: on many sizes,
+    dtypes, layouts and fills, compared with their references, every access to memory watched.
+
+    The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
+    read or done.
+    """
+    require_compiler("audit")
+    sources = paths or (Path(),)
+    config = configure(project_of(sources), config_file, overrides)
+    keep_inputs(output_file, sources, config)
+    from tritonaudit.audit import AuditRequest, audit_paths
+
+    result = audit_paths(sources, config, AuditRequest(only, budget, jobs or os.cpu_count() or 1))
+    color = not output_file and terminal.wants_color()
+    deliver(render(result.audit, output_format, color=color, sections=result.sections), output_file)
+    return exit_code(result.audit, config.fail_on, exit_zero)

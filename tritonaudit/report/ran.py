@@ -1,0 +1,80 @@
+"""What the run stage shows besides its findings: for each subject how much was tried, and how close it came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonaudit.engine import shown_path
+from tritonaudit.finding import Outcome, Status
+from tritonaudit.report.escape import visible
+from tritonaudit.report.section import Line, Note
+from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.stage import RunAudit
+
+_INDENT = "  "
+_STYLES = {
+    Status.PASS: "green",
+    Status.WARN: "yellow",
+    Status.FAIL: "bold red",
+    Status.NOT_RUN: "dim",
+    Status.INCONCLUSIVE: "yellow",
+}
+
+
+@dataclass(frozen=True)
+class RanSection:
+    """The subjects of a run."""
+
+    ran: RunAudit
+    key = "ran"
+
+    def lines(self) -> Iterator[Line]:
+        for run in self.ran.runs:
+            yield from _subject(run, self.ran.device)
+            yield ()
+
+    def short_lines(self) -> Iterator[Line]:
+        yield from ()
+
+    def notes(self) -> Iterator[Note]:
+        yield from ()
+
+    def data(self) -> dict[str, Any]:
+        return {"device": self.ran.device, "subjects": [_data(run) for run in self.ran.runs]}
+
+
+def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
+    seconds = sum(trial.seconds for trial in run.trials)
+    head = f"{visible(run.name)}  {shown_path(run.path)}  {run.cases} cases on the {device} in {seconds:.1f} s"
+    yield ((head, "bold"),)
+    for outcome in run.outcomes:
+        yield _outcome(outcome)
+    if closeness := [trial.closeness for trial in run.trials if trial.closeness]:
+        strict, loose = (sum(getattr(one, name) for one in closeness) for name in ("strict", "loose"))
+        worst = max(one.ratio for one in closeness)
+        text = f"{_INDENT}error at most {worst:.2g} of its budget; within 1e-5 in {strict} of {len(closeness)} cases,"
+        yield ((f"{text} within 1e-3 in {loose}", ""),)
+    for what, why in run.left_out:
+        yield ((f"{_INDENT}left out: {visible(what)}: {visible(why)}", "dim"),)
+
+
+def _outcome(outcome: Outcome) -> Line:
+    reason = f": {visible(outcome.reason)}" if outcome.reason and outcome.status is not Status.PASS else ""
+    text = f"{_INDENT}{outcome.status.value:<12}"
+    return (text, _STYLES[outcome.status]), (f" {outcome.check}{reason}", "")
+
+
+def _data(run: SubjectRun) -> dict[str, Any]:
+    return {
+        "subject": run.name,
+        "path": shown_path(Path(run.path)),
+        "cases": run.cases,
+        "checks": [
+            {"check": one.check, "status": one.status.value, "cases": one.case, "reason": one.reason}
+            for one in run.outcomes
+        ],
+        "left_out": [{"what": what, "why": why} for what, why in run.left_out],
+    }

@@ -1,0 +1,116 @@
+"""From what a subject's trials came to, to facts of its kernels and outcomes of its checks. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.compile.places import Places
+from tritonaudit.engine import shown_path
+from tritonaudit.execute.killed import Killed
+from tritonaudit.finding import Outcome, Span, Status, Witness
+from tritonaudit.subject.model import Case
+from tritonaudit.suites.facts import RunKernel, Seen, Symptom
+from tritonaudit.suites.journal import Record
+from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.witness import witness_of
+
+
+@dataclass(frozen=True)
+class SubjectRun:
+    """All that trying a subject came to: `trials` in their order, what was `left_out` and why."""
+
+    path: Path
+    name: str
+    trials: tuple[CaseOutcome, ...]
+    kernels: tuple[RunKernel, ...]
+    outcomes: tuple[Outcome, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cases(self) -> int:
+        """How many different cases were tried."""
+        return len({trial.case.label for trial in self.trials})
+
+    @property
+    def launched(self) -> tuple[KernelRef, ...]:
+        """Every kernel that it launched."""
+        return tuple(dict.fromkeys(kernel for trial in self.trials for kernel in trial.kernels))
+
+
+def gather(path: Path, subject: str, record: Record, deaths: Sequence[Killed]) -> SubjectRun:
+    """The run of a subject, from its journal and the deaths of its workers."""
+    trials = tuple(entry.outcome for entry in record.ended)
+    stopped = record.stopped
+    left_out = stopped.left_out if stopped else (("the rest", _cut_short(deaths)),)
+    place = f"{shown_path(path)}: {subject}"
+    return SubjectRun(
+        path,
+        subject,
+        trials,
+        tuple(_kernels(path, subject, trials)),
+        tuple(_outcomes(place, trials)),
+        left_out,
+    )
+
+
+def _cut_short(deaths: Sequence[Killed]) -> str:
+    return f"its process {deaths[-1].message}" if deaths else "the audit was interrupted"
+
+
+def _kernels(path: Path, subject: str, trials: Sequence[CaseOutcome]) -> Iterator[RunKernel]:
+    """The kernels of which something was seen, in the order of files and lines."""
+    places = Places()
+    found: dict[KernelRef, dict[object, list[tuple[Sighting, Case]]]] = {}
+    for trial in trials:
+        for sighting in trial.sightings:
+            alike = found.setdefault(sighting.kernel, {}).setdefault(sighting.key, [])
+            alike.append((sighting, trial.case))
+    cases = len({trial.case.label for trial in trials})
+    for kernel, by_key in sorted(found.items(), key=lambda item: (item[0].path, item[0].line)):
+        span = places.name(kernel.path, kernel.line)
+        seen = tuple(_seen(path, subject, alike, kernel, span, places) for alike in by_key.values())
+        yield RunKernel(kernel.path or str(path), kernel.name, span, subject, cases, seen)
+
+
+def _seen(
+    path: Path, subject: str, alike: Sequence[tuple[Sighting, Case]], kernel: KernelRef, span: Span, places: Places
+) -> Seen:
+    """One defect over the cases that show it: what the surest of them shows, and the simplest as its witness."""
+    first = next((sighting for sighting, _ in alike if sighting.is_certain), alike[0][0])
+    simplest = next((sighting.simplest for sighting, _ in alike if sighting.simplest), alike[0][1])
+    elsewhere = ""
+    if first.place is not None:
+        file, line, column = first.place
+        if file == kernel.path:
+            span = places.expression(file, line, column)
+        else:
+            elsewhere = f" ({shown_path(Path(file))}:{line})"
+    labels = tuple(dict.fromkeys(case.label for _, case in alike))
+    witness: Witness = witness_of(path, subject, simplest)
+    return Seen(first.symptom, span, labels, f"{first.text}{elsewhere}", first.is_certain, witness)
+
+
+def _outcomes(place: str, trials: Sequence[CaseOutcome]) -> Iterator[Outcome]:
+    """What looking for each symptom came to, over all trials."""
+    for symptom in Symptom:
+        seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
+        checked = sum(symptom in trial.checked for trial in trials)
+        reasons = [reason for trial in trials for missed, reason in trial.unchecked if missed is symptom]
+        if seen:
+            status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
+            yield Outcome(symptom.value, place, status, _counted(checked), seen[0].text)
+        elif checked:
+            yield Outcome(symptom.value, place, Status.PASS, _counted(checked), _also(reasons))
+        elif reasons:
+            yield Outcome(symptom.value, place, Status.NOT_RUN, reason=reasons[0])
+
+
+def _counted(cases: int) -> str:
+    return "1 case" if cases == 1 else f"{cases} cases"
+
+
+def _also(reasons: Sequence[str]) -> str:
+    return f"not in {_counted(len(reasons))}: {reasons[0]}" if reasons else ""
