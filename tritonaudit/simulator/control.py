@@ -84,13 +84,17 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
         return _partly(machine, operation, frame, known, _if)
     taken = machine.condition(frame[operation.operands[0]], frame, operation)
     groups: list[_Group] = []
-    for region, holds in zip(operation.regions, (taken, ~taken), strict=False):
-        if bool(holds.all()):
+    for region, places in zip(operation.regions, _ways(taken), strict=False):
+        if len(places) == len(taken):
             return machine.block(region.block, frame)
-        if bool(holds.any()):
-            places = holds.nonzero().flatten()
+        if len(places):
             groups.append(_Group(places, machine.block(region.block, frame.subset(places))))
     return _united(groups, [frame.type(result) for result in operation.results], len(taken))
+
+
+def _ways(holds: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The places of the programs for which it holds, and of the others."""
+    return holds.nonzero().flatten(), (~holds).nonzero().flatten()
 
 
 def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -101,20 +105,20 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, .
     start, stop, step = (number_of(machine, frame, operation, operand) for operand in operation.operands[:3])
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
     rounds = rounds_of(start, stop, step, len(frame.programs))
-    last = int(rounds.max()) if len(rounds) else 0
+    least, last = (rounds, rounds) if isinstance(rounds, int) else map(int, torch.aminmax(rounds))
     if last > _MOST_TRIPS or (is_unsigned and min(start.low, stop.low) < 0):
         raise Unsupported(operation.name, f"a loop of {last:,} rounds")
     block = operation.regions[0].block
     group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)[3:]))
     active = frame
     done: list[_Group] = []
-    is_even = bool((rounds == last).all())
     for number in range(last):
-        if not is_even and not bool((stays := rounds > number).all()):
-            keep = stays.nonzero().flatten()
-            done.append(group.take((~stays).nonzero().flatten()))
-            group, rounds = group.take(keep), rounds[keep]
-            start, step = start.take(keep), step.take(keep)
+        if number == least and not isinstance(rounds, int):
+            stay, leave = _ways(rounds > number)
+            done.append(group.take(leave))
+            group, rounds = group.take(stay), rounds[stay]
+            start, step = start.take(stay), step.take(stay)
+            least = int(rounds.amin())
             active = frame.subset(group.places)
         counter = step.product(Affine.uniform(number))
         assert counter is not None
@@ -142,8 +146,9 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
             holds = holds & known
         group = _Group(group.places, tuple(passed))
         if not bool(holds.all()):
-            done.append(group.take((~holds).nonzero().flatten()))
-            group = group.take(holds.nonzero().flatten())
+            stay, leave = _ways(holds)
+            done.append(group.take(leave))
+            group = group.take(stay)
             active = frame.subset(group.places)
         if not len(group.places):
             if turns is not None:
@@ -213,8 +218,10 @@ def number_of(machine: Machine, frame: Frame, operation: Operation, operand: int
     return value.affine or Affine.per_program(value.tensor(frame.type(operand)).to(torch.int64))
 
 
-def rounds_of(start: Affine, stop: Affine, step: Affine, programs: int) -> torch.Tensor:
-    """How many rounds each program's loop has, of shape (programs,)."""
+def rounds_of(start: Affine, stop: Affine, step: Affine, programs: int) -> int | torch.Tensor:
+    """How many rounds the loop has: for all programs, or for each, of shape (programs,)."""
+    if start.is_uniform and stop.is_uniform and step.is_uniform:
+        return max(0, (stop.value - start.value + step.value - 1) // step.value)
     first, last, by = (torch.as_tensor(one.base, dtype=torch.int64) for one in (start, stop, step))
     count = torch.div(last - first + by - 1, by, rounding_mode="floor").clamp(min=0)
     return count.reshape(-1).expand(programs)

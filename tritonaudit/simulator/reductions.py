@@ -24,8 +24,9 @@ def _reduce(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     region = operation.regions[0]
 
     def computed(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        whole = _WHOLE.get(only(region)) if len(blocks) == 1 else None
-        if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or only(region) in _SELECTING):
+        name = only(region) if len(blocks) == 1 else ""
+        whole = _WHOLE.get(name)
+        if whole is not None and (blocks[0].dtype in _EXACT_OR_SINGLE or name in _SELECTING):
             return [whole(blocks[0], axis).to(blocks[0].dtype)]
         return _tree(machine, region, frame, [block.movedim(axis, 0) for block in blocks])
 
@@ -159,9 +160,10 @@ def _operands(operation: Operation, frame: Frame, axis: int) -> list[torch.Tenso
     """The operands with all programs and all of the axis that any of them has."""
     tensors = [frame.tensor(number) for number in operation.operands]
     type = frame.type(operation.operands[0])
-    shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
-    shape = (*shape[:axis], type.shape[axis - 1], *shape[axis + 1 :])
-    return [tensor.expand(shape) for tensor in tensors]
+    shape = tensors[0].shape if len(tensors) == 1 else torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    if shape[axis] < type.shape[axis - 1]:
+        shape = torch.Size((*shape[:axis], type.shape[axis - 1], *shape[axis + 1 :]))
+    return [tensor if tensor.shape == shape else tensor.expand(shape) for tensor in tensors]
 
 
 def _doubt(operation: Operation, frame: Frame, along: Callable[[torch.Tensor], torch.Tensor]) -> Doubt | None:

@@ -34,8 +34,8 @@ def some_rounds(handler: Handler) -> Handler:
         if doubt is not None:
             return handler(machine, operation, frame)
         start, stop, step = (number_of(machine, frame, operation, operand) for operand in operation.operands[:3])
-        counts = rounds_of(start, stop, step, len(frame.programs))
-        if not len(counts) or int(counts.max()) <= _MANY:
+        counts = torch.as_tensor(rounds_of(start, stop, step, len(frame.programs))).expand(len(frame.programs))
+        if int(counts.amax()) <= _MANY:
             return handler(machine, operation, frame)
         parts: list[list[tuple[torch.Tensor, Value]]] = [[] for _ in operation.results]
         for count in counts.unique().tolist():
