@@ -67,6 +67,7 @@ def test_a_case_has_no_sizes_but_its_own() -> None:
 def test_a_label_says_what_is_not_usual() -> None:
     assert Case({"rows": 4}).label == "rows=4 float32"
     assert Case({"n": 1}, "float16", fill="inf").label == "n=1 float16 inf"
+    assert Case({"n": 1}, seed=3).label == "n=1 float32 seed=3"
 
 
 # -- tensors and subjects ------------------------------------------------------------------------------------------
@@ -153,3 +154,10 @@ def by_more(size: int, shape: str) -> None:
 def test_keywords_are_told_from_a_case(function: Any, keywords: tuple[str, ...]) -> None:
     assert Subject(nothing, inputs=function).input_keywords == keywords
     assert Subject(nothing, inputs=[Tensor("n")]).input_keywords == ()
+
+
+def test_tensors_are_read_only_unless_they_are_changed_by_intent() -> None:
+    rows, cols, bias = Tensor("rows"), Tensor("cols"), Tensor("bias")
+    subject = Subject(print, inputs=[[rows, cols], cols], keywords={"bias": bias}, mutates=[0, "bias"])
+    assert subject.read_only == (cols,)
+    assert Subject(print, inputs=print).read_only == ()

@@ -129,6 +129,12 @@ def elements(of: Subject, case: Case) -> int:
     return sum(math.prod(case[dim] for dim in tensor.dims) for tensor in of.tensors)
 
 
+def least(of: Subject) -> dict[str, int]:
+    """The least sizes that its dimensions can have beside a large one, empty tensors apart."""
+    usual = {"head_dim": 16}
+    return {name: min(filter(None, of.sizes.get(name, [usual.get(name, 1)])), default=0) for name in of.dimensions}
+
+
 @settings(max_examples=30, deadline=None)
 @given(subjects(), _blocks)
 def test_every_plan(of: Subject, blocks: list[int]) -> None:
@@ -152,8 +158,8 @@ def test_every_plan(of: Subject, blocks: list[int]) -> None:
             assert (case.sizes, case.layout) == (first[0].sizes, Layout.CONTIGUOUS)
 
     # No case is larger than the limit, unless the subject asks for nothing else.
-    needed = elements(of, Case({name: min(filter(None, of.sizes.get(name, [1])), default=0) for name in of.dimensions}))
-    assert all(elements(of, case) <= max(LARGEST * max(2, len(of.tensors)), needed * 16**4) for case in plan.cases)
+    limit = max(LARGEST * max(2, len(of.tensors)), elements(of, Case(least(of))))
+    assert all(elements(of, case) <= limit for case in plan.cases)
 
     # The subject's own sizes are kept to, and what none of the cases has is said.
     for name, sizes in of.sizes.items():
@@ -181,12 +187,8 @@ def may_meet(of: Subject, one: AxisValue, other: AxisValue) -> bool:
     if 0 in (one.value, other.value):
         return False
     sizes = {place.axis: place.value for place in (one, other) if isinstance(place.value, int)}
-    least = {
-        name: min(filter(None, of.sizes.get(name, [16 if name == "head_dim" else 1])), default=0)
-        for name in of.dimensions
-    }
-    limit = max(2 * LARGEST, elements(of, Case(least)))
-    if elements(of, Case({**least, **sizes})) > limit:
+    limit = max(2 * LARGEST, elements(of, Case(least(of))))
+    if elements(of, Case({**least(of), **sizes})) > limit:
         return False
     texts = {place.axis: str(place.value) for place in (one, other)}
     if texts.get("fill", "normal") == "normal":
