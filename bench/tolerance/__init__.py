@@ -1,0 +1,1 @@
+"""How well policies of tolerance tell right kernels from wrong ones."""
