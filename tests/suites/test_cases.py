@@ -68,12 +68,12 @@ def test_a_softmax_is_tried_with_one_unusual_thing_at_a_time_first() -> None:
         "rows=128 cols=4096 float32",
         "rows=64 cols=128 float32",
         "rows=128 cols=64 float32",
-        "rows=1048576 cols=1 float32",
-        "rows=1 cols=1048576 float32",
         "rows=128 cols=128 float32 transposed",
         "rows=128 cols=128 float32 offset",
         "rows=128 cols=128 float32 expanded",
         *(f"rows=128 cols=128 float32 {fill}" for fill in FILLS),
+        "rows=1048576 cols=1 float32",
+        "rows=1 cols=1048576 float32",
     ]
 
 
@@ -222,6 +222,12 @@ def test_a_large_size_has_small_ones_beside_it() -> None:
     cases = [case for case in audit_cases(SOFTMAX, (128,)).cases if LARGEST in case.sizes.values()]
     assert {tuple(case.sizes.values()) for case in cases} == {(LARGEST, 1), (1, LARGEST)}
     assert {case.fill for case in cases} == {"normal"}
+    assert {case.dtype for case in cases} == {"float32", "float16", "bfloat16"}
+
+
+def test_a_loop_over_a_million_is_tried_once() -> None:
+    cases = [case.label for case in audit_cases(PRODUCT, (128,)).cases if LARGEST in case.sizes.values()]
+    assert cases == ["m=1048576 k=1 n=1 float32", "m=1 k=1048576 n=1 float32", "m=1 k=1 n=1048576 float32"]
 
 
 def test_what_is_made_of_the_tensors_is_not_too_large_either() -> None:

@@ -25,7 +25,7 @@ _OTHER_SIZES = {
 }
 _MIDDLING = 64
 _LARGEST_MIDDLING = 4096
-_MOST_FILLED = 1 << 16  # in a larger dimension, fills show nothing that they do not show in one of 4096
+_HUGE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,12 @@ class Axes:
             return one is not self.fill or self.go_together(other, others_value, one, value)
         if one is self.dtype:
             return self.holds(value, others_value)
-        return others_value == "normal" or one not in self.sizes or int(value) <= _MOST_FILLED
+        return others_value == "normal" or not is_huge(value)
+
+
+def is_huge(value: Value) -> bool:
+    """Whether a size takes long, and shows little with a special fill that a size of 4096 does not."""
+    return isinstance(value, int) and value > _HUGE
 
 
 def axes_of(subject: Subject, blocks: Sequence[int] = ()) -> Axes:
@@ -172,6 +177,8 @@ def _size_axis(
     else:
         wanted, left_out = _sizes(subject, name, blocks), []
         alone = frozenset(_around(blocks[1:])) - {*SIZES, *_around(blocks[:1]), ordinary} | {0}
+        if limits.are_for_products:  # a loop over as much takes seconds
+            alone |= {size for size in wanted if is_huge(size) and size != ordinary}
     values = tuple(dict.fromkeys((ordinary, *wanted)))
     too_large = {size: why for size in values if (why := limits.excess({name: size}))}
     left_out += [LeftOut(AxisValue(name, size), why) for size, why in too_large.items()]

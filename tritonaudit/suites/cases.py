@@ -8,7 +8,7 @@ from itertools import combinations, zip_longest
 
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.size_kind import size_kind
-from tritonaudit.suites.axes import Axes, Axis, AxisValue, LeftOut, Value, axes_of, shrunk
+from tritonaudit.suites.axes import Axes, Axis, AxisValue, LeftOut, Value, axes_of, is_huge, shrunk
 from tritonaudit.suites.limits import can_be_made
 
 SEEDS = 5
@@ -32,12 +32,12 @@ class Plan:
 def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
     """The cases for the correctness of a subject whose launches used blocks of these sizes.
 
-    First an ordinary case of each dtype; then, with the first dtype that can hold it, each value of each axis with
-    ordinary ones of the others, so that a failure has one cause: sizes, layouts, fills; then every two values of two
-    axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones beside
-    it; every two values go together only where there is room for both, and where `Axis.alone` does not rule it out.
-    An empty tensor and sizes next to the smaller blocks are tried alone, and special fills not in the largest sizes.
-    Inputs that never differ are made of several seeds.
+    First an ordinary case of each dtype. Then each value of each axis with ordinary ones of the others and the first
+    dtype that can hold it, so that a failure has one cause: sizes, layouts, fills, huge sizes. Then every two values of
+    two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones beside
+    it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks and huge
+    sizes of matrix products are tried alone; huge tensors have no special fills. Inputs that never differ are made of
+    several seeds.
     """
     axes = axes_of(subject, blocks)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
@@ -112,12 +112,13 @@ def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
     for dtype in axes.dtype.values:
         yield _ordinary_beside(axes, {axes.dtype: dtype})
     unusual = [[(axis, size) for size in axis.values[1:]] for axis in axes.sizes]
-    for in_turn in zip_longest(*unusual):
-        yield from (_ordinary_beside(axes, dict([chosen])) for chosen in in_turn if chosen)
+    in_turn = [chosen for together in zip_longest(*unusual) for chosen in together if chosen]
+    yield from (_ordinary_beside(axes, {axis: size}) for axis, size in in_turn if not is_huge(size))
     yield from (_ordinary_beside(axes, {axes.layout: layout}) for layout in axes.layout.values[1:])
     for fill in axes.fill.values[1:]:
         dtype = next(dtype for dtype in axes.dtype.values if axes.holds(dtype, fill))
         yield _ordinary_beside(axes, {axes.dtype: dtype, axes.fill: fill})
+    yield from (_ordinary_beside(axes, {axis: size}) for axis, size in in_turn if is_huge(size))
 
 
 def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:

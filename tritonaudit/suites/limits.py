@@ -50,6 +50,11 @@ class Limits:
         usual = _Needs(LARGEST * max(2, len(self._shapes)), 2 * LARGEST, _SCORES, _PRODUCTS)
         self._most = _Needs(*map(max, usual, self._of(self._least)))
 
+    @property
+    def are_for_products(self) -> bool:
+        """Whether an output may be made of the tensors as a matrix product is."""
+        return bool(self._multiplied)
+
     def allow(self, sizes: Mapping[str, int], share: int = 1) -> bool:
         """Whether a case may have these sizes; those not given are the least. `share` divides the limits."""
         return not self.excess(sizes, share)
