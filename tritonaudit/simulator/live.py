@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
@@ -64,16 +63,16 @@ class Execution:
             raise NoProgram(launch)
         module = module_of(launch.program.ttir)
         x, y, z = launch.grid
-        run = Run(
-            self.is_checked,
-            self.order(x * y * z),
-            self.fresh.undefined,
-            self.tick,
-            contracts=launch.program.contracts,
-            as_gpu=self.as_gpu,
-            ttgir=ttgir_of(launch.program) if self.as_gpu else "",
-        )
-        with _disable_current_modes(), torch._C.DisableTorchFunction():
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            run = Run(
+                self.is_checked,
+                self.order(x * y * z),
+                self.fresh.undefined,
+                self.tick,
+                contracts=launch.program.contracts,
+                as_gpu=self.as_gpu,
+                ttgir=ttgir_of(launch.program) if self.as_gpu else "",
+            )
             arguments = arguments_of(launch, bound)
             executed = execute_large if has_absent(arguments) else execute
             outcome = executed(module, launch.grid, arguments, run)

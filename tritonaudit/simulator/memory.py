@@ -42,23 +42,23 @@ def position_of(address: Addresses) -> Addresses:
 class Memory:
     """The storage of one or more tensors. `cell` is how many bytes the shadow keeps apart.
 
-    `bytes` is None where what they hold is not known.
+    `storage` is None where what they hold is not known.
     """
 
-    bytes: torch.Tensor | None
+    storage: torch.UntypedStorage | None
     cell: int
     shadow: Shadow
     _typed: dict[torch.dtype, torch.Tensor] = field(default_factory=dict)
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
         """All of it as elements of a type. Raises Unsupported where there is nothing."""
-        if self.bytes is None:
+        if self.storage is None:
             raise Unsupported("this access", "to a tensor whose contents are not there")
-        if dtype not in self._typed:
-            size = dtype.itemsize
-            whole = self.bytes[: len(self.bytes) // size * size]
-            self._typed[dtype] = whole.view(dtype)
-        return self._typed[dtype]
+        found = self._typed.get(dtype)
+        if found is None:
+            found = torch.empty(0, dtype=dtype).set_(self.storage, 0, (self.storage.nbytes() // dtype.itemsize,))
+            self._typed[dtype] = found
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,13 @@ class Buffer:
     @property
     def is_absent(self) -> bool:
         """Whether what it holds is not known."""
-        return self.memory.bytes is None
+        return self.memory.storage is None
 
     @cached_property
     def is_dense(self) -> bool:
         """Whether the view has no holes."""
+        if self.tensor.is_contiguous():
+            return True
         reach = 0  # from the first element to the last of those that the smaller axes reach
         for size, stride in reversed(self._axes):
             if stride > reach + 1:
@@ -161,7 +163,9 @@ class AddressSpace:
         """A tensor that is none of the arguments, of whose storage none is a view."""
         number = max(self._by_number, default=-1) + 1
         undefined = (self.undefined or {}).get(tensor.untyped_storage().data_ptr())
-        found = _buffer(number, name, tensor, _memory([tensor], self.cell, undefined, is_shared=True))
+        size = tensor.element_size()
+        memory = _memory(tensor.untyped_storage(), min(size, self.cell or size), undefined, is_shared=True)
+        found = _buffer(number, name, tensor, memory)
         self._by_number[number] = found
         return found
 
@@ -180,41 +184,40 @@ def address_space(
     how many bytes the shadow keeps apart. Tensors on the meta device hold nothing that is known, nor, where the launch
     `is_partial`, do those that it writes to.
     """
-    storages: dict[int, list[tuple[int, str, torch.Tensor]]] = {}
+    storages: dict[int, tuple[torch.UntypedStorage, list[tuple[int, str, torch.Tensor]]]] = {}
     for one in tensors:
-        storages.setdefault(_storage_key(*one), []).append(one)
+        storage = one[2].untyped_storage()
+        storages.setdefault(_storage_key(storage, one[0]), (storage, []))[1].append(one)
     buffers: list[Buffer] = []
-    for key, together in storages.items():
+    for key, (storage, together) in storages.items():
         is_shared = written is None or any(place in written for place, _, _ in together)
-        if (is_partial and is_shared) or is_absent(together[0][2]):
-            memory = Memory(None, min(tensor.element_size() for _, _, tensor in together), Shadow(0, False))
+        size = min(tensor.element_size() for _, _, tensor in together)
+        if (is_partial and is_shared) or _has_no_memory(storage):
+            memory = Memory(None, size, Shadow(0, False))
         else:
-            memory = _memory([tensor for _, _, tensor in together], cell, (undefined or {}).get(key), is_shared)
+            memory = _memory(storage, min(size, cell or size), (undefined or {}).get(key), is_shared)
         buffers.extend(_buffer(place, name, tensor, memory) for place, name, tensor in together)
     return AddressSpace(tuple(buffers), undefined, cell)
 
 
 def is_absent(tensor: torch.Tensor) -> bool:
     """Whether a tensor has sizes and strides alone, and no memory."""
-    return bool(tensor.untyped_storage().device.type == "meta")
+    return _has_no_memory(tensor.untyped_storage())
 
 
-def _storage_key(place: int, _: str, tensor: torch.Tensor) -> int:
-    """The address of a tensor's storage; what has none has a number below 0."""
-    storage = tensor.untyped_storage()
-    return int(-storage._cdata) if is_absent(tensor) else int(storage.data_ptr() or -place - 1)
+def _has_no_memory(storage: torch.UntypedStorage) -> bool:
+    return bool(storage.device.type == "meta")
 
 
-def _memory(
-    tensors: Sequence[torch.Tensor], most: int | None, undefined: torch.Tensor | None, is_shared: bool
-) -> Memory:
-    storage = tensors[0].untyped_storage()
-    content = torch.empty(0, dtype=torch.uint8)
-    content.set_(storage, 0, (storage.nbytes(),))
-    cell = min([tensor.element_size() for tensor in tensors] + ([most] if most else []))
-    cells = -(-storage.nbytes() // cell)
+def _storage_key(storage: torch.UntypedStorage, place: int) -> int:
+    """The address of a storage; one that has none has a number below 0."""
+    return int(-storage._cdata) if _has_no_memory(storage) else int(storage.data_ptr() or -place - 1)
+
+
+def _memory(storage: torch.UntypedStorage, cell: int, undefined: torch.Tensor | None, is_shared: bool) -> Memory:
     is_written = undefined is None or not bool(undefined.any())
-    return Memory(content, cell, Shadow(cells, is_shared, None if is_written else undefined))
+    shadow = Shadow(-(-storage.nbytes() // cell), is_shared, None if is_written else undefined)
+    return Memory(storage, cell, shadow)
 
 
 def _buffer(number: int, name: str, tensor: torch.Tensor, memory: Memory) -> Buffer:

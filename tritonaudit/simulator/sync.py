@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 
@@ -41,14 +42,15 @@ class Clocks:
     programs: int
     is_kept: bool
     _now: int = 0
-    _count: torch.Tensor = field(init=False)
-    _last: torch.Tensor = field(init=False)
     _times: list[torch.Tensor] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        size = self.programs if self.is_kept else 0
-        self._count = torch.zeros(size, dtype=torch.int64)
-        self._last = torch.full((size,), -1, dtype=torch.int64)
+    @cached_property
+    def _count(self) -> torch.Tensor:
+        return torch.zeros(self.programs, dtype=torch.int64)
+
+    @cached_property
+    def _last(self) -> torch.Tensor:
+        return torch.full((self.programs,), -1, dtype=torch.int64)
 
     def tick(self, programs: Programs, ordering: Ordering) -> None:
         """The programs execute an atomic, one after the other."""
