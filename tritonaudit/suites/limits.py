@@ -11,7 +11,7 @@ from tritonaudit.subject.model import INTEGER, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names
 
 LARGEST = 1 << 20
-"""The largest size that is tried: one tensor may have so many elements, for which the CPU engine needs tenths of a second."""
+"""The largest size that is tried: a tensor may have so many elements, which take the CPU engine tenths of a second."""
 
 _SCORES = 1 << 24  # every position with every other, which a reference makes and a kernel goes through
 _PRODUCTS = 1 << 26  # multiplications of a matrix product
