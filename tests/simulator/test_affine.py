@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from tritonaudit.simulator.affine import Affine, Progression, base_of
 from tritonaudit.simulator.boxes import Box, box_where_negative
 
-PROGRAMS = 5
+PROGRAMS = 6
 SHAPE = (4, 8)
 
 small = st.integers(-50, 50)
-progressions = st.builds(Progression, small, small.filter(bool), st.just(PROGRAMS))
+progressions = st.one_of(
+    st.builds(Progression, small, st.tuples(small).filter(any), st.just((PROGRAMS,))),
+    st.builds(Progression, small, st.tuples(small, small).filter(any), st.just((2, 3))),
+)
 bases = st.one_of(small, progressions, st.lists(small, min_size=PROGRAMS, max_size=PROGRAMS).map(torch.tensor))
 strides = st.tuples(st.sampled_from([0, 1, -1, 3, 64]), st.sampled_from([0, 1, 2, -5]))
 
@@ -70,23 +73,29 @@ def test_bounds_hold_all_elements(value: Affine) -> None:
 def test_shapes(value: Affine) -> None:
     turned = value.permute((1, 0))
     assert torch.equal(whole(turned.tensor(torch.int64), (8, 4)), dense(value).permute(0, 2, 1))
-    for places in map(torch.tensor, ([4, 0, 2], [1, 2, 3], [4, 2, 0], [3], [2, 2])):
-        taken = value.take(places)
-        assert torch.equal(taken.tensor(torch.int64).expand(len(places), *SHAPE), dense(value)[places])
-        assert taken.exact().bounds == (int(dense(value)[places].min()), int(dense(value)[places].max()))
+    some = [[4, 0, 2], [1, 2, 3], [4, 2, 0], [3], [2, 2], [0, 1, 3, 4]]
+    slices = [slice(0, 6), slice(0, 3), slice(1, 2), slice(2, 5)]
+    for places in (*map(torch.tensor, some), *slices):
+        taken, wanted = value.take(places), dense(value)[places]
+        assert torch.equal(taken.tensor(torch.int64).expand(wanted.shape), wanted)
+        assert taken.exact().bounds == (int(wanted.min()), int(wanted.max()))
 
 
 @given(affines())
 @settings(max_examples=60, deadline=None)
-def test_how_far_apart_programs_are(value: Affine) -> None:
+def test_numbers_that_grow_evenly(value: Affine) -> None:
     numbers = torch.as_tensor(value.base).expand(PROGRAMS)
     assert value.first == int(numbers[0])
-    steps = {int(step) for step in numbers.diff()}
-    assert value.steps == (steps.pop() if len(steps) == 1 else None)
+    found, steps = value.progression, set(numbers.diff().tolist())
+    if isinstance(found, Progression):
+        assert torch.equal(found.tensor(), numbers)
+        assert found.step == (steps.pop() if len(steps) == 1 else None)
+    else:
+        assert steps == {0} if isinstance(found, int) else len(steps) > 1
 
 
 def test_progressions_beyond_64_bits_wrap() -> None:
-    far = Affine.evenly(Progression(1 << 62, 1 << 62, 3))
+    far = Affine.evenly(Progression(1 << 62, (1 << 62,), (3,)))
     assert far.tensor(torch.int64).tolist() == [1 << 62, -(1 << 63), -(1 << 62)]
     assert far.bounds == (1 << 62, 3 << 62)
 

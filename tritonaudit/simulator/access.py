@@ -149,7 +149,7 @@ class Accesses:
             return
         count = len(site.programs)
         view = self.addressing.view(pointer, where, type)
-        if view is not None and view.selection.sizes[0] == count and view.selection.is_injective:
+        if view is not None and view.selection.shape[0] == count and view.selection.is_injective:
             self._write(view.buffer, view.selection, _boxed(value, where, type), type, site)
             return
         if view is None and _goes_alone(pointer, where, type, site):

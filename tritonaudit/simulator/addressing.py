@@ -8,7 +8,7 @@ from math import prod
 
 import torch
 
-from tritonaudit.simulator.affine import Affine
+from tritonaudit.simulator.affine import Affine, Progression
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Type
@@ -100,20 +100,23 @@ class Addressing:
     def _view(self, at: Affine, where: Mask | None, type: Type) -> View | None:
         if where is not None and not (isinstance(where, Box) and where.is_uniform):
             return None
-        buffer, steps, size = self._buffer(at), at.steps, dtype_of(type).itemsize
-        if buffer is None or steps is None or not buffer.is_dense or not _are_whole(at, steps, size):
+        buffer, number, size = self._buffer(at), at.progression, dtype_of(type).itemsize
+        if buffer is None or number is None or not buffer.is_dense:
             return None
-        offset, sizes = position_of(at.first) // size, [at.programs, *type.shape]
-        strides = [steps // size, *(stride // size for stride in at.strides)]
+        first, steps, programs = _axes(number)
+        if first % size or any(step % size for step in (*steps, *at.strides)):
+            return None
+        offset, sizes = position_of(first) // size, [*programs, *type.shape]
+        strides = [step // size for step in (*steps, *at.strides)]
         if where is not None:
-            for axis, (start, stop) in enumerate(where.bounds(), 1):
+            for axis, (start, stop) in enumerate(where.bounds(), len(programs)):
                 assert isinstance(start, int)
                 assert isinstance(stop, int)
                 sizes[axis] = stop - start
                 offset += start * strides[axis]
         if min(sizes) < 1:
             return None
-        cells = Strided(offset, tuple(sizes), tuple(strides))
+        cells = Strided(offset, tuple(sizes), tuple(strides), len(programs))
         begin, end = cells.bounds
         return View(buffer, cells) if buffer.low <= begin * size and end * size <= buffer.high else None
 
@@ -283,9 +286,12 @@ def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
     return torch.where(kept, base, base.reshape(-1)[int(kept.reshape(-1).to(torch.uint8).argmax())])
 
 
-def _are_whole(at: Affine, steps: int, size: int) -> bool:
-    """Whether all addresses are those of whole elements; `steps` are those between neighbouring programs."""
-    return not (at.first % size or steps % size or any(stride % size for stride in at.strides))
+def _axes(number: int | Progression) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """The first program's address, and the steps and sizes of the axes of programs: one if that is enough."""
+    if isinstance(number, int):
+        return number, (0,), (1,)
+    step = number.step
+    return (number.first, number.steps, number.sizes) if step is None else (number.first, (step,), (number.count,))
 
 
 def _are_corners_in(buffer: Buffer, at: Affine, positions: torch.Tensor, box: Box | None, size: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from operator import add
 from typing import TypeAlias
 
@@ -18,45 +19,79 @@ _EDGE = 1 << 63
 
 @dataclass(eq=False, slots=True)
 class Progression:
-    """`first + step * i` for the programs i of a chunk; there are 2 at least, and the step is not 0."""
+    """`first + sum(step * place)` for the programs of a box of the grid, by their places along its axes.
+
+    `sizes` says how many programs there are along each axis, 2 at least, and the last axis is the fastest. Not all of
+    the steps are 0.
+    """
 
     first: int
-    step: int
-    count: int
+    steps: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many programs there are."""
+        return prod(self.sizes)
+
+    @property
+    def step(self) -> int | None:
+        """How far apart the numbers of neighbouring programs are, where that is one number."""
+        wanted = self.steps[-1]
+        for step, size in zip(reversed(self.steps), reversed(self.sizes), strict=True):
+            if step != wanted:
+                return None
+            wanted *= size
+        return self.steps[-1]
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest."""
-        last = self.first + self.step * (self.count - 1)
-        return (self.first, last) if self.step > 0 else (last, self.first)
+        low = high = self.first
+        for step, size in zip(self.steps, self.sizes, strict=True):
+            reach = step * (size - 1)
+            low, high = (low + reach, high) if reach < 0 else (low, high + reach)
+        return low, high
 
-    def plus(self, other: int | Progression) -> int | Progression:
+    def plus(self, other: int | Progression) -> Number:
         if isinstance(other, int):
-            return Progression(self.first + other, self.step, self.count)
-        first, step = self.first + other.first, self.step + other.step
-        return Progression(first, step, self.count) if step else first
+            return Progression(self.first + other, self.steps, self.sizes)
+        if self.sizes != other.sizes:
+            return self.tensor() + other.tensor()
+        first, steps = self.first + other.first, tuple(map(add, self.steps, other.steps))
+        return Progression(first, steps, self.sizes) if any(steps) else first
 
     def times(self, factor: int) -> int | Progression:
-        return Progression(self.first * factor, self.step * factor, self.count) if factor else 0
+        if not factor:
+            return 0
+        return Progression(self.first * factor, tuple([step * factor for step in self.steps]), self.sizes)
 
-    def take(self, index: Places) -> int | Progression | torch.Tensor:
+    def take(self, index: Places) -> Number:
         """Those at these places."""
-        if isinstance(index, slice):
-            first, count = self.first + self.step * index.start, index.stop - index.start
-            return first if count == 1 else Progression(first, self.step, count)
-        places = progression_of(index)
-        if places is None:
-            return self.first + self.step * index
-        if isinstance(places, int):
-            return self.first + self.step * places
-        return Progression(self.first + self.step * places.first, self.step * places.step, places.count)
+        if isinstance(index, slice) and len(self.sizes) == 1:
+            (step,), count = self.steps, index.stop - index.start
+            first = self.first + step * index.start
+            return first if count == 1 else Progression(first, self.steps, (count,))
+        numbers = self.tensor()[index]
+        found = progression_of(numbers)
+        return numbers if found is None else found
 
     def tensor(self) -> torch.Tensor:
         """All of them: int64, of shape (programs,)."""
-        low, high = self.bounds
-        if low - abs(self.step) >= -_EDGE and high + abs(self.step) < _EDGE:
-            return torch.arange(self.first, self.first + self.step * self.count, self.step)
-        return torch.arange(self.count) * _wrapped(self.step) + _wrapped(self.first)
+        step, rank = self.step, len(self.sizes)
+        if step is not None:
+            return _line(self.first, step, self.count)
+        lines = [_line(0, step, size) for step, size in zip(self.steps, self.sizes, strict=True)]
+        parts = [line.reshape([-1 if each == axis else 1 for each in range(rank)]) for axis, line in enumerate(lines)]
+        return (reduce(add, parts) + _wrapped(self.first)).reshape(-1)
+
+
+def _line(first: int, step: int, count: int) -> torch.Tensor:
+    """`first + step * i` of 64 bits, of shape (count,)."""
+    behind = first + step * count
+    if step and min(first, behind) >= -_EDGE and max(first, behind) < _EDGE:
+        return torch.arange(first, behind, step)
+    return torch.arange(count) * _wrapped(step) + _wrapped(first)
 
 
 Base: TypeAlias = "int | torch.Tensor"
@@ -76,7 +111,7 @@ def progression_of(numbers: torch.Tensor) -> int | Progression | None:
     step = int(numbers[1]) - first
     if len(numbers) > 2 and not bool((numbers.diff() == step).all()):
         return None
-    return Progression(first, step, len(numbers)) if step else first
+    return Progression(first, (step,), (len(numbers),)) if step else first
 
 
 def base_of(number: Number) -> Base:
@@ -152,12 +187,9 @@ class Affine:
         return self.number.count if isinstance(self.number, Progression) else len(self.number)
 
     @property
-    def steps(self) -> int | None:
-        """How far apart the numbers of neighbouring programs are, where that is one number."""
-        if isinstance(self.number, int):
-            return 0
-        found = self.number if isinstance(self.number, Progression) else progression_of(self.number)
-        return found.step if isinstance(found, Progression) else None if found is None else 0
+    def progression(self) -> int | Progression | None:
+        """The number, where it is one for all programs or grows evenly along axes of them."""
+        return progression_of(self.number) if isinstance(self.number, torch.Tensor) else self.number
 
     @property
     def is_uniform(self) -> bool:
@@ -263,20 +295,16 @@ class Affine:
     def tensor(self, dtype: torch.dtype) -> torch.Tensor:
         """Every element, of shape (programs or 1, *sizes or 1), wrapped to the dtype."""
         rank = len(self.shape)
-        lines = [
-            (axis + 1, Progression(0, stride, size))
-            for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True))
-            if stride and size > 1
-        ]
         number = self.number
-        if isinstance(number, int) and lines:  # the first line takes the number in
-            axis, line = lines[0]
-            lines[0], number = (axis, Progression(number, line.step, line.count)), 0
-        elif isinstance(number, Progression):
-            lines, number = [(0, number), *lines], 0
-        parts = [_along(line.tensor(), axis, rank) for axis, line in lines]
-        if not parts or isinstance(number, torch.Tensor):
-            base = torch.tensor([_wrapped(number)]) if isinstance(number, int) else number
+        parts: list[torch.Tensor] = []
+        for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True), 1):
+            if stride and size > 1:
+                first = 0
+                if isinstance(number, int):  # the first line takes it in
+                    first, number = number, 0
+                parts.append(_along(_line(first, stride, size), axis, rank))
+        if not parts or not isinstance(number, int):
+            base = torch.tensor([_wrapped(number)]) if isinstance(number, int) else base_of(number)
             parts.append(_along(base, 0, rank))
         return reduce(add, parts).to(dtype)
 

@@ -46,23 +46,43 @@ class Programs:
     @cached_property
     def ids(self) -> tuple[Affine, Affine, Affine]:
         """What `tl.program_id` gives along each axis."""
-        return self._along(0), self._along(1), self._along(2)
+        box = self._box()
+        if box is None:
+            x, y, _ = self.grid
+            along = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y))
+            return (Affine.per_program(along[0]), Affine.per_program(along[1]), Affine.per_program(along[2]))
+        first = self.id(0)
+        return _evenly(0, box, first[0]), _evenly(1, box, first[1]), _evenly(2, box, first[2])
 
-    def _along(self, axis: int) -> Affine:
-        step, size = prod(self.grid[:axis]), self.grid[axis]
-        if isinstance(self.listed, range):
-            first, last = self.listed.start // step, (self.listed.stop - 1) // step
-            if first == last:
-                return Affine.uniform(first % size)
-            if step == 1 and first // size == last // size:
-                return Affine.evenly(Progression(first % size, 1, len(self.listed)))
-        return Affine.per_program(self.numbers // step % size)
+    def _box(self) -> Grid | None:
+        """How many there are along each axis of the grid, where they are known to be those of a box in their order."""
+        if not isinstance(self.listed, range):
+            return None
+        found = [1, 1, 1]
+        first, count = self.listed.start, len(self.listed)
+        for axis, size in enumerate(self.grid):
+            if first // size == (first + count - 1) // size:  # all lie in one line
+                found[axis] = count
+                return found[0], found[1], found[2]
+            if first % size or count % size:
+                return None
+            found[axis], first, count = size, first // size, count // size
+        return None
 
     def id(self, place: int) -> Grid:
         """The program ids of one of them."""
-        number = int(self.numbers[place])
+        number = int(self.listed[place])
         x, y, _ = self.grid
         return number % x, number // x % y, number // (x * y)
+
+
+def _evenly(axis: int, box: Grid, first: int) -> Affine:
+    """The ids of a box of programs along one axis, of which the first is given."""
+    if box[axis] == 1:
+        return Affine.uniform(first)
+    axes = [each for each in (2, 1, 0) if box[each] > 1]
+    steps, sizes = tuple(int(each == axis) for each in axes), tuple(box[each] for each in axes)
+    return Affine.evenly(Progression(first, steps, sizes))
 
 
 def chunks(grid: Grid, size: int, order: torch.Tensor | None = None) -> Iterator[Programs]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TypeAlias
 
 import torch
@@ -11,19 +12,32 @@ import torch
 # Not frozen where every access makes one, which would take three times as long. Nothing changes them once made.
 @dataclass(eq=False, slots=True)
 class Strided:
-    """A view: `sizes` are (programs or 1, *lanes), strides and offset in elements."""
+    """A view: `sizes` are (*programs or 1, *lanes), strides and offset in elements.
+
+    `grid` is the number of axes of programs. What is read and written has one axis for all of them.
+    """
 
     offset: int
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+    grid: int = 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the elements: (programs or 1, *lanes)."""
+        return self.sizes if self.grid == 1 else (prod(self.sizes[: self.grid]), *self.sizes[self.grid :])
 
     def of(self, memory: torch.Tensor) -> torch.Tensor:
-        """The elements, as a view of the memory where no stride is negative."""
+        """The elements, as a view of the memory where no stride is negative and programs have one axis."""
         if min(self.strides) >= 0:
-            return memory.as_strided(self.sizes, self.strides, self.offset)
-        return self._forward(memory).flip(self._backward)
+            found = memory.as_strided(self.sizes, self.strides, self.offset)
+        else:
+            found = self._forward(memory).flip(self._backward)
+        return found if self.grid == 1 else found.reshape(self.shape)
 
     def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
+        if self.grid > 1:
+            values = values.expand(self.shape).reshape(self.sizes)
         if min(self.strides) >= 0:
             memory.as_strided(self.sizes, self.strides, self.offset).copy_(values)
         else:
@@ -52,11 +66,11 @@ class Strided:
         found = torch.full([1] * rank, self.offset)
         for axis, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
             found = found + (torch.arange(size) * stride).reshape([size if i == axis else 1 for i in range(rank)])
-        return found
+        return found.reshape(self.shape)
 
     def for_each(self, programs: int) -> Strided:
         """With every program's lanes, also where they are the same for all."""
-        if self.sizes[0] == programs:
+        if self.grid > 1 or self.sizes[0] == programs:
             return self
         return Strided(self.offset, (programs, *self.sizes[1:]), (0, *self.strides[1:]))
 
@@ -66,13 +80,14 @@ class Strided:
 
     def in_bytes(self, size: int) -> Strided:
         """All bytes of each element."""
-        return Strided(self.offset * size, (*self.sizes, size), (*(stride * size for stride in self.strides), 1))
+        strides = (*(stride * size for stride in self.strides), 1)
+        return Strided(self.offset * size, (*self.sizes, size), strides, self.grid)
 
     def in_cells(self, factor: int) -> Strided:
         """The first cell of each element, in a memory whose cells are `factor` times smaller."""
         if factor == 1:
             return self
-        return Strided(self.offset * factor, self.sizes, tuple(stride * factor for stride in self.strides))
+        return Strided(self.offset * factor, self.sizes, tuple(stride * factor for stride in self.strides), self.grid)
 
     @property
     def bounds(self) -> tuple[int, int]:

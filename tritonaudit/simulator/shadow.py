@@ -170,7 +170,7 @@ def _numbers(programs: Programs, cells: Selection) -> torch.Tensor:
 
 def _lanes(per_program: torch.Tensor, cells: Selection) -> torch.Tensor:
     """What each program has, in all of its lanes; of lanes that are all programs', what the last has."""
-    shape = cells.sizes if isinstance(cells, Strided) else tuple(cells.index.shape)
+    shape = cells.shape if isinstance(cells, Strided) else tuple(cells.index.shape)
     column = per_program.reshape(-1, *([1] * (len(shape) - 1)))
     return column.expand(shape) if shape[0] == len(per_program) else column[-1:].expand(shape)
 
