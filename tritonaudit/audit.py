@@ -11,7 +11,7 @@ from tritonaudit.engine import check
 from tritonaudit.finding import Audit
 from tritonaudit.report.section import Section
 
-RUN_PARTS = frozenset(("correctness", "memory"))
+RUN_PARTS = frozenset(("correctness", "memory", "stability"))
 
 
 @dataclass(frozen=True)

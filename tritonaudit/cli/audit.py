@@ -13,7 +13,7 @@ from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
 from tritonaudit.report import render
 
-_STAGES = ("source", "compile", "correctness", "memory")
+_STAGES = ("source", "compile", "correctness", "memory", "stability")
 _SECONDS = 30.0
 
 

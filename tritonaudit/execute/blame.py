@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
@@ -31,6 +32,15 @@ def users_place(error: BaseException) -> tuple[str, int | None] | None:
     installed = _installed()
     written = [place for place in _frames(error) if not place[0].startswith(installed)]
     return written[-1] if written else None
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the user's own `raise` or `assert` says it, and nothing that their code called."""
+    frames = _frames(error)
+    place = users_place(error)
+    if place is None or not frames or frames[-1] != place or place[1] is None:
+        return False
+    return linecache.getline(place[0], place[1]).lstrip().startswith(("raise ", "assert ", "assert("))
 
 
 def exit_described(error: SystemExit) -> str:

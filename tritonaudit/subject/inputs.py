@@ -14,6 +14,9 @@ from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tens
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
+_NUMBERS = {"zeros": 0.0, "ones": 1.0}
+_ROWS, _SHIFT = " rows", "+normal"
+
 
 def make_inputs(subject: Subject, case: Case) -> Arguments:
     """The arguments, positional and by keyword, that a case gives the subject; the same whenever they are made.
@@ -141,13 +144,26 @@ def _floats(case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Ten
         values = torch.randn(shape, dtype=wide, device=case.device)
     elif case.fill == "alternating":
         values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
+    elif case.fill.endswith(_ROWS):
+        values = torch.randn(shape, dtype=wide, device=case.device)
+        values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
+    elif case.fill.endswith(_SHIFT):
+        values = torch.randn(shape, dtype=wide, device=case.device) + float(case.fill.removesuffix(_SHIFT))
     else:
-        number = {"zeros": 0.0, "ones": 1.0}.get(case.fill)
-        values = torch.full(shape, float(case.fill) if number is None else number, dtype=wide, device=case.device)
-    if case.fill != "inf" and case.fill != "-inf":
-        limit = torch.finfo(dtype).max
-        values = values.clamp(-limit, limit)
-    return values.to(dtype)
+        numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
+        values = _repeated(numbers, shape, wide, case.device)
+    limit = torch.finfo(dtype).max
+    return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
+
+
+def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
+    """The numbers one after the other, along each row anew."""
+    given = torch.tensor(numbers, dtype=dtype, device=device)
+    if len(numbers) == 1:
+        return given.expand(shape).clone()
+    size = shape[-1] if shape else 1
+    row = given.repeat(-(-size // len(numbers)))[:size]
+    return row.expand(shape).clone() if shape else row.reshape(())
 
 
 def _laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
-from tritonaudit.execute.blame import described, users_place
+from tritonaudit.execute.blame import described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -28,6 +28,8 @@ _ORDERS: tuple[str | int, ...] = ("reverse", 1)
 """In which the programs run once more, after their own order."""
 _EDGE = 8
 """The part of an axis, one in so many, that counts as its boundary."""
+_NEAR_OVERFLOW = frozenset(("1e38",))
+"""Of such numbers not even two have a sum in float32: whether that matters is for people to say."""
 _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
@@ -87,10 +89,14 @@ def _failed(subject: Subject, case: Case, called: Called) -> CaseOutcome:
     error = called.error
     assert error is not None
     every = _RESULTS | _CALLS | memory.SYMPTOMS
+    reason = ""
     if isinstance(error, NotSimulated):
-        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, str(error)) for symptom in sorted_(every)))
-    if subject.reference is not None and not (found := references(subject, called.given, case.seed)).same:
-        reason = f"the wrapper and the reference both refuse the case: {found.reason}"
+        reason = str(error)
+    elif is_refusal(error):
+        reason = f"the wrapper refuses the case: {described(error)}"
+    elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
+        reason = f"the wrapper and the reference both fail: {found.reason}"
+    if reason:
         return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
     is_empty = 0 in case.sizes.values()
     sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
@@ -129,7 +135,7 @@ def _returned(subject: Subject, case: Case, called: Called) -> CaseOutcome:
     checked = _CALLS | memory.SYMPTOMS
     if subject.reference is None:
         return _unjudged(case, checked, sightings, "the subject has no reference")
-    found = references(subject, called.given, case.seed)
+    found = references(subject, called.given, case)
     if not found.same:
         return _unjudged(case, checked, sightings, found.reason)
     if len(found.same) != len(called.results):
@@ -137,7 +143,7 @@ def _returned(subject: Subject, case: Case, called: Called) -> CaseOutcome:
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))
         return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
     judged = list(_judged(called.results, found))
-    sightings += [one for each in judged for one in _wrong(subject, called, each)]
+    sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=_closeness(judged))
 
 
@@ -185,7 +191,7 @@ def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
         yield _Judged(result, precise, judge(result.tensor, precise, same, perturbed))
 
 
-def _wrong(subject: Subject, called: Called, judged: _Judged) -> Iterator[Sighting]:
+def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:
     status = judged.judgement.status
     if status is Status.PASS:
         return
@@ -197,7 +203,8 @@ def _wrong(subject: Subject, called: Called, judged: _Judged) -> Iterator[Sighti
     else:
         symptom = Symptom.WRONG_RESULT
     text = f"{judged.result.name}: {judged.judgement.reason}"
-    yield Sighting(symptom, kernel, place, text, status is Status.FAIL)
+    is_near_overflow = symptom is Symptom.NEW_NON_FINITE and case.fill in _NEAR_OVERFLOW
+    yield Sighting(symptom, kernel, place, text, status is Status.FAIL and not is_near_overflow)
 
 
 def _is_at_boundary(judged: _Judged) -> bool:

@@ -13,7 +13,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
-from tritonaudit.suites.journal import Record
+from tritonaudit.suites.journal import Ended, Record
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.witness import witness_of
 
@@ -51,7 +51,7 @@ def gather(path: Path, subject: str, record: Record, deaths: Sequence[Killed]) -
         subject,
         trials,
         tuple(_kernels(path, subject, trials)),
-        tuple(_outcomes(place, trials)),
+        (*_outcomes(place, trials), *_named_outcomes(place, record.ended)),
         left_out,
     )
 
@@ -106,6 +106,21 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome]) -> Iterator[Outcome]:
             yield Outcome(symptom.value, place, Status.PASS, _counted(checked), _also(reasons))
         elif reasons:
             yield Outcome(symptom.value, place, Status.NOT_RUN, reason=reasons[0])
+
+
+def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
+    """What the trials that have a name of their own came to, name by name."""
+    for check in dict.fromkeys(entry.trial.check for entry in ended if ": " in entry.trial.check):
+        found = [entry.outcome for entry in ended if entry.trial.check == check]
+        sightings = [sighting for outcome in found for sighting in outcome.sightings]
+        reasons = [reason for outcome in found for _, reason in outcome.unchecked]
+        if sightings:
+            status = Status.FAIL if any(one.is_certain for one in sightings) else Status.WARN
+            yield Outcome(check, place, status, _counted(len(found)), sightings[0].text)
+        elif all(outcome.unchecked for outcome in found):
+            yield Outcome(check, place, Status.NOT_RUN, reason=reasons[0])
+        else:
+            yield Outcome(check, place, Status.PASS, _counted(len(found)), _also(reasons))
 
 
 def _counted(cases: int) -> str:

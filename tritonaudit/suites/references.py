@@ -5,8 +5,9 @@ Imports torch: for processes in which user code runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torch.utils._pytree import tree_map
 
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call
-from tritonaudit.subject.model import Subject
+from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.tolerance import DRAWS
 
@@ -38,8 +39,9 @@ class References:
     reason: str = ""
 
 
-def references(subject: Subject, given: Arguments, seed: int) -> References:
-    """What the subject's reference, which it has, gives for the arguments."""
+def references(subject: Subject, given: Arguments, case: Case) -> References:
+    """What the subject's reference, which it has, gives for the arguments of a case."""
+    seed = case.seed
     try:
         same = _results(subject, copied(given), seed)
     except Exception as error:
@@ -47,11 +49,17 @@ def references(subject: Subject, given: Arguments, seed: int) -> References:
     try:
         with InDouble():
             precise = _results(subject, in_double(given), seed)
-            perturbed = tuple(_results(subject, off_by_a_rounding(given, draw), seed) for draw in range(DRAWS))
+            noises = _noises(has_equals=case.fill != "normal")
+            perturbed = tuple(_results(subject, off_by_a_rounding(given, noise), seed) for noise in noises)
     except Exception as error:
         precise, perturbed = tuple(_wide(tensor) for tensor in same), ()
         return References(precise, same, perturbed, f"the reference in float64 {described(error)}")
     return References(precise, same, perturbed)
+
+
+def _noises(*, has_equals: bool) -> Iterator[Noise]:
+    for draw in range(DRAWS):
+        yield Noise(draw, _SHARED[draw % len(_SHARED)] if has_equals else Shared.NOTHING)
 
 
 def in_double(arguments: Arguments) -> Arguments:
@@ -59,13 +67,36 @@ def in_double(arguments: Arguments) -> Arguments:
     return _converted(arguments, lambda tensor: tensor.double())
 
 
-def off_by_a_rounding(arguments: Arguments, draw: int) -> Arguments:
+class Shared(Enum):
+    """Which numbers of a tensor are off by the same: where they are equal, so are the errors of computing with them."""
+
+    NOTHING = 0
+    ROWS = 1
+    COLUMNS = 2
+
+
+_SHARED = (Shared.NOTHING, Shared.ROWS, Shared.COLUMNS, Shared.NOTHING)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """By how much each number is off: a draw of random numbers, and which of them are the same."""
+
+    draw: int
+    shared: Shared = Shared.NOTHING
+
+
+def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
     """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
-    generator = torch.Generator().manual_seed(draw)
+    generator = torch.Generator().manual_seed(noise.draw)
 
     def off(tensor: torch.Tensor) -> torch.Tensor:
-        noise = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
-        return tensor.double() * (1 + _ROUNDING * noise)
+        shape = list(tensor.shape)
+        if noise.shared is Shared.ROWS and shape:
+            shape[:-1] = [1] * (len(shape) - 1)
+        elif noise.shared is Shared.COLUMNS and shape:
+            shape[-1] = 1
+        return tensor.double() * (1 + _ROUNDING * torch.randn(shape, generator=generator, dtype=torch.float64))
 
     return _converted(arguments, off)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from tritonaudit.finding import Severity
+from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit
 from tritonaudit.suites.facts import RunKernel, Seen
 
 
 def hit(seen: Seen, message: str, remedy: str) -> Hit:
-    """The finding for what was seen, with its witness; a warning where it may be harmless."""
-    severity = None if seen.is_certain else Severity.WARNING
-    return Hit(seen.span, message, remedy, severity, witness=seen.witness)
+    """The finding for what was seen, with its witness; a warning of low confidence where it may be harmless."""
+    if seen.is_certain:
+        return Hit(seen.span, message, remedy, witness=seen.witness)
+    return Hit(seen.span, message, remedy, Severity.WARNING, Confidence.LOW, witness=seen.witness)
 
 
 def cases(run: RunKernel, seen: Seen) -> str:

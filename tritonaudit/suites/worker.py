@@ -13,11 +13,11 @@ from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.axes import AxisValue
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Journal, Stopped, Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.stability import endure, stability_cases
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
@@ -27,18 +27,25 @@ CASE_SECONDS = 20.0
 _SLOWER = 50
 """So many times longer than any case before it: then it hangs."""
 _REPEATED_EVERY = 6
+_CALLS_FIRST = 24
+"""Ordinary cases before the hardships: the rest of them follow."""
+STABILITY = "stability"
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
 
 
 @dataclass(frozen=True)
 class SubjectTask:
-    """A subject of a file, by its name, and so many seconds for it; `journal` is the file of what is known already."""
+    """A subject of a file, by its name, and so many seconds and cases for it.
+
+    `journal` is the file of what is known already.
+    """
 
     path: Path
     subject: str
     seconds: float
     journal: Path
+    most_cases: int | None = None
 
 
 _device: Device | None = None
@@ -107,19 +114,24 @@ class _Audit:
         blocks = sorted({size for outcome in self.outcomes for size in outcome.blocks})
         plan = audit_cases(self.subject, blocks)
         done = 0
-        for number, case in enumerate(plan.cases):
+        for number, case in enumerate(plan.cases[: self.task.most_cases]):
             if self.left <= 0:
                 break
             self._call(case)
             if number % _REPEATED_EVERY == 0:
                 self._try("repeat", case, self._repeat)
             done = number + 1
+            if number == _CALLS_FIRST:
+                self._endure()
+        self._endure()
         self._configs(plan)
-        self.journal.add(Stopped(tuple(_left_out(plan, done))))
+        reason = "the time was spent" if done != self.task.most_cases else "no more were asked for"
+        self.journal.add(Stopped(tuple(_left_out(plan, done, reason))))
 
     def _configs(self, plan: Plan) -> None:
-        """Each further config of an autotuner, on two cases: the audit's other calls take the first one."""
-        for case in plan.cases[:2]:
+        """Each further config of an autotuner, on an ordinary case and two sizes: other calls take the first config."""
+        dtypes = len(self.subject.dtypes)
+        for case in (*plan.cases[:1], *plan.cases[dtypes : dtypes + 2]):
             labels = {config for outcome in self.outcomes if outcome.case == case for config in outcome.configs}
             number = 1
             while labels and self.left > 0:
@@ -128,6 +140,12 @@ class _Audit:
                     break
                 labels |= set(outcome.configs)
                 number += 1
+
+    def _endure(self) -> None:
+        """The hardships that were not tried before."""
+        for name, case in stability_cases(self.subject):
+            if self.left > 0:
+                self._try(f"{STABILITY}: {name}", case, self._endured)
 
     def _call(self, case: Case) -> None:
         self._try("call", case, self._examine)
@@ -193,6 +211,9 @@ class _Audit:
 
         return examine(self.device, self.subject, case, config)
 
+    def _endured(self, case: Case) -> CaseOutcome:
+        return endure(self.device, self.subject, case)
+
     def _repeat(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.correctness import repeat
 
@@ -204,13 +225,9 @@ def _unknown(case: Case, reason: str) -> CaseOutcome:
     return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in Symptom))
 
 
-def _left_out(plan: Plan, done: int) -> Iterator[tuple[str, str]]:
-    yield from ((_said(left.value), left.reason) for left in plan.left_out)
+def _left_out(plan: Plan, done: int, reason: str) -> Iterator[tuple[str, str]]:
+    yield from ((str(left.value), left.reason) for left in plan.left_out)
     if done < len(plan.cases):
-        missed = ", ".join(map(_said, plan.uncovered(done)))
+        missed = ", ".join(map(str, plan.uncovered(done)))
         with_it = f", {missed} in none before" if missed else ""
-        yield f"{len(plan.cases) - done} of {len(plan.cases)} cases{with_it}", "the time was spent"
-
-
-def _said(value: AxisValue) -> str:
-    return f"{value.axis}={value.value}"
+        yield f"{len(plan.cases) - done} of {len(plan.cases)} cases{with_it}", reason

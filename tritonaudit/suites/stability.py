@@ -1,0 +1,70 @@
+"""Inputs on which numerics break that look right on ordinary ones, and what a subject makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.axes import axes_of
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.outcome import CaseOutcome
+
+if TYPE_CHECKING:
+    from tritonaudit.suites.calling import Device
+
+_NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
+
+
+@dataclass(frozen=True)
+class Hardship:
+    """A fill that is hard on some way of computing, which `name` says; the numbers in it reach up to `largest`."""
+
+    name: str
+    fill: str
+    largest: float
+
+
+HARDSHIPS = (
+    Hardship("exp overflow", "100,200,300", 300.0),
+    Hardship("exp underflow", "-100,-200,-300", 300.0),
+    Hardship("product overflow", "2", 2.0),
+    Hardship("small products", "0.5", 0.5),
+    Hardship("cancellation", "10000000000,10000000001", 1e10 + 1),
+    Hardship("cancellation in 16 bits", "1000,1001", 1001.0),
+    Hardship("alternating sums", "1e8,-1e8,1", 1e8),
+    Hardship("alternating sums in 16 bits", "10000,-10000,1", 1e4),
+    Hardship("rows wholly masked", "-inf rows", 0.0),
+    Hardship("rows of zeros", "0 rows", 0.0),
+    Hardship("ties", "3", 3.0),
+    Hardship("large decay", "-10000", 1e4),
+    Hardship("a large mean", "1000+normal", 1e3),
+)
+_LARGEST = {"float16": 65504.0}
+
+
+def stability_cases(subject: Subject) -> Iterator[tuple[str, Case]]:
+    """The hardships by name, each with every dtype that can hold it, in sizes of about a thousand.
+
+    There are none where a function makes the inputs, which need not heed the case.
+    """
+    if callable(subject.inputs):
+        return
+    axes = axes_of(subject, ())
+    sizes = {axis.name: int(axis.ordinary) for axis in axes.sizes}
+    for hardship in HARDSHIPS:
+        for dtype in subject.dtypes:
+            if hardship.largest <= _LARGEST.get(dtype, float("inf")):
+                yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
+
+
+def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
+    """Try a hardship: an error beyond what the conditioning of the problem explains is instability."""
+    from tritonaudit.suites.correctness import examine
+
+    outcome = examine(device, subject, case)
+    sightings = tuple(replace(one, symptom=Symptom.UNSTABLE) for one in outcome.sightings if one.symptom in _NUMERIC)
+    checked = frozenset((Symptom.UNSTABLE,)) if outcome.checked & _NUMERIC else frozenset[Symptom]()
+    unchecked = tuple((Symptom.UNSTABLE, reason) for symptom, reason in outcome.unchecked if symptom in _NUMERIC)[:1]
+    return replace(outcome, checked=checked, sightings=sightings, unchecked=unchecked)
