@@ -138,7 +138,9 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
         facts = _facts(module)
     except Unsupported as error:
         raise NotSimulated(error, None) from None
-    tensors = [(place, one.name, one.value) for place, one in enumerate(arguments) if torch.is_tensor(one.value)]
+    tensors = [
+        (place, one.name, one.value) for place, one in enumerate(arguments) if isinstance(one.value, torch.Tensor)
+    ]
     space = address_space(tensors, facts.written, run.undefined, facts.cell, run.is_partial)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None

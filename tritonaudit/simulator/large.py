@@ -32,7 +32,7 @@ _WRAPPED, _ABOVE, _BELOW = 1, 2, 4
 
 def has_absent(arguments: Sequence[Argument]) -> bool:
     """Whether a tensor among them has no memory."""
-    return any(torch.is_tensor(one.value) and is_absent(one.value) for one in arguments)
+    return any(isinstance(one.value, torch.Tensor) and is_absent(one.value) for one in arguments)
 
 
 def execute_large(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:

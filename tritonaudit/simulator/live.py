@@ -15,7 +15,7 @@ from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import ttgir_of
-from tritonaudit.simulator.ir import Module, Type
+from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.large import execute_large, has_absent
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
@@ -95,8 +95,7 @@ def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[Argument]
         if name in bound and name not in gone:
             kinds = literal_eval(kind) if kind.startswith("(") else kind
             for value in _leaves(bound[name], kinds):
-                types = [kernel.types[number] for number in kernel.arguments[len(found) :]]
-                found += [_argument(name, one) for one in _passed(value, types)]
+                found += [_argument(name, one) for one in _passed(value, kernel, len(found))]
     return found
 
 
@@ -109,25 +108,26 @@ def _leaves(value: Any, kind: Any) -> Iterator[Any]:
         yield value
 
 
-def _passed(value: Any, types: Sequence[Type]) -> Sequence[Any]:
-    """A value as the program takes it, whose next parameters have these types.
+def _passed(value: Any, kernel: Function, place: int) -> Sequence[Any]:
+    """A value as the program takes it, from its parameter at that place on.
 
     A descriptor comes as its tensor, sizes and strides, its flags, which depend on the version, and sizes and strides
     once more.
     """
     tensor = _tensor(value)
-    if not hasattr(value, "block_shape"):
+    if tensor is value or not hasattr(value, "block_shape"):
         return [tensor]
     layout = [*value.shape, *value.strides]
     known = [getattr(value, "padding", None) == "nan", bool(getattr(value, "round_f32_to_tf32", False))]
-    behind = [type.element for type in types[1 + len(layout) : 1 + len(layout) + len(known)]]
+    flags_at = place + 1 + len(layout)
+    behind = [kernel.types[number].element for number in kernel.arguments[flags_at : flags_at + len(known)]]
     flags = [flag for flag, element in zip(known, behind, strict=False) if element == "i1"]
     return [tensor, *layout, *flags, *layout]
 
 
 def _argument(name: str, value: Any) -> Argument:
     """A value under its parameter's name. For a pointer Triton takes whatever has a `data_ptr`."""
-    if isinstance(value, torch.Tensor) or not hasattr(value, "data_ptr"):
+    if isinstance(value, (torch.Tensor, int, float)) or not hasattr(value, "data_ptr"):
         return Argument(name, value)
     for held in (one for one in vars(value).values() if isinstance(one, torch.Tensor)):
         storage = held.untyped_storage()
@@ -138,6 +138,6 @@ def _argument(name: str, value: Any) -> Argument:
 
 def _tensor(value: Any) -> Any:
     """What a descriptor describes, and what a tensor of another type is a view of."""
-    while not isinstance(value, torch.Tensor) and hasattr(value, "base"):
+    while not isinstance(value, (torch.Tensor, int, float)) and hasattr(value, "base"):
         value = value.base
     return value
