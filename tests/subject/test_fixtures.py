@@ -1,4 +1,4 @@
-"""The subjects of fixtures/subjects give what their references give."""
+"""The subjects of fixtures/subjects give what their references give, but for the one with a planted bug."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ Autotuner._bench = lambda *_, **__: [1.0, 1.0, 1.0]  # there is no GPU to measur
 
 for path in subject_files(sorted(Path("fixtures/subjects").rglob("*.py"))):
     for subject in load_subjects(path):
+        if (path.parent.name, subject.name) == ("softmax_tail", "softmax"):
+            continue
         sizes = dict(zip(subject.dimensions, (3, 7, 5)))
         for layout in [Layout.CONTIGUOUS] if callable(subject.inputs) or subject.mutates else Layout:
             case = Case(sizes, layout=layout, device="cpu")
@@ -61,6 +63,7 @@ def test_every_subject_agrees_with_its_reference() -> None:
         "layer_norm",
         "matmul",
         "softmax",
+        "repaired_softmax",
         "by_function",
         "by_offsets",
     ]
