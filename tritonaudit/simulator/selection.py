@@ -118,6 +118,11 @@ class Indexed:
     index: torch.Tensor
     kept: torch.Tensor | None = None
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the elements: (programs or 1, *lanes)."""
+        return tuple(self.index.shape)
+
     def of(self, memory: torch.Tensor) -> torch.Tensor:
         """The elements, anything where they are not meant."""
         if memory.numel() == 0:

@@ -26,17 +26,50 @@ class Conflict:
     is_earlier: bool = True
 
 
-@dataclass
-class _Touched:
-    """Between which cells all accesses so far lie."""
+_MOST_WAITING = 64
 
+
+@dataclass(eq=False)
+class _Touched:
+    """Which program touched each cell, and between which cells all of them lie.
+
+    Accesses that meet no others wait to be noted until someone asks: most are never asked for.
+    """
+
+    cells: int
     low: int = 0
     high: int = 0
+    _numbers: torch.Tensor | None = None
+    _waiting: list[tuple[Selection, Programs]] = field(default_factory=list)
 
-    def meets(self, low: int, high: int) -> bool:
+    def meets(self, cells: Selection) -> bool:
+        low, high = cells.bounds
         return self.low < high and low < self.high
 
-    def grow(self, low: int, high: int) -> None:
+    def put(self, cells: Selection, numbers: torch.Tensor) -> None:
+        cells.put(self.numbers, numbers)
+        self._grow(cells)
+
+    def put_alone(self, cells: Selection, programs: Programs) -> None:
+        """The same where the cells meet none before, nor each other."""
+        if self._numbers is None and isinstance(cells, Strided) and len(self._waiting) < _MOST_WAITING:
+            self._waiting.append((cells, programs))
+            self._grow(cells)
+        else:
+            self.put(cells, _numbers(programs, cells))
+
+    @property
+    def numbers(self) -> torch.Tensor:
+        """Of each cell that of the program, NOBODY, or SEVERAL."""
+        if self._numbers is None:
+            self._numbers = torch.full((self.cells,), NOBODY, dtype=torch.int32)
+            for cells, programs in self._waiting:
+                cells.put(self._numbers, _numbers(programs, cells))
+            self._waiting.clear()
+        return self._numbers
+
+    def _grow(self, cells: Selection) -> None:
+        low, high = cells.bounds
         if low < high:
             empty = self.low >= self.high
             self.low = low if empty else min(self.low, low)
@@ -53,12 +86,12 @@ class Shadow:
     cells: int
     is_shared: bool
     undefined: torch.Tensor | None = None
-    _writer: torch.Tensor | None = None
-    _reader: torch.Tensor | None = None
     _by_atomic: torch.Tensor | None = None
     _clock: torch.Tensor | None = None
-    _written: _Touched = field(default_factory=_Touched)
-    _read: _Touched = field(default_factory=_Touched)
+
+    def __post_init__(self) -> None:
+        self._written = _Touched(self.cells)
+        self._read = _Touched(self.cells)
 
     @property
     def is_kept(self) -> bool:
@@ -67,20 +100,15 @@ class Shadow:
 
     def read(self, cells: Selection, programs: Programs, clocks: Clocks) -> list[Conflict]:
         """Note a load, and say which lanes read what another program wrote."""
-        if not self.is_shared or len(programs.numbers) == 0:
+        if not self.is_shared or len(programs) == 0:
             return []
-        low, high = cells.bounds
         found = []
-        if self._written.meets(low, high):
+        if self._written.meets(cells):
             own = cells.for_each(len(programs))
-            writer = own.of(self._writers)
+            writer = own.of(self._written.numbers)
             bad = (writer != NOBODY) & (writer != _numbers(programs, own))
             found += self._unordered(bad, writer, own, programs, clocks, is_write=True)
-        before = cells.of(self._readers) if self._read.meets(low, high) else None
-        numbers = _numbers(programs, cells)
-        is_shared = len(programs) > 1 and numbers.shape[0] == 1
-        self._note_reader(cells, torch.full_like(numbers, SEVERAL) if is_shared else numbers, before)
-        self._read.grow(low, high)
+        self._note_readers(cells, programs)
         return found
 
     def define(self, elements: Selection, size: int) -> None:
@@ -90,29 +118,31 @@ class Shadow:
 
     def write(self, cells: Selection, programs: Programs, clocks: Clocks, *, is_atomic: bool = False) -> list[Conflict]:
         """Note a store, and say which lanes write what another program wrote or read."""
-        if not self.is_shared or len(programs.numbers) == 0:
+        if not self.is_shared or len(programs) == 0:
+            return []
+        is_written, is_read = self._written.meets(cells), self._read.meets(cells)
+        if not (is_written or is_read or is_atomic or clocks.is_kept) and cells.is_injective:
+            self._written.put_alone(cells, programs)
             return []
         numbers = _numbers(programs, cells)
-        low, high = cells.bounds
         found = []
-        if self._written.meets(low, high):
-            writer = cells.of(self._writers)
+        if is_written:
+            writer = cells.of(self._written.numbers)
             bad = (writer != NOBODY) & (writer != numbers)
             if is_atomic:
                 bad &= ~cells.of(self._atomics)
             found += self._unordered(bad, writer.clone(), cells, programs, clocks, is_write=True)
-        if self._read.meets(low, high):
-            reader = cells.of(self._readers)
+        if is_read:
+            reader = cells.of(self._read.numbers)
             bad = (reader != NOBODY) & (reader != numbers)
             found += self._unordered(bad, reader, cells, programs, clocks, is_write=False)
-        cells.put(self._writers, numbers)
+        self._written.put(cells, numbers)
         if is_atomic or self._by_atomic is not None:
             cells.fill(self._atomics, is_atomic)
         if clocks.is_kept:
             cells.put(self._clocks, _lanes(clocks.of(programs), cells))
-        self._written.grow(low, high)
         if not is_atomic and not cells.is_injective:
-            last = cells.of(self._writers)
+            last = cells.of(self._written.numbers)
             found += _kept([Conflict(True, last != numbers, last, is_earlier=False)], cells)
         return found
 
@@ -130,25 +160,22 @@ class Shadow:
             bad = bad & ~clocks.orders(others, cells.of(self._clocks) if is_write else None, programs)
         return _kept([Conflict(is_write, bad, others)], cells)
 
-    def _note_reader(self, cells: Selection, numbers: torch.Tensor, before: torch.Tensor | None) -> None:
-        if before is not None:
+    def _note_readers(self, cells: Selection, programs: Programs) -> None:
+        is_first = not self._read.meets(cells)
+        is_shared = len(programs) > 1 and cells.shape[0] == 1
+        if is_first and not is_shared and cells.is_injective:
+            self._read.put_alone(cells, programs)
+            return
+        numbers = _numbers(programs, cells)
+        if is_shared:
+            numbers = torch.full_like(numbers, SEVERAL)
+        if not is_first:
+            before = cells.of(self._read.numbers)
             numbers = torch.where((before == NOBODY) | (before == numbers), numbers, SEVERAL)
-        cells.put(self._readers, numbers)
+        self._read.put(cells, numbers)
         if not cells.is_injective:
-            after = cells.of(self._readers)
-            cells.put(self._readers, torch.where(after == numbers, after, SEVERAL).to(torch.int32))
-
-    @property
-    def _writers(self) -> torch.Tensor:
-        if self._writer is None:
-            self._writer = torch.full((self.cells,), NOBODY, dtype=torch.int32)
-        return self._writer
-
-    @property
-    def _readers(self) -> torch.Tensor:
-        if self._reader is None:
-            self._reader = torch.full((self.cells,), NOBODY, dtype=torch.int32)
-        return self._reader
+            after = cells.of(self._read.numbers)
+            self._read.put(cells, torch.where(after == numbers, after, SEVERAL).to(torch.int32))
 
     @property
     def _atomics(self) -> torch.Tensor:
@@ -170,7 +197,7 @@ def _numbers(programs: Programs, cells: Selection) -> torch.Tensor:
 
 def _lanes(per_program: torch.Tensor, cells: Selection) -> torch.Tensor:
     """What each program has, in all of its lanes; of lanes that are all programs', what the last has."""
-    shape = cells.shape if isinstance(cells, Strided) else tuple(cells.index.shape)
+    shape = cells.shape
     column = per_program.reshape(-1, *([1] * (len(shape) - 1)))
     return column.expand(shape) if shape[0] == len(per_program) else column[-1:].expand(shape)
 
