@@ -1,4 +1,4 @@
-"""The findings as JSON; `findings.schema.json` beside this module describes it."""
+"""The findings as JSON: `findings.schema.json` beside this module describes them, `audit.schema.json` all of an audit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Witness
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 
@@ -34,12 +34,17 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "kernel": finding.kernel,
         "remedy": finding.remedy,
         "related": [_related(related) for related in finding.related],
+        "witness": None if finding.witness is None else _witness(finding.witness),
         "fingerprint": finding.fingerprint,
     }
 
 
 def _related(related: Related) -> dict[str, Any]:
     return {"message": related.message, "path": related.path, **_place(related.span)}
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {"description": witness.description, "command": witness.command}
 
 
 def _place(span: Span) -> dict[str, int]:

@@ -74,6 +74,9 @@ def _message(finding: Finding, related: tuple[Related, ...]) -> str:
     parts = [_prose(finding.message)]
     if finding.remedy:
         parts.append(_prose(finding.remedy))
+    if finding.witness:
+        command = f" ({finding.witness.command})" if finding.witness.command else ""
+        parts.append(_prose(f"Witness: {finding.witness.description}{command}"))
     if related:
         links = (f"[{_link_text(place.message)}]({number})" for number, place in enumerate(related, 1))
         parts.append(f"See {', '.join(links)}.")
