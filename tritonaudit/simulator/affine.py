@@ -101,17 +101,33 @@ Number: TypeAlias = "int | Progression | torch.Tensor"
 """The same, where integers that grow evenly from program to program may be kept as a progression."""
 
 
+_FEW = 256
+"""Numbers, so few that to look at them in Python is quicker than to ask torch."""
+
+
 def progression_of(numbers: torch.Tensor) -> int | Progression | None:
     """Integers, of shape (programs,), as one integer or a progression; None where they are neither."""
-    if not len(numbers):
+    count = len(numbers)
+    if not count:
         return None
-    first = int(numbers[0])
-    if len(numbers) == 1:
-        return first
-    step = int(numbers[1]) - first
-    if len(numbers) > 2 and not bool((numbers.diff() == step).all()):
+    first, *following = numbers[:2].tolist()
+    step = following[0] - first if following else 0
+    if count <= _FEW:
+        is_even = numbers.tolist() == [first + step * place for place in range(count)]
+    else:
+        is_even = bool((numbers.diff() == step).all())
+    if not is_even:
         return None
-    return Progression(first, (step,), (len(numbers),)) if step else first
+    return Progression(first, (step,), (count,)) if step else first
+
+
+def _edges(numbers: torch.Tensor) -> tuple[int, int]:
+    """The least and the greatest of integers, of shape (programs,)."""
+    if len(numbers) <= _FEW:
+        listed = numbers.tolist()
+        return min(listed), max(listed)
+    low, high = torch.aminmax(numbers)
+    return int(low), int(high)
 
 
 def base_of(number: Number) -> Base:
@@ -156,7 +172,7 @@ class Affine:
         """The same integer in all lanes of a program; one for all programs where the tensor holds one."""
         if base.numel() == 1:
             return Affine.uniform(int(base), shape)
-        low, high = (int(edge) for edge in torch.aminmax(base))
+        low, high = _edges(base)
         if low == high:
             return Affine.uniform(low, shape)
         return Affine(base.to(torch.int64), (0,) * len(shape), shape, low, high)
@@ -225,7 +241,7 @@ class Affine:
         """The same with the tightest bounds."""
         if not isinstance(self.number, torch.Tensor):
             return self
-        low, high = (int(edge) for edge in torch.aminmax(self.number))
+        low, high = _edges(self.number)
         return Affine(self.number, self.strides, self.shape, low, high)
 
     def plus(self, other: Affine) -> Affine:

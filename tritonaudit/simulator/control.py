@@ -232,7 +232,8 @@ def rounds_of(start: Affine, stop: Affine, step: Affine, programs: int) -> int |
 
 def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Value, ...]:
     """Execute each block for the programs that come to it, when no more can come: no branch leads back."""
-    waiting: dict[int, list[_Group]] = {0: [_Group(torch.arange(len(frame.programs)), ())]}
+    everyone = torch.arange(len(frame.programs))
+    waiting: dict[int, list[_Group]] = {0: [_Group(everyone, ())]}
     returned: list[_Group] = []
     ends = [block.operations[-1] for block in blocks if block.operations[-1].name in _RETURNS]
     types = [frame.type(value) for value in ends[0].operands] if ends else []
@@ -243,13 +244,12 @@ def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Val
         seen.add(number)
         if not arrived:
             continue
-        places = torch.cat([group.places for group in arrived])
-        inner = frame.subset(places)
+        places = arrived[0].places if len(arrived) == 1 else torch.cat([group.places for group in arrived])
+        inner = frame if torch.equal(places, everyone) else frame.part(places)
         if number:
             inner.set(block.arguments, _arrived(arrived, [frame.type(argument) for argument in block.arguments]))
         for operation in block.operations[:-1]:
             machine.execute(operation, inner)
-        _publish(block, inner, frame)
         last = block.operations[-1]
         if last.name in _RETURNS:
             returned.append(_Group(places, tuple(inner.operands(last))))
@@ -299,15 +299,6 @@ def _arrived(groups: Sequence[_Group], types: Sequence[Type]) -> tuple[Value, ..
         _Group(torch.arange(start, start + len(g.places)), g.values) for start, g in zip(starts, groups, strict=False)
     ]
     return _united(lined, types, starts[-1])
-
-
-def _publish(block: Block, inner: Frame, frame: Frame) -> None:
-    """Let later blocks see what some programs computed; for the others it has no meaning and no use."""
-    assert inner.places is not None
-    for number in (*block.arguments, *(result for operation in block.operations for result in operation.results)):
-        if number in inner.values:
-            part = (inner.places, inner.values[number])
-            frame.values[number] = merged([part], frame.type(number), len(frame.programs))
 
 
 def _branches(machine: Machine, last: Operation, frame: Frame) -> list[tuple[int, tuple[int, ...], torch.Tensor]]:

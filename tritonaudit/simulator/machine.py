@@ -14,7 +14,7 @@ from tritonaudit.simulator.ir import Block, Function, Location, Module, Operatio
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.turns import Turns
-from tritonaudit.simulator.values import Value, mask_tensor
+from tritonaudit.simulator.values import Value, mask_tensor, merged
 
 
 class NotSimulated(Exception):
@@ -29,7 +29,8 @@ class NotSimulated(Exception):
 class Frame:
     """A function being executed for some programs; those of a branch take what they need from the frame around it.
 
-    `has_lanes` says that its scalars stand for many, as in the region of a reduction.
+    `has_lanes` says that its scalars stand for many, as in the region of a reduction. `parts` are the frames of blocks
+    that some of its programs went through: what these computed has no meaning and no use for the others.
     """
 
     function: Function
@@ -38,14 +39,22 @@ class Frame:
     outer: Frame | None = None
     places: torch.Tensor | None = None
     has_lanes: bool = False
+    parts: list[Frame] = field(default_factory=list)
 
     def __getitem__(self, number: int) -> Value:
         found = self.values.get(number)
         if found is None:
-            if self.outer is None or self.places is None:
-                raise KeyError(f"%{number}")
-            found = self.values[number] = self.outer[number].take(self.places)
+            found = self.values[number] = self._elsewhere(number)
         return found
+
+    def _elsewhere(self, number: int) -> Value:
+        """A value that was computed in a part, or in the frame around."""
+        for part in self.parts:
+            if number in part.values and part.places is not None:
+                return merged([(part.places, part.values[number])], self.type(number), len(self.programs))
+        if self.outer is None or self.places is None:
+            raise KeyError(f"%{number}")
+        return self.outer[number].take(self.places)
 
     def type(self, number: int) -> Type:
         return self.function.types[number]
@@ -74,6 +83,12 @@ class Frame:
     def subset(self, places: torch.Tensor) -> Frame:
         """For the programs at these places only."""
         return Frame(self.function, self.programs.take(places), {}, self, places)
+
+    def part(self, places: torch.Tensor) -> Frame:
+        """The same, for a block whose values later ones may use."""
+        found = self.subset(places)
+        self.parts.append(found)
+        return found
 
 
 @dataclass(eq=False)

@@ -84,8 +84,8 @@ def in_order(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
         return (_product(a.double(), b.double()) + c).to(torch.float32)
     shape = torch.broadcast_shapes((*a.shape[:-1], 1), (*b.shape[:-2], 1, b.shape[-1]), c.shape)
     total = c.expand(shape).clone()
-    for k in range(a.shape[-1]):
-        total.addcmul_(a[..., k : k + 1], b[..., k : k + 1, :])
+    for column, row in zip(a.unsqueeze(-1).unbind(-2), b.unsqueeze(-2).unbind(-3), strict=True):
+        total.addcmul_(column, row)
     return total
 
 
