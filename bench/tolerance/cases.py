@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import torch
@@ -24,6 +25,14 @@ ALL = ("float32", "float16", "bfloat16")
 HALVES = ("float16", "bfloat16")
 WIDE = ("float32",)
 Inputs = Sequence[torch.Tensor]
+
+
+class Part(Enum):
+    """What a kernel was to our limits."""
+
+    CHOSEN_ON = "the half on which limits were chosen"
+    HELD_BACK = "the half held back"
+    LATER = "added when the limits were fixed"
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,7 @@ class Operation:
     reference: Callable[..., torch.Tensor]
     launch: Callable[[Inputs, torch.Tensor, dict[str, Any]], Launch]
     ways: Sequence[Way]
+    is_later: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,9 +89,12 @@ class Trial:
         return f"{self.operation.name}: {self.way.name}"
 
     @property
-    def is_held_back(self) -> bool:
-        """Whether it belongs to the half on which limits are not chosen, which its kernel's name decides."""
-        return hashlib.sha256(self.kernel_name.encode()).digest()[0] % 2 == 1
+    def part(self) -> Part:
+        """Decided by the kernel's name, whatever the dtype."""
+        if self.operation.is_later:
+            return Part.LATER
+        is_even = hashlib.sha256(self.kernel_name.encode()).digest()[0] % 2 == 0
+        return Part.CHOSEN_ON if is_even else Part.HELD_BACK
 
     def inputs(self) -> Inputs:
         torch.manual_seed(0)
@@ -118,7 +131,9 @@ def _randn(*shape: int, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
 
 def _flat(kernel: Any) -> Callable[[Inputs, torch.Tensor, dict[str, Any]], Launch]:
     def launch(inputs: Inputs, out: torch.Tensor, constants: dict[str, Any]) -> Launch:
-        return Launch(kernel, (triton.cdiv(out.numel(), 1024),), (*inputs, out, out.numel()), {"BLOCK": 1024, **constants})
+        return Launch(
+            kernel, (triton.cdiv(out.numel(), 1024),), (*inputs, out, out.numel()), {"BLOCK": 1024, **constants}
+        )
 
     return launch
 
@@ -359,6 +374,8 @@ _ROW_SUM = Operation(
         _wrong("first element", SUM=_FLOAT32),
     ],
 )
+
+
 def _in_order(inputs: Inputs, out: torch.Tensor, constants: dict[str, Any]) -> Launch:
     rows, columns = inputs[0].shape
     return Launch(k.sequential_sum_kernel, (rows,), (*inputs, out, columns), constants)
@@ -523,7 +540,9 @@ def _attention(is_causal: bool) -> Callable[..., Launch]:
         heads, length, head = inputs[0].shape
         own = {"BLOCK": 16, "HEAD": head, "CAUSAL": is_causal, **constants}
         scale = own.pop("scale", 1 / math.sqrt(head))
-        return Launch(k.attention_kernel, (triton.cdiv(length, own["BLOCK"]), heads), (*inputs, out, scale, length), own)
+        return Launch(
+            k.attention_kernel, (triton.cdiv(length, own["BLOCK"]), heads), (*inputs, out, scale, length), own
+        )
 
     return launch
 

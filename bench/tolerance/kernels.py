@@ -155,15 +155,11 @@ def online_softmax_kernel(x_ptr, out_ptr, columns, SUM: tl.constexpr, HOW: tl.co
     for start in range(0, columns, BLOCK):
         mask = start + column < columns
         x = tl.load(x_ptr + row * columns + start + column, mask=mask, other=-float("inf")).to(tl.float32)
-        tl.store(
-            out_ptr + row * columns + start + column, tl.exp(x - highest) / total.to(tl.float32), mask=mask
-        )
+        tl.store(out_ptr + row * columns + start + column, tl.exp(x - highest) / total.to(tl.float32), mask=mask)
 
 
 @triton.jit
-def layer_norm_kernel(
-    x_ptr, weight_ptr, bias_ptr, out_ptr, columns, eps, HOW: tl.constexpr, BLOCK: tl.constexpr
-):
+def layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, columns, eps, HOW: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     mask = column < columns

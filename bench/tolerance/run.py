@@ -37,7 +37,5 @@ def result_of(trial: Trial, references: References, *, as_gpu: bool) -> Result:
     inputs, expected = references.of(trial)
     out = torch.zeros_like(expected.output)
     launch = trial.operation.launch([one.clone() for one in inputs], out, trial.way.constants_for(trial.dtype))
-    tritonaudit.simulate(
-        launch.kernel, launch.grid, *launch.arguments, checks=False, as_gpu=as_gpu, **launch.constants
-    )
+    tritonaudit.simulate(launch.kernel, launch.grid, *launch.arguments, checks=False, as_gpu=as_gpu, **launch.constants)
     return Result(out, expected.precise, expected.same, expected.perturbed)

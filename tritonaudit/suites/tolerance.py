@@ -33,14 +33,14 @@ Number: TypeAlias = complex | float | int | bool
 DRAWS = 4
 """How many perturbed references to make: with fewer, a scalar's movement is often small by chance."""
 
-_PASS_RMS, _WARN_RMS = 2.0, 8.0
-_PASS_ELEMENT, _WARN_ELEMENT = 6.0, 16.0
-_PASS_AGAIN, _WARN_AGAIN = (0.02, 1.5), (0.15, 3.0)
-"""Share of elements that are rounded more than once, and times PyTorch's share."""
-_LEAST_COUNTED = 8
-"""Fewer elements that are rounded more than once may be chance."""
-_NOISE = 4.0
-"""Roundings of float32 that an element may have gathered on its way."""
+_PASS_RMS, _WARN_RMS = 3.0, 8.0
+_PASS_ELEMENT, _WARN_ELEMENT = 16.0, 32.0
+_ROUNDING, _NOISE, _SAME, _BACKWARD = 1 / 4, 4.0, 1 / 2, 1 / 32
+"""What of each kind of error goes into the budget."""
+_PASS_AGAIN, _WARN_AGAIN, _WARN_BIAS = 0.02, 0.45, 0.1
+_AGAIN_OF_SAME, _BIAS_OF_SAME = 1.5, 3.0
+_FEW, _MANY = 8, 64
+"""Distinct numbers that must be rounded more than once to be more than chance, and to prove something."""
 _POOL = 32
 """Elements of which at least a pool is made."""
 _STRICT, _LOOSE = 1e-5, 1e-3
@@ -82,6 +82,7 @@ class Judgement:
     worst: Element | None = None
     exceeding: int = 0
     rounded_again: float = 0.0
+    bias: float = 0.0
     nonfinite: Element | None = None
     strict: bool = False
     loose: bool = False
@@ -138,18 +139,18 @@ def perturb(tensors: Sequence[Tensor], seed: int) -> list[Tensor]:
 
     u is a rounding of float32, in which kernels compute whatever is narrower, and of float64 for float64.
     """
-    generator = torch.Generator().manual_seed(seed)
-    return [_perturbed(tensor, generator) for tensor in tensors]
+    generator = torch.Generator().manual_seed(seed // 2)
+    return [_perturbed(tensor, generator, -1 if seed % 2 else 1) for tensor in tensors]
 
 
-def _perturbed(tensor: Tensor, generator: Any) -> Tensor:
+def _perturbed(tensor: Tensor, generator: Any, direction: int) -> Tensor:
     if not _is_inexact(tensor):
         return tensor
     if tensor.is_complex():
-        parts = _perturbed(torch.view_as_real(tensor.resolve_conj()), generator)
+        parts = _perturbed(torch.view_as_real(tensor.resolve_conj()), generator, direction)
         return torch.view_as_complex(parts.contiguous())
     noise = torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(tensor.device)
-    return tensor.double() * (1 + _unit(tensor.dtype) * noise)
+    return tensor.double() * (1 + direction * _unit(tensor.dtype) * noise)
 
 
 # -- what is not a matter of tolerance -----------------------------------------------------------------------------
@@ -235,7 +236,7 @@ class _Values:
     """The elements in float64, flat, the parts of complex numbers side by side; `magnitude` is of the whole number.
 
     Elements that are `judged` have an error. `astray` are those that are not finite where they should be, or the other
-    way round.
+    way round. `same` is what PyTorch gives, or the reference again.
     """
 
     output: Tensor
@@ -246,72 +247,115 @@ class _Values:
     judged: Tensor
     astray: Tensor
 
-    def distance(self, other: Tensor) -> Tensor:
-        """How far each judged element is from the reference; 0 where that is not finite."""
-        distance = (other - self.wanted).abs()
-        return torch.where(self.judged & distance.isfinite(), distance, 0.0)
+    def excess(self, other: Tensor) -> Tensor:
+        """How much farther from zero than wanted each judged element is; 0 where that is not finite."""
+        excess = (other - self.wanted) * torch.where(self.wanted < 0, -1.0, 1.0)
+        return torch.where(self.judged & excess.isfinite(), excess, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Budget:
+    """For each element: `once` is what one rounding and noise explain, `proves` is below what proves a fault.
+
+    Where one rounding is far more than the noise, it `tells` whether there was another.
+    """
+
+    passes: Tensor
+    proves: Tensor
+    once: Tensor
+    tells: Tensor
+
+
+def _budget(values: _Values, dtype: Any) -> _Budget:
+    pools = _Pools(values.magnitude, values.judged)
+    rounding = _rounding(values.magnitude, dtype)
+    moved = torch.maximum(values.moved, pools.usual(values.moved))
+    noise = torch.maximum(moved, _unit(dtype) * values.magnitude)
+    noise = _NOISE * noise.clamp_min(_floor(values.magnitude[values.judged], dtype))
+    error_of_same = values.excess(values.same).abs()
+    error_of_same = torch.maximum(error_of_same, pools.usual(error_of_same))
+    passes = torch.stack([_ROUNDING * rounding, noise, _SAME * error_of_same]).amax(0)
+    # as far as inputs of the dtype move it that are rounded once more: too far, but so is a product of rounded numbers
+    backward = moved * (torch.finfo(dtype).eps / 2 / _unit(dtype))
+    return _Budget(
+        passes,
+        torch.maximum(passes, _BACKWARD * backward),
+        rounding + _NOISE * noise,
+        values.judged & (rounding > 2 * _NOISE * noise),
+    )
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Elements that are rounded more than once: their share of those that tell, how many distinct numbers they are,
+    and how much larger the share of those too far from zero is than that of those too near."""
+
+    share: float = 0.0
+    distinct: int = 0
+    bias: float = 0.0
+
+
+def _again(excess: Tensor, budget: _Budget, wanted: Tensor) -> _Again:
+    is_again = budget.tells & (excess.abs() > budget.once)
+    count = int(budget.tells.sum())
+    if not count:
+        return _Again()
+    bias = float(excess.sign()[is_again].sum()) / count
+    return _Again(int(is_again.sum()) / count, len(wanted[is_again].float().unique()), bias)
 
 
 def _judge_inexact(
     output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], strict: bool, loose: bool
 ) -> Judgement:
     values = _values(output, precise, same, perturbed)
-    dtype = _flat(output).dtype
-    error, error_of_same = values.distance(values.output), values.distance(values.same)
-    pools = _Pools(values.magnitude, values.judged)
-    rounding = _rounding(values.magnitude, dtype)
-    noise = torch.maximum(values.moved, pools.rms(values.moved))
-    noise = torch.maximum(noise, _unit(dtype) * values.magnitude)
-    noise = noise.clamp_min(_floor(values.magnitude[values.judged], dtype))
-    budget = torch.stack([rounding / math.sqrt(3), noise, error_of_same, pools.rms(error_of_same)]).amax(0)
-    ratio = error / budget
-    once = rounding + _NOISE * noise
-    count = int(values.judged.sum())
+    budget = _budget(values, _flat(output).dtype)
+    excess = values.excess(values.output)
+    error, judged = excess.abs(), values.judged
+    ratio, proven = error / budget.passes, error / budget.proves
     worst = int(ratio.argmax())
-    astray = torch.nonzero(values.astray & (~values.judged | (ratio > _PASS_ELEMENT))).flatten()
+    astray = torch.nonzero(values.astray & (~judged | (ratio > _PASS_ELEMENT))).flatten()
     parts = values.output.numel() // output.numel()
+    again = _again(excess, budget, values.wanted)
+    again_of_same = None if same is None else _again(values.excess(values.same), budget, values.wanted)
     found = Judgement(
         Status.PASS,
         "",
-        error=Extent(float(error[worst]), _rms(error[values.judged])),
-        budget=Extent(float(budget[worst]), _rms(budget[values.judged])),
-        ratio=Extent(float(ratio[worst]), _rms(ratio[values.judged])),
-        worst=_element(output, precise, worst // parts) if count else None,
+        error=Extent(float(error[worst]), _rms(error[judged])),
+        budget=Extent(float(budget.passes[worst]), _rms(budget.passes[judged])),
+        ratio=Extent(float(ratio[worst]), _rms(ratio[judged])),
+        worst=_element(output, precise, worst // parts) if judged.any() else None,
         exceeding=int((ratio > _PASS_ELEMENT).sum()),
-        rounded_again=float((error > once).sum()) / max(count, 1),
+        rounded_again=again.share,
+        bias=again.bias,
         nonfinite=_element(output, precise, int(astray[0]) // parts) if len(astray) else None,
         strict=strict,
         loose=loose,
     )
-    again_of_same = None if same is None else float((error_of_same > once).sum()) / max(count, 1)
-    status, reason = _decide(found, count, again_of_same)
+    status, reason = _decide(found, Extent(float(proven.max()), _rms(proven[judged])), again, again_of_same)
     return replace(found, status=status, reason=reason)
 
 
-def _decide(found: Judgement, count: int, again_of_same: float | None) -> tuple[Status, str]:
+def _decide(found: Judgement, proven: Extent, again: _Again, again_of_same: _Again | None) -> tuple[Status, str]:
     """The status by what was measured, and the sentence that says why: the worst of what is wrong."""
     if found.nonfinite is not None:
         return Status.FAIL, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
+    of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
     verdicts = [
+        (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
         (
-            Status.PASS,
-            f"errors are {found.ratio.rms:.3g} times the budget (root mean square), at most {found.ratio.max:.3g}",
+            _graded(found.ratio.max <= _PASS_ELEMENT, proven.max <= _WARN_ELEMENT),
+            f"errors of {found.exceeding} elements are above {_PASS_ELEMENT:g} times the budget, {_told(found.worst)}",
         ),
         (
-            _graded(found.ratio.max, _PASS_ELEMENT, _WARN_ELEMENT),
-            f"{found.exceeding} of {count} elements have an error above {_PASS_ELEMENT:g} times the budget, "
-            f"{_told(found.worst)}",
+            _graded(found.ratio.rms <= _PASS_RMS, proven.rms <= _WARN_RMS),
+            f"errors are {found.ratio.rms:.3g} times the budget, {_told(found.worst)}",
         ),
         (
-            _graded(found.ratio.rms, _PASS_RMS, _WARN_RMS),
-            f"errors are {found.ratio.rms:.3g} times the budget (root mean square), {_told(found.worst)}",
-        ),
-        (
-            _graded_share(found.rounded_again, count, again_of_same),
-            f"{found.rounded_again:.1%} of the elements are rounded more than once"
-            + ("" if again_of_same is None else f", {again_of_same:.1%} of PyTorch's"),
+            _graded_again(again, again_of_same),
+            f"{again.share:.1%} of the elements are rounded more than once{of_same}"
+            + (f", mostly {'away from' if again.bias > 0 else 'towards'} zero" if _is_biased(again) else ""),
         ),
     ]
     return max(verdicts, key=lambda verdict: _SEVERITY.index(verdict[0]))
@@ -320,17 +364,22 @@ def _decide(found: Judgement, count: int, again_of_same: float | None) -> tuple[
 _SEVERITY = (Status.PASS, Status.WARN, Status.FAIL)
 
 
-def _graded(ratio: float, passes: float, warns: float) -> Status:
-    return Status.PASS if ratio <= passes else Status.WARN if ratio <= warns else Status.FAIL
+def _graded(passes: bool, warns: bool) -> Status:
+    return Status.PASS if passes else Status.WARN if warns else Status.FAIL
 
 
-def _graded_share(share: float, count: int, of_same: float | None) -> Status:
-    """Of the elements that are rounded again. If PyTorch's are not known, it may be that it cannot do better."""
-    if share * count < _LEAST_COUNTED:
-        return Status.PASS
-    passes, warns = (max(one, factor * (of_same or 0.0)) for one, factor in (_PASS_AGAIN, _WARN_AGAIN))
-    graded = _graded(share, passes, warns)
-    return Status.WARN if graded is Status.FAIL and of_same is None else graded
+def _graded_again(again: _Again, of_same: _Again | None) -> Status:
+    """If it is not known how often PyTorch's are rounded, it may be that it cannot do better."""
+    other = of_same or _Again()
+    is_biased = _is_biased(again) and abs(again.bias) > _BIAS_OF_SAME * abs(other.bias)
+    passes = again.distinct < _FEW or again.share <= max(_PASS_AGAIN, _AGAIN_OF_SAME * other.share)
+    is_often = again.share > max(_WARN_AGAIN, 2 * _AGAIN_OF_SAME * other.share)
+    return _graded(passes and not is_biased, of_same is None or again.distinct < _MANY or not (is_often or is_biased))
+
+
+def _is_biased(again: _Again) -> bool:
+    """Whether most of a good many err to the same side, which no rounding does."""
+    return again.distinct >= _MANY and abs(again.bias) > max(_WARN_BIAS, again.share / 2)
 
 
 # -- what the numbers are ------------------------------------------------------------------------------------------
@@ -432,12 +481,13 @@ class _Pools:
         self._judged = judged
         self._members = _pooled(exponent, exponent[judged])
 
-    def rms(self, numbers: Tensor) -> Tensor:
-        """For each element the root mean square of the numbers in its group."""
+    def usual(self, numbers: Tensor) -> Tensor:
+        """For each element the largest number of its group but for a tenth of them, where something may jump."""
         found = torch.zeros_like(numbers)
         for number in range(int(self._members.max()) + 1):
             is_member = self._judged & (self._members == number)
-            found[is_member] = _rms(numbers[is_member])
+            if count := int(is_member.sum()):
+                found[is_member] = numbers[is_member].kthvalue(count - count // 10).values
         return found
 
 

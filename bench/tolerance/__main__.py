@@ -1,0 +1,77 @@
+"""Policies of tolerance side by side: which tells right kernels from wrong ones.
+
+    python bench/tolerance [--as-gpu] [--each] [--dtype NAME] [OPERATION ...]
+
+Each kernel is executed on the CPU engine and judged by each policy, beside a reference in float64 and PyTorch's result in
+the same dtype. It is labelled right or wrong by what it does (`cases.py` says how). A policy errs where a right kernel
+fails or a wrong one passes; only ours warns, which is neither, and is counted apart. The kernels are in three parts:
+by the hash of their names those on which our limits were chosen and those held back, and operations added when the
+limits were fixed. `--as-gpu` executes as an H100 computes. Takes a minute; needs torch and triton, and no GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+
+from bench.tolerance import tables
+from bench.tolerance.cases import ALL, Part, Trial, trials
+from bench.tolerance.policies import OURS, POLICIES
+from bench.tolerance.run import References, result_of
+from bench.tolerance.tables import Row
+from tritonaudit.suites.tolerance import judge
+
+
+def main() -> None:
+    """Run all, and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/tolerance", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--as-gpu", action="store_true", help="execute as an H100 computes")
+    parser.add_argument("--each", action="store_true", help="print what each policy says to each kernel")
+    parser.add_argument("--dtype", choices=ALL, help="only this one")
+    parser.add_argument("operations", nargs="*", metavar="OPERATION", help="only those whose name begins so")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    started = time.perf_counter()
+    chosen = [one for one in trials() if _is_chosen(one, arguments.dtype, arguments.operations)]
+    if not chosen:
+        sys.exit("no such kernel")
+    rows = list(run(chosen, as_gpu=arguments.as_gpu))
+    if arguments.each:
+        print(tables.each(rows))
+    for part in Part:
+        if members := [row for row in rows if row.trial.part is part]:
+            print(f"## {part.value}\n\n{tables.side_by_side(members)}")
+    kernels = len({(row.trial.kernel_name) for row in rows})
+    print(f"## all: {kernels} kernels, {len(rows)} with their dtypes\n\n{tables.side_by_side(rows)}")
+    print(f"## where ours errs or warns\n\n{tables.errors_of(OURS, rows)}")
+    print(f"torch {torch.__version__}, {time.perf_counter() - started:.0f} s")
+
+
+def _is_chosen(trial: Trial, dtype: str | None, operations: Sequence[str]) -> bool:
+    is_named = not operations or any(trial.operation.name.startswith(name) for name in operations)
+    return is_named and dtype in (None, trial.dtype)
+
+
+def run(chosen: Iterable[Trial], *, as_gpu: bool) -> Iterable[Row]:
+    """What each policy says to each of the trials."""
+    references = References()
+    for trial in chosen:
+        result = result_of(trial, references, as_gpu=as_gpu)
+        said = {name: policy(result) for name, policy in POLICIES.items()}
+        reason = judge(result.output, result.precise, result.same, result.perturbed).reason
+        yield Row(trial, said, reason)
+
+
+if __name__ == "__main__":
+    main()
