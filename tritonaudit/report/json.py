@@ -1,4 +1,4 @@
-"""The findings as JSON: `findings.schema.json` beside this module describes them, `audit.schema.json` all of an audit."""
+"""The findings as JSON: beside this module, `findings.schema.json` describes them, and `audit.schema.json` an audit."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from tritonaudit.finding import Outcome, Status
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.outcome import CaseOutcome, Closeness
 from tritonaudit.suites.stage import RunAudit
 
 _INDENT = "  "
@@ -70,11 +72,44 @@ def _outcome(outcome: Outcome) -> Line:
 def _data(run: SubjectRun) -> dict[str, Any]:
     return {
         "subject": run.name,
-        "path": shown_path(Path(run.path)),
+        "path": shown_path(run.path),
+        "kernels": [
+            {"name": kernel.name, "path": shown_path(Path(kernel.path)), "line": kernel.line} for kernel in run.launched
+        ],
         "cases": run.cases,
         "checks": [
             {"check": one.check, "status": one.status.value, "cases": one.case, "reason": one.reason}
             for one in run.outcomes
         ],
+        "trials": [_trial(trial) for trial in run.trials],
         "left_out": [{"what": what, "why": why} for what, why in run.left_out],
     }
+
+
+def _trial(trial: CaseOutcome) -> dict[str, Any]:
+    case = trial.case
+    return {
+        "case": case.label,
+        "sizes": dict(case.sizes),
+        "dtype": case.dtype,
+        "layout": case.layout.value,
+        "fill": case.fill,
+        "seed": case.seed,
+        "configs": list(trial.configs),
+        "seen": [symptom.value for symptom in dict.fromkeys(sighting.symptom for sighting in trial.sightings)],
+        "closeness": None if trial.closeness is None else _closeness(trial.closeness),
+    }
+
+
+def _closeness(closeness: Closeness) -> dict[str, Any]:
+    return {
+        "max_error": _finite(closeness.max_error),
+        "ratio": _finite(closeness.ratio),
+        "strict": closeness.strict,
+        "loose": closeness.loose,
+    }
+
+
+def _finite(number: float) -> float | None:
+    """The number, or None where it is one that JSON cannot hold."""
+    return number if math.isfinite(number) else None
