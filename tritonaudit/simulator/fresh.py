@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,24 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
             for tensor in _written(effect, args, kwargs):
                 self.define(tensor)
         return result
+
+    @contextmanager
+    def watching(self, sizes: Mapping[int, int]) -> Iterator[Mapping[int, torch.Tensor]]:
+        """Tell apart what is written while this lasts, in storages given by address with their sizes in bytes.
+
+        What it yields has in the end, by address, which of their bytes were written.
+        """
+        before = {address: self._undefined.get(address) for address in sizes}
+        self._undefined.update({address: torch.ones(size, dtype=torch.bool) for address, size in sizes.items()})
+        written: dict[int, torch.Tensor] = {}
+        try:
+            yield written
+        finally:
+            for address, known in before.items():
+                left = self._undefined.pop(address)
+                written[address] = ~left
+                if known is not None:
+                    self._undefined[address] = known & left
 
     def _note(self, tensor: Any) -> None:
         if not isinstance(tensor, torch.Tensor) or not _is_here(tensor) or not tensor.numel():

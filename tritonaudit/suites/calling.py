@@ -19,12 +19,14 @@ from tritonaudit.subject.model import Case, Subject
 class Ran:
     """A launch that was executed: what is wrong in it, and to which storages, by address, it may have written.
 
-    `written` gives for each of them the place in the source where that is done: path, line and column.
+    `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
+    of those where it is known which of their bytes were written.
     """
 
     launch: Launch
     faults: tuple[Fault, ...] = ()
     written: Mapping[int, tuple[str, int, int]] = field(default_factory=dict)
+    elements: Mapping[int, torch.Tensor] = field(default_factory=dict)
 
 
 @dataclass
@@ -44,6 +46,8 @@ class Device(Protocol):
     """Where launches are executed: a GPU, or the CPU engine in its place."""
 
     name: str
+    is_lost: bool
+    """Whether nothing can be executed in this process any more."""
 
     def observing(self, how: How) -> AbstractContextManager[Observed]:
         """While this lasts, launches are executed here, and observed."""
@@ -51,11 +55,15 @@ class Device(Protocol):
 
 @dataclass(frozen=True)
 class How:
-    """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults."""
+    """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults.
+
+    `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`.
+    """
 
     order: str | int = "forward"
     config: int = 0
     is_checked: bool = True
+    is_traced: bool = False
 
 
 @dataclass(frozen=True)

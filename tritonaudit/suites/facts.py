@@ -28,6 +28,15 @@ class Symptom(Enum):
     DIVISION_BY_ZERO = "integer division by zero"
     ASSERTION = "assertion failed"
     UNSTABLE = "unstable"
+    NO_KERNEL = "no kernel launched"
+    TORCH_WORK = "torch does the work"
+    STALE = "stale result"
+    ALIASED = "aliased output"
+    NO_TENSOR = "output is no plain tensor"
+    THREAD = "thread beside the call"
+    STREAM = "stream beside the current one"
+    PATCHED = "checking functions replaced"
+    WEAK_REFERENCE = "reference too weak"
 
 
 @dataclass(frozen=True)

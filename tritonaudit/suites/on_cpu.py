@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,7 @@ class CpuEngine:
     """Executes launches on the CPU engine; making one changes the process for good."""
 
     name = "CPU engine"
+    is_lost = False
 
     def __init__(self) -> None:
         stand_in_driver(device_for(TARGET))
@@ -46,7 +48,7 @@ class CpuEngine:
         fresh = FreshMemory()
         execution = Execution(fresh, how.is_checked, order=partial(numbers_in, how.order))
         observed = _Observed(fresh)
-        execute = partial(_execute, execution, observed)
+        execute = partial(_execute, execution, observed, how.is_traced)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS)
         with tensors_on(Host.CPU), fresh, recording(recorder):
             yield observed
@@ -67,29 +69,45 @@ class _Observed(Observed):
         return found if bool(found.any()) else None
 
 
-def _execute(execution: Execution, observed: _Observed, launch: Launch, bound: Mapping[str, Any]) -> None:
+def _execute(
+    execution: Execution, observed: _Observed, is_traced: bool, launch: Launch, bound: Mapping[str, Any]
+) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     faults: tuple[Fault, ...] = ()
-    try:
-        execution.launch(launch, bound)
-        faults = execution.launches[-1].faults
-    except (NoProgram, NotSimulated) as error:
-        observed.failure = error
-        raise
-    except Exception as error:  # whatever the kernel does, this is a defect of ours
-        defect = f"{type(error).__name__}: {text_of(error)}; please report it"
-        observed.failure = NotSimulated(Unsupported("the CPU engine", defect), None)
-        raise observed.failure from error
-    finally:
-        observed.ran.append(Ran(launch, faults, _written(launch, bound)))
+    written = _written(launch, bound)
+    sizes = {address: one.size for address, one in written.items()} if is_traced else {}
+    with observed.fresh.watching(sizes) as elements:
+        try:
+            execution.launch(launch, bound)
+            faults = execution.launches[-1].faults
+        except (NoProgram, NotSimulated) as error:
+            observed.failure = error
+            raise
+        except Exception as error:  # whatever the kernel does, this is a defect of ours
+            defect = f"{type(error).__name__}: {text_of(error)}; please report it"
+            observed.failure = NotSimulated(Unsupported("the CPU engine", defect), None)
+            raise observed.failure from error
+        finally:
+            places = {address: one.place for address, one in written.items()}
+            observed.ran.append(Ran(launch, faults, places, elements))
 
 
-def _written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, tuple[str, int, int]]:
+@dataclass(frozen=True)
+class _Written:
+    """A storage that a launch may write: its size in bytes, and where in the source that is done."""
+
+    size: int
+    place: tuple[str, int, int]
+
+
+def _written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, _Written]:
+    """By the address of the storage."""
     if launch.program is None:
         return {}
     with torch._C.DisableTorchFunction():
         arguments = arguments_of(launch, bound)
+        places = places_written(module_of(launch.program.ttir))
+        storages = [(arguments[number].value.untyped_storage(), at) for number, at in places.items()]
         return {
-            arguments[place].value.untyped_storage().data_ptr(): (location.path, location.line, location.column)
-            for place, location in places_written(module_of(launch.program.ttir)).items()
+            storage.data_ptr(): _Written(storage.nbytes(), (at.path, at.line, at.column)) for storage, at in storages
         }
