@@ -21,6 +21,7 @@ class AuditRequest:
     parts: frozenset[str]
     seconds: float
     jobs: int
+    device: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest) ->
         sections.append(CompiledSection(compiled))
     if request.parts & RUN_PARTS:
         from tritonaudit.report.ran import RanSection
-        from tritonaudit.suites.stage import RunRequest, run_paths
+        from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-        ran = run_paths(paths, config, RunRequest(request.seconds, request.jobs))
+        ran = run_paths(paths, config, RunRequest(request.seconds, request.jobs, device=Where(request.device)))
         audits.append(ran.audit)
         sections.append(RanSection(ran))
     return FullAudit(_united(audits), tuple(sections))

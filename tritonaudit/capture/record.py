@@ -71,7 +71,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
 def install() -> None:
     """Make Triton record launches instead of making them, for the rest of the process."""
     JITFunction.run = _run
-    Autotuner.run = _run_configs
+    Autotuner.run = run_configs
     triton.compiler.compile = _compile
 
 
@@ -233,6 +233,35 @@ def _grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int] | None:
     return (x, y, z)
 
 
+def recorded_launch(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Any
+) -> tuple[Launch, Mapping[str, Any]]:
+    """A launch as host code makes it on a GPU, without its program, and its arguments by name."""
+    bound = _bound(function, args, kwargs)
+    constexprs = {param.name for param in function.params if param.is_constexpr}
+    storages: dict[int, int] = {}
+    recorder = _active or Recorder("")
+    launch = Launch(
+        kernel=kernel_ref(function),
+        target=recorder.target,
+        case=recorder.case,
+        config=recorder.config,
+        grid=_grid(grid, bound),
+        signature=tuple((name, "constexpr" if name in constexprs else "") for name in function.arg_names),
+        arguments=tuple((name, _argument(value, storages)) for name, value in bound.items()),
+        specialisation=tuple((name, "one") for name, value in bound.items() if _is_one(function, name, value)),
+        subject=recorder.subject,
+    )
+    return launch, bound
+
+
+def _is_one(function: Any, name: str, value: Any) -> bool:
+    """Whether Triton made a constant of a parameter because it was 1."""
+    parameter = next(param for param in function.params if param.name == name)
+    is_specialised = not (parameter.is_constexpr or parameter.do_not_specialize)
+    return type(value) is int and value == 1 and is_specialised
+
+
 def _record(
     recorder: Recorder, function: Any, made: Specialised, bound: dict[str, Any], grid: tuple[int, int, int] | None
 ) -> Launch:
@@ -318,7 +347,7 @@ def _divisible(function: Any, source: Any) -> list[str]:
     ]
 
 
-def _run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
+def run_configs(self: Any, *args: Any, **kwargs: Any) -> Any:
     """Every config that is left after pruning, each with its own hook, in place of the fastest.
 
     What the user's code raises for one of them, a hook or a heuristic, is raised when the others have had their turn.

@@ -38,11 +38,19 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     metavar="SECONDS",
     help="How long each subject is tried.",
 )
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "gpu"]),
+    default="auto",
+    show_default=True,
+    help="Run on the GPU, if there is one, or on the CPU engine.",
+)
 @audit_options
 def command(
     paths: tuple[Path, ...],
     only: frozenset[str],
     budget: float,
+    device: str,
     exit_zero: bool,
     output_format: str,
     output_file: Path | None,
@@ -52,8 +60,8 @@ def command(
 ) -> int:
     """Audit Triton kernels: their source, what the compiler makes of them, and what they do when they run.
 
-    Without PATHS that is the current folder. Subjects are run on the CPU engine, which needs no GPU: on many sizes,
-    dtypes, layouts and fills, compared with their references, every access to memory watched.
+    Without PATHS that is the current folder. Subjects are run on many sizes, dtypes, layouts and fills and compared
+    with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
     read or done.
@@ -63,8 +71,13 @@ def command(
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
     from tritonaudit.audit import AuditRequest, audit_paths
+    from tritonaudit.suites.stage import NoGpu
 
-    result = audit_paths(sources, config, AuditRequest(only, budget, jobs or os.cpu_count() or 1))
+    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device)
+    try:
+        result = audit_paths(sources, config, request)
+    except NoGpu as error:
+        raise click.ClickException(f"--device gpu: {error}") from error
     color = not output_file and terminal.wants_color()
     deliver(render(result.audit, output_format, color=color, sections=result.sections), output_file)
     return exit_code(result.audit, config.fail_on, exit_zero)

@@ -48,6 +48,8 @@ class Device(Protocol):
     name: str
     is_lost: bool
     """Whether nothing can be executed in this process any more."""
+    can_do_without_memory: bool
+    """Whether it can look at launches on tensors that have sizes alone."""
 
     def observing(self, how: How) -> AbstractContextManager[Observed]:
         """While this lasts, launches are executed here, and observed."""
@@ -57,13 +59,15 @@ class Device(Protocol):
 class How:
     """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults.
 
-    `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`.
+    `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`. Without memory
+    tensors have sizes alone, and nothing but where accesses go is looked at.
     """
 
     order: str | int = "forward"
     config: int = 0
     is_checked: bool = True
     is_traced: bool = False
+    has_memory: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,15 @@ def call_subject(device: Device, subject: Subject, case: Case, how: How = How())
     """Call the subject's wrapper on the inputs of a case. What user code raises is part of the answer."""
     with device.observing(how) as observed:
         arguments = make_inputs(subject, case)
-        given = copied(arguments)
+        given = copied(arguments) if how.has_memory else arguments
         try:
             returned = call(subject.function, *arguments, gradients=subject.gradients)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             return Called(given, (), (), tuple(observed.ran), observed.failure or error)
         if observed.failure is not None:
             return Called(given, (), (), tuple(observed.ran), observed.failure)
+        if not how.has_memory:
+            return Called(given, (), (), tuple(observed.ran))
         results = tuple(
             Result(name, tensor, observed.unwritten(tensor))
             for name, tensor in results_of(subject, arguments, returned, given)

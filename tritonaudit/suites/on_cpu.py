@@ -35,6 +35,7 @@ class CpuEngine:
 
     name = "CPU engine"
     is_lost = False
+    can_do_without_memory = True
 
     def __init__(self) -> None:
         stand_in_driver(device_for(TARGET))
@@ -50,7 +51,7 @@ class CpuEngine:
         observed = _Observed(fresh)
         execute = partial(_execute, execution, observed, how.is_traced)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS)
-        with tensors_on(Host.CPU), fresh, recording(recorder):
+        with tensors_on(Host.CPU if how.has_memory else Host.META), fresh, recording(recorder):
             yield observed
 
 

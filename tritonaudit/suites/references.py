@@ -96,7 +96,8 @@ def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
             shape[:-1] = [1] * (len(shape) - 1)
         elif noise.shared is Shared.COLUMNS and shape:
             shape[-1] = 1
-        return tensor.double() * (1 + _ROUNDING * torch.randn(shape, generator=generator, dtype=torch.float64))
+        random = torch.randn(shape, generator=generator, dtype=torch.float64)
+        return tensor.double() * (1 + _ROUNDING * random.to(tensor.device))
 
     return _converted(arguments, off)
 

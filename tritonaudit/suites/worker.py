@@ -16,6 +16,7 @@ from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Journal, Stopped, Trial
+from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import endure, stability_cases
 
@@ -29,7 +30,7 @@ _SLOWER = 50
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
 """Ordinary cases before the hardships: the rest of them follow."""
-STABILITY = "stability"
+STABILITY, LARGE = "stability", "large tensors"
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
 
@@ -51,12 +52,28 @@ class SubjectTask:
 _device: Device | None = None
 
 
-def become_device(gpu: bool) -> None:
+class DeviceLost(Exception):
+    """Nothing works on the GPU in this process any more."""
+
+
+def become_device(on_gpu: bool) -> None:
     """Prepare this process: launches go to the GPU, or to the CPU engine in its place."""
     global _device
-    from tritonaudit.suites.on_cpu import CpuEngine
+    if on_gpu:
+        from tritonaudit.suites.on_gpu import Gpu
 
-    _device = CpuEngine()
+        _device = Gpu()
+    else:
+        from tritonaudit.suites.on_cpu import CpuEngine
+
+        _device = CpuEngine()
+
+
+def gpu_name(_: object) -> str:
+    """What the GPU is called that torch can use; empty where there is none."""
+    import torch
+
+    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else ""
 
 
 def audit_subject(task: SubjectTask) -> None:
@@ -124,6 +141,7 @@ class _Audit:
             if number == _CALLS_FIRST:
                 self._endure()
         self._endure()
+        self._look()
         self._configs(plan)
         reason = "the time was spent" if done != self.task.most_cases else "no more were asked for"
         self.journal.add(Stopped(tuple(_left_out(plan, done, reason))))
@@ -165,6 +183,8 @@ class _Audit:
         simplest = [replace(sighting, simplest=self._simplest(case, sighting, work)) for sighting in new]
         others = [sighting for sighting in outcome.sightings if sighting not in new]
         self.journal.add(Ended(trial, replace(outcome, sightings=(*simplest, *others))))
+        if self.device.is_lost:
+            raise DeviceLost("an earlier launch has made the GPU unusable for its process")
         return outcome
 
     def _timed(self, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
@@ -196,7 +216,7 @@ class _Audit:
         """A case with the same defect that is as simple as the time allows."""
         began = time.monotonic()
         tries: Iterator[Case] = simpler(self.subject, case)
-        while self.minimising + (time.monotonic() - began) < _MINIMISED_SHARE * self.task.seconds:
+        while not self.device.is_lost and self._may_minimise(began):
             tried = next(tries, None)
             if tried is None:
                 break
@@ -206,10 +226,19 @@ class _Audit:
         self.minimising += time.monotonic() - began
         return case
 
+    def _may_minimise(self, began: float) -> bool:
+        return self.minimising + (time.monotonic() - began) < _MINIMISED_SHARE * self.task.seconds
+
     def _examine(self, case: Case, config: int = 0) -> CaseOutcome:
         from tritonaudit.suites.correctness import examine
 
         return examine(self.device, self.subject, case, config)
+
+    def _look(self) -> None:
+        """Tensors that do not fit into memory, which only the CPU engine can do without."""
+        for case in large_cases(self.subject) if self.device.can_do_without_memory else ():
+            if self.left > 0:
+                self._try(f"{LARGE}: more than 2^31 elements", case, partial(look, self.device, self.subject))
 
     def _endured(self, case: Case) -> CaseOutcome:
         return endure(self.device, self.subject, case)

@@ -1,0 +1,78 @@
+"""Cases of more elements than an int32 counts: their tensors have no memory, and some programs are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from tritonaudit.subject.dimension import names_in, size_of
+from tritonaudit.subject.model import Case, Subject, Tensor
+from tritonaudit.suites import axes as axes_of_cases
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.outcome import CaseOutcome
+
+if TYPE_CHECKING:
+    from tritonaudit.suites.calling import Device
+
+ELEMENTS = 1 << 31
+"""What an int32 does not count any more."""
+_BESIDE = 1 << 10
+"""More elements than that, so that the last program of a grid is beyond it, too."""
+_USUAL = (4096, 512)
+"""What the other dimensions have at most: rows as long as models have them, and no more than it takes."""
+
+SYMPTOMS = frozenset((Symptom.OVERFLOW, Symptom.OUT_OF_BOUNDS))
+
+
+def large_cases(subject: Subject) -> Iterator[Case]:
+    """For each dimension that may grow, the least case in which a tensor has more elements than an int32 counts.
+
+    There are none where a function makes the inputs, or where the subject names the sizes.
+    """
+    if callable(subject.inputs):
+        return
+    ordinary = {axis.name: int(axis.ordinary) for axis in axes_of_cases.axes_of(subject, ()).sizes}
+    for name in ordinary:
+        if name in subject.sizes:
+            continue
+        sizes = _grown(subject, name, ordinary)
+        if sizes is not None:
+            yield Case(sizes, subject.dtypes[0])
+
+
+def _grown(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, int] | None:
+    """The sizes in which this dimension makes a tensor so large."""
+    holding = [tensor for tensor in subject.tensors if any(name in names_in(dim) for dim in tensor.dims)]
+    if not holding:
+        return None
+    largest = max(holding, key=lambda tensor: len(tensor.dims))
+    sizes = dict(ordinary)
+    for other, most in zip((one for one in reversed(_names(largest)) if one != name), _USUAL, strict=False):
+        if other not in subject.sizes:
+            sizes[other] = most
+    sizes[name] = 1
+    each = _elements(largest, sizes)
+    sizes[name] = ELEMENTS // max(each, 1) + _BESIDE
+    return sizes if _elements(largest, sizes) > ELEMENTS else None
+
+
+def _names(tensor: Tensor) -> list[str]:
+    return list(dict.fromkeys(name for dim in tensor.dims for name in names_in(dim)))
+
+
+def _elements(tensor: Tensor, sizes: dict[str, int]) -> int:
+    return prod(size_of(dim, sizes) for dim in tensor.dims)
+
+
+def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
+    """Call the subject on tensors without memory, and see where its accesses go."""
+    from tritonaudit.suites import memory
+    from tritonaudit.suites.calling import How, call_subject
+
+    called = call_subject(device, subject, case, How(has_memory=False))
+    sightings = tuple(one for one in memory.sightings(called) if one.symptom in SYMPTOMS)
+    if called.error is not None and not sightings:
+        reason = f"on tensors without memory: {type(called.error).__name__}: {called.error}"
+        return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, reason),))
+    return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))

@@ -1,0 +1,119 @@
+"""A GPU that is there. For worker processes: launches are made, waited for, and observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from tritonaudit.capture.launch import Launch, Program
+from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
+from tritonaudit.simulator.live import arguments_of, module_of
+from tritonaudit.simulator.slices import places_written
+from tritonaudit.suites.calling import How, Observed, Ran
+
+_POISON = 0xA5
+"""In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
+_ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+
+
+class Gpu:
+    """Executes launches on the GPU of this process."""
+
+    can_do_without_memory = False
+
+    def __init__(self) -> None:
+        self.name = str(torch.cuda.get_device_name())
+        self.is_lost = False
+
+    @contextmanager
+    def observing(self, how: How) -> Iterator[Observed]:
+        """While this lasts, launches are waited for, and what they show is kept; `how.order` cannot be chosen here."""
+        poison = _Poison()
+        observed = _Observed(poison)
+        before = JITFunction.run, Autotuner.run
+        JITFunction.run, Autotuner.run = self._launching(before[0], observed), run_configs
+        try:
+            with recording(Recorder("", chosen=how.config, front_end=False)), poison:
+                yield observed
+        finally:
+            JITFunction.run, Autotuner.run = before
+
+    def _launching(self, launch: Callable[..., Any], observed: Observed) -> Callable[..., Any]:
+        def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
+            if warmup or is_gluon(function):
+                return result
+            made, bound = recorded_launch(function, args, kwargs, grid)
+            try:
+                torch.cuda.synchronize()
+            except RuntimeError as error:  # nothing on this GPU works in this process from now on
+                self.is_lost = True
+                observed.failure = error
+                raise
+            finally:
+                observed.ran.append(Ran(made, (), _written(made, bound, result)))
+            return result
+
+        return run
+
+
+class _Observed(Observed):
+    def __init__(self, poison: _Poison) -> None:
+        super().__init__()
+        self._poison = poison
+
+    def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        found = self._poison.left_in(tensor)
+        return found if found is not None and bool(found.any()) else None
+
+
+class _Poison(TorchDispatchMode):  # type: ignore[misc]
+    """Fills what is allocated and not written with what nobody computes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._filled: dict[int, torch.Tensor] = {}
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = function._schema.name.removeprefix("aten::")
+        if name in _ALLOCATIONS and isinstance(result, torch.Tensor) and result.is_cuda and result.numel():
+            _bytes(result).fill_(0xFF if result.is_floating_point() else _POISON)
+            self._filled[result.untyped_storage().data_ptr()] = result
+        return result
+
+    def left_in(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The elements that still hold the poison; None where that cannot be told: of single bytes any may be meant."""
+        filled = self._filled.get(tensor.untyped_storage().data_ptr())
+        if filled is None or tensor.element_size() == 1 or tensor.dtype != filled.dtype:
+            return None
+        value = 0xFF if filled.is_floating_point() else _POISON
+        return (tensor.contiguous().view(torch.uint8).reshape(*tensor.shape, -1) == value).all(-1)
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """The storage of a tensor, byte by byte."""
+    storage = tensor.untyped_storage()
+    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage, 0, (storage.nbytes(),))
+
+
+def _written(launch: Launch, bound: Mapping[str, Any], compiled: Any) -> Mapping[int, tuple[str, int, int]]:
+    """Where the launch writes, as far as its TTIR tells."""
+    text = getattr(compiled, "asm", {}).get("ttir")
+    if not text:
+        return {}
+    try:
+        known = Launch(**{**vars(launch), "program": Program("", text, ())})
+        arguments = arguments_of(known, bound)
+        return {
+            arguments[place].value.untyped_storage().data_ptr(): (location.path, location.line, location.column)
+            for place, location in places_written(module_of(text)).items()
+        }
+    except Exception:  # a text that the engine cannot read costs the line, not the audit
+        return {}
