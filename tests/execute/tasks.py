@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tritonaudit.execute import worker
+
 prepared: list[object] = []
 altered = False
 
@@ -47,6 +49,31 @@ def call(task: tuple[Any, ...]) -> Any:
 
 def call_numbered(item: tuple[int, tuple[Any, ...]]) -> Any:
     return call(item[1])
+
+
+def speak(*words: tuple[Any, float, float]) -> str:
+    """Say each content, that the next word comes within the seconds, and sleep for the other seconds."""
+    for content, seconds, nap in words:
+        worker.tell(content, seconds)
+        time.sleep(nap)
+    return "done"
+
+
+def speak_twice_over(content: object) -> str:
+    """Fork, so that parent and child both go on to say it and to come back."""
+    os.fork()
+    worker.tell(content, 5)
+    return "done"
+
+
+def say_what_cannot_be_read() -> None:
+    worker.tell(Unreadable(), 5)
+    time.sleep(60)
+
+
+class Unreadable:
+    def __reduce__(self) -> Any:
+        return int, ("no number",)
 
 
 def double(number: int) -> int:

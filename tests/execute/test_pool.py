@@ -100,6 +100,62 @@ def test_nobody_pays_for_the_time_that_the_results_wait() -> None:
         assert not isinstance(outcome, Killed)
 
 
+# -- what is said on the way ---------------------------------------------------------------------------------------
+
+
+def heard(*items: Task, limits: Limits = LIMITS, workers: int = 1) -> tuple[list[tuple[Task, Any]], dict[Task, Any]]:
+    """What the tasks say, and what they come to."""
+    said: list[tuple[Task, Any]] = []
+    outcomes = dict(
+        run_tasks(tasks.call, items, workers=workers, limits=limits, hear=lambda task, word: said.append((task, word)))
+    )
+    return said, outcomes
+
+
+def test_what_a_task_says_is_heard_in_order_and_of_the_task() -> None:
+    one, two = ("speak", ("a", 5.0, 0.0), (b"x" * (3 << 20), 5.0, 0.0)), ("speak", ("b", 5.0, 0.0))
+    said, outcomes = heard(one, two)
+    assert said == [(one, "a"), (one, b"x" * (3 << 20)), (two, "b")]
+    assert outcomes == {one: "done", two: "done"}
+
+
+def test_it_is_heard_before_the_task_ends() -> None:
+    def hear(_: Task, began: float) -> None:
+        assert time.time() - began < 1.5
+
+    began = ("speak", (time.time(), 5.0, 3.0))
+    assert [outcome for _, outcome in run_tasks(tasks.call, [began], workers=1, limits=LIMITS, hear=hear)] == ["done"]
+
+
+def test_a_task_that_does_not_say_its_next_word_in_time_is_killed() -> None:
+    late = ("speak", ("a", 5.0, 0.0), ("b", 0.5, 30.0))
+    began = time.monotonic()
+    said, outcomes = heard(late, ("double", 2))
+    assert [word for _, word in said] == ["a", "b"]
+    assert (outcomes[late].end, outcomes[late].message) == (End.TIMEOUT, "took longer than 0.5 s")
+    assert outcomes["double", 2] == 4
+    assert time.monotonic() - began < 15
+
+
+def test_words_do_not_lengthen_a_task() -> None:
+    long = ("speak", *[("a", 30.0, 0.4)] * 20)
+    _, outcomes = heard(long, limits=Limits(1, 1 << 30))
+    assert (outcomes[long].end, outcomes[long].message) == (End.TIMEOUT, "took longer than 1 s")
+
+
+def test_a_forked_task_speaks_once() -> None:
+    said, outcomes = heard(("speak_twice_over", "a"))
+    assert [word for _, word in said] == ["a"]
+    assert list(outcomes.values()) == ["done"]
+
+
+def test_a_word_that_cannot_be_read_ends_its_task() -> None:
+    _, outcomes = heard(("say_what_cannot_be_read",), ("double", 2))
+    killed = outcomes[("say_what_cannot_be_read",)]
+    assert (killed.end, killed.message.split(":")[0]) == (End.RAISED, "said what cannot be unpickled")
+    assert outcomes["double", 2] == 4
+
+
 # -- deaths --------------------------------------------------------------------------------------------------------
 
 BY_SIGKILL = "killed by signal 9 (SIGKILL), as the kernel does when the machine runs out of memory"

@@ -24,6 +24,14 @@ class Reply:
     spent: bool = False
 
 
+@dataclass(frozen=True)
+class Note:
+    """What a worker says before it replies: `content` is pickled, and the next word comes within the seconds."""
+
+    content: bytes
+    seconds: float
+
+
 def framed(message: bytes) -> bytes:
     """The message after its length."""
     return len(message).to_bytes(_LENGTH_BYTES, "big") + message

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.messages import Reply, framed, take_message
+from tritonaudit.execute.messages import Note, Reply, framed, take_message
 from tritonaudit.execute.supervisor import OUT_OF_MEMORY
 
 Item = TypeVar("Item")
@@ -57,6 +57,7 @@ def run_tasks(
     limits: Limits,
     prepare: Callable[..., None] | None = None,
     arguments: tuple[Any, ...] = (),
+    hear: Callable[[Item, Any], None] | None = None,
 ) -> Iterator[tuple[Item, Result | Killed]]:
     """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
 
@@ -64,19 +65,29 @@ def run_tasks(
     is kept for the next task, which sees what this one changed in its modules, unless the task was killed or left
     processes, threads or much memory behind. It ends without its `atexit` functions. All of these must be picklable,
     and `work` and `prepare` not of the module `__main__`.
+
+    What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in this process.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, not {workers}")
     order = pickle.dumps((work, prepare, arguments))
-    return _Pool[Item, Result](order, items, workers, limits).results()
+    return _Pool[Item, Result](order, items, workers, limits, hear).results()
 
 
 class _Pool(Generic[Item, Result]):
-    def __init__(self, order: bytes, items: Sequence[Item], workers: int, limits: Limits) -> None:
+    def __init__(
+        self,
+        order: bytes,
+        items: Sequence[Item],
+        workers: int,
+        limits: Limits,
+        hear: Callable[[Item, Any], None] | None,
+    ) -> None:
         self._order = order
         self._waiting = deque(items)
         self._size = workers
         self._limits = limits
+        self._hear = hear
         self._workers: list[_Worker] = []
         self._leaving: list[_Worker] = []
         self._tasks: dict[_Worker, Item] = {}
@@ -132,21 +143,39 @@ class _Pool(Generic[Item, Result]):
 
     def _receive(self, worker: _Worker) -> None:
         try:
-            message = worker.receive()
+            worker.receive()
         except EOFError:
             self._lose(worker, *self._obituary(worker))
             return
-        if message is None:
-            return
+        while (message := worker.next_message()) is not None:
+            if not self._heed(worker, message):
+                return
+
+    def _heed(self, worker: _Worker, message: bytes) -> bool:
+        """See to what a worker sent; False where no more is to be had of it."""
         end, result, spent = _opened(message)
+        if isinstance(result, Note):
+            return self._note(worker, result)
         if worker.ready:
             outcome = worker.killed(end, result) if end else result
             self._finished.append((self._tasks.pop(worker), outcome))
         elif end:
             self._lose(worker, end, result)
-            return
+            return False
         worker.ready = self._any_ready = True
         self._employ(worker, spent)
+        return worker in self._workers
+
+    def _note(self, worker: _Worker, note: Note) -> bool:
+        try:
+            content = pickle.loads(note.content)
+        except (Exception, SystemExit) as error:
+            self._lose(worker, End.RAISED, f"said what cannot be unpickled: {described(error)}")
+            return False
+        worker.wait_for(note.seconds)
+        if self._hear is not None and worker in self._tasks:
+            self._hear(self._tasks[worker], content)
+        return True
 
     def _employ(self, worker: _Worker, spent: bool) -> None:
         """Give the worker the next task, or let it go."""
@@ -191,7 +220,9 @@ def _opened(message: bytes) -> tuple[End | None, Any, bool]:
     """What a reply says: the end and the sentence, or None and the result; and whether the worker is spent."""
     spent = True
     try:
-        reply: Reply = pickle.loads(message)
+        reply: Reply | Note = pickle.loads(message)
+        if isinstance(reply, Note):
+            return None, reply, False
         spent = reply.spent
         return reply.end, reply.message if reply.end else pickle.loads(reply.result), spent
     except (Exception, SystemExit) as error:
@@ -237,6 +268,8 @@ class _Worker:
         self.ready = False
         self.seconds = limits.start
         self.deadline = 0.0
+        self._last_deadline = 0.0
+        self._last_seconds = 0.0
         self._selector = selector
         self._outgoing = memoryview(b"")
         self._incoming = bytearray()
@@ -277,20 +310,30 @@ class _Worker:
             pass
         except BrokenPipeError:  # it has died, which the pipe of its replies tells
             self._outgoing = memoryview(b"")
-        self.deadline = time.monotonic() + self.seconds
+        self.deadline = self._last_deadline = time.monotonic() + self.seconds
+        self._last_seconds = self.seconds
         is_waiting = self._requests in self._selector.get_map()
         if self._outgoing and not is_waiting:
             self._selector.register(self._requests, selectors.EVENT_WRITE, self)
         elif is_waiting and not self._outgoing:
             self._selector.unregister(self._requests)
 
-    def receive(self) -> bytes | None:
-        """Its reply, None while that is not there as a whole; EOFError once it has closed the pipe."""
+    def wait_for(self, seconds: float) -> None:
+        """Its next word is to come within the seconds, and its reply when it was to come before."""
+        self.deadline, self.seconds = min(
+            (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
+        )
+
+    def receive(self) -> None:
+        """Take what it has sent; EOFError once it has closed the pipe."""
         chunk = os.read(self._replies, 1 << 20)
         if not chunk:
             raise EOFError
         self._incoming += chunk
         self.deadline = max(self.deadline, time.monotonic() + _TRANSFER_SECONDS)
+
+    def next_message(self) -> bytes | None:
+        """The first message that has been received as a whole, if any."""
         return take_message(self._incoming)
 
     def killed(self, end: End, message: str) -> Killed:

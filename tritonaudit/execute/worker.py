@@ -15,7 +15,7 @@ from typing import Any
 
 from tritonaudit.execute.blame import described, exit_described
 from tritonaudit.execute.killed import End
-from tritonaudit.execute.messages import Reply, read_message, write_message
+from tritonaudit.execute.messages import Note, Reply, read_message, write_message
 from tritonaudit.execute.processes import has_children, resident
 
 
@@ -35,12 +35,22 @@ def serve(channel: Channel, memory: int) -> None:
     The first request is `(work, prepare, arguments)`, each other an item for `work`, all pickled. `memory` is the limit
     of this process in bytes.
     """
-    worker = _Worker(channel, memory)
+    global _serving
+    worker = _serving = _Worker(channel, memory)
     order = read_message(channel.requests)
     if order is None or not worker.get_ready(order):
         return
     while (item := read_message(channel.requests)) is not None:
         worker.answer(item)
+
+
+def tell(content: Any, seconds: float) -> None:
+    """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
+
+    What the task forked does not get past here.
+    """
+    if _serving is not None:
+        _serving.tell(content, seconds)
 
 
 class _Worker:
@@ -71,6 +81,10 @@ class _Worker:
         reply = self._attempt(lambda: self._work(pickle.loads(item)))
         self._send(replace(reply, spent=reply.end is not None or self._is_spent()))
 
+    def tell(self, content: Any, seconds: float) -> None:
+        self._leave_if_forked()
+        self._send(Note(pickle.dumps(content, pickle.HIGHEST_PROTOCOL), seconds))
+
     def _attempt(self, task: Callable[[], Any]) -> Reply:
         self._open_streams()
         try:
@@ -84,9 +98,13 @@ class _Worker:
             reply = _pickled(result)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if os.getpid() != self._process:  # a child that the task forked, and that came back as if it were us
-                os._exit(0)
+            self._leave_if_forked()
         return reply
+
+    def _leave_if_forked(self) -> None:
+        """End a child that the task forked, and that came back as if it were us."""
+        if os.getpid() != self._process:
+            os._exit(0)
 
     def _open_streams(self) -> None:
         """Make the standard streams what they were, whatever the last task did to them."""
@@ -103,14 +121,17 @@ class _Worker:
             or resident(self._process) > self._memory_at_rest + spare
         )
 
-    def _send(self, reply: Reply) -> None:
-        """Send the reply; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
+    def _send(self, message: Reply | Note) -> None:
+        """Send the message; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
         with contextlib.suppress(OSError):
             if _identity(self._channel) == self._identity:
-                write_message(self._channel.replies, pickle.dumps(reply))
+                write_message(self._channel.replies, pickle.dumps(message))
                 return
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(self._process, signal.SIGPIPE)
+
+
+_serving: _Worker | None = None
 
 
 def _identity(channel: Channel) -> list[tuple[int, int]]:
