@@ -1,0 +1,92 @@
+"""What is printed of the mutants: how many there are, and who notices them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.mutation.auditing import Audited
+from bench.mutation.mutants import Mutant
+from bench.mutation.trying import Tried
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A mutant with what it came to; None where that is not known."""
+
+    mutant: Mutant
+    tried: Tried | None
+    audited: Audited | None
+    is_declared: bool = False
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is a fault that somebody might notice."""
+        return self.tried is not None and not self.tried.rejected and not self.is_equivalent
+
+    @property
+    def is_equivalent(self) -> bool:
+        return self.is_declared or (self.tried is not None and self.tried.is_equal)
+
+
+SIDES: dict[str, Callable[[Judged], bool]] = {
+    "audit": lambda one: one.audited is not None and bool(one.audited.errors),
+    "allclose float32": lambda one: one.tried is not None and bool(one.tried.float32),
+    "allclose float16": lambda one: one.tried is not None and bool(one.tried.float16),
+    "allclose either": lambda one: one.tried is not None and bool(one.tried.float32 or one.tried.float16),
+}
+"""Who may notice a mutant."""
+
+
+def counted(judged: Sequence[Judged], by: Callable[[Mutant], str], title: str) -> str:
+    """A table of the mutants and of how many each side notices, by what `by` tells of them."""
+    groups = [*dict.fromkeys(by(one.mutant) for one in judged)]
+    rows = [_row(group, [one for one in judged if by(one.mutant) == group]) for group in groups]
+    header = [title, "mutants", "do not compile", "equivalent", "left", *SIDES]
+    return _table([header, *rows, _row("all", judged)])
+
+
+def _row(name: str, judged: Sequence[Judged]) -> list[str]:
+    left = [one for one in judged if one.is_left]
+    rejected = sum(one.tried is not None and bool(one.tried.rejected) for one in judged)
+    equivalent = sum(one.is_equivalent for one in judged)
+    sides = [_share(sum(map(side, left)), len(left)) for side in SIDES.values()]
+    return [name, str(len(judged)), str(rejected), str(equivalent), str(len(left)), *sides]
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} ({100 * count / of:.1f} %)" if of else "-"
+
+
+def codes(judged: Sequence[Judged]) -> str:
+    """Which codes notice how many mutants, and how many no other code notices."""
+    found = [one.audited.errors for one in judged if one.is_left and one.audited and one.audited.errors]
+    every = Counter(code for errors in found for code in errors)
+    alone = Counter(errors[0] for errors in found if len(errors) == 1)
+    rows = [[code, str(count), str(alone[code])] for code, count in every.most_common()]
+    return _table([["code", "mutants", "alone"], *rows])
+
+
+def survivors(judged: Sequence[Judged]) -> str:
+    """The mutants that the audit was run on and did not notice, with what is changed in them."""
+    return "\n".join(_survivor(one) for one in judged if one.is_left and one.audited and not one.audited.errors)
+
+
+def _survivor(one: Judged) -> str:
+    assert one.audited is not None
+    noticed = [name for name, side in SIDES.items() if side(one)]
+    remarks = [*noticed, *one.audited.lesser, *one.audited.problems]
+    said = f"  ({'; '.join(remarks)})" if remarks else ""
+    return f"{one.mutant.id}{said}\n    - {one.mutant.before}\n    + {one.mutant.after}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(_lines(rows)) + "\n"
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for number, row in enumerate(rows):
+        yield f"| {' | '.join(row)} |"
+        if number == 0:
+            yield "|" + " --- |" * len(row)
