@@ -20,7 +20,7 @@ from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.selection import Selection
 from tritonaudit.simulator.sync import Ordering
-from tritonaudit.simulator.values import Doubt, Mask, Value, is_within, joined, mask_tensor, merged
+from tritonaudit.simulator.values import Doubt, Mask, Value, doubt_merged, is_within, joined, mask_tensor
 
 _MANY_LANES = 1 << 11
 """Of one program, so many that a view of its own costs less than finding the place of every lane."""
@@ -55,12 +55,16 @@ class Accesses:
     def _load_apart(
         self, groups: Sequence[Group], pointer: Value, other: Value | None, type: Type, site: Site
     ) -> Value:
-        parts = []
+        whole = _filled(other, len(site.programs), type)
+        doubts: list[tuple[Places, Doubt | None]] = []
         for group in groups:
+            if isinstance(group.where, Box) and group.where.is_empty:
+                continue
             fill = None if other is None else other.take(group.places)
             part = self._load(pointer.take(group.places), group.where, fill, type, site.take(group.places))
-            parts.append((group.places, part))
-        return merged(parts, type, len(site.programs))
+            whole[group.places] = part.tensor(type)
+            doubts.append((group.places, part.undefined))
+        return Value(whole, doubt_merged(doubts, len(site.programs)))
 
     def _load(self, pointer: Value, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
         """The same, nothing said of lanes that the mask leaves out."""

@@ -45,7 +45,7 @@ class Chains:
         """The lines up to the fault's own; `first` is the place of its program in the site, and its lane."""
         function = site.frame.function
         asked = _asked(site.operation, fault.kind)
-        place = first[0] if site.places is None else int(site.places[min(first[0], len(site.places) - 1)])
+        place = site.place_in_frame(first[0])
         origin = None if fault.kind is Kind.OVERFLOW_ADDRESS else fault.origin
         through = self._behind([(function.name, number) for number in asked], first[1:], origin is None)
         if origin is not None:

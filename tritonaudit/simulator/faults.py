@@ -117,7 +117,7 @@ class Site:
     programs: Programs
     operation: Operation
     frame: Environment
-    places: torch.Tensor | None = None
+    places: Places | None = None
 
     @property
     def location(self) -> Location | None:
@@ -125,11 +125,12 @@ class Site:
 
     def take(self, places: Places) -> Site:
         """Of the programs at these places."""
-        if self.places is not None:
-            inner = self.places[places]
-        else:
-            inner = torch.arange(places.start, places.stop) if isinstance(places, slice) else places
+        inner = places if self.places is None else _listed(self.places)[places]
         return Site(self.programs.take(places), self.operation, self.frame, inner)
+
+    def place_in_frame(self, number: int) -> int:
+        """Where the frame has the program that is at that place here, or the last one."""
+        return number if self.places is None else int(_listed(self.places)[min(number, len(self.programs) - 1)])
 
 
 @dataclass
@@ -181,6 +182,10 @@ class Faults:
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.found.values())
+
+
+def _listed(places: Places) -> torch.Tensor:
+    return torch.arange(places.start, places.stop) if isinstance(places, slice) else places
 
 
 def numbered(grid: Grid, number: int) -> Grid:

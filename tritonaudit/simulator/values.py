@@ -170,8 +170,8 @@ def merged(parts: Iterable[tuple[Places, Value]], type: Type, programs: int) -> 
     data = _affine_merged(known, programs) or _tensor_merged([(i, part.tensor(type)) for i, part in known], programs)
     return Value(
         data,
-        _doubt_merged([(i, p.undefined) for i, p in known], programs),
-        _doubt_merged([(i, p.wrapped) for i, p in known], programs),
+        doubt_merged([(i, p.undefined) for i, p in known], programs),
+        doubt_merged([(i, p.wrapped) for i, p in known], programs),
     )
 
 
@@ -199,14 +199,16 @@ def _tensor_merged(parts: list[tuple[Places, torch.Tensor]], programs: int) -> t
     return found.view(dtype)
 
 
-def _doubt_merged(parts: list[tuple[Places, Doubt | None]], programs: int) -> Doubt | None:
-    worst = joined([None if doubt is None else replace(doubt, sound=_NOWHERE) for _, doubt in parts])
-    if worst is None:
+def doubt_merged(parts: list[tuple[Places, Doubt | None]], programs: int) -> Doubt | None:
+    """One doubt of what groups of programs have, each group at its places; where no group is nothing is in doubt."""
+    if all(doubt is None for _, doubt in parts):
         return None
+    worst = joined([None if doubt is None else replace(doubt, sound=_NOWHERE) for _, doubt in parts])
+    assert worst is not None
     rank = max(mask_tensor(doubt.sound).dim() for _, doubt in parts if doubt is not None)
     whole = torch.ones([1] * rank, dtype=torch.bool)
     masks = [(index, whole if doubt is None else mask_tensor(doubt.sound)) for index, doubt in parts]
-    return replace(worst, sound=_tensor_merged(masks, programs))
+    return replace(worst, sound=_tensor_merged([(slice(0, programs), whole), *masks], programs))
 
 
 def _doubt_taken(doubt: Doubt | None, index: Places) -> Doubt | None:
