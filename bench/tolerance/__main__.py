@@ -2,11 +2,11 @@
 
     python bench/tolerance [--as-gpu] [--each] [--dtype NAME] [OPERATION ...]
 
-Each kernel is executed on the CPU engine and judged by each policy, beside a reference in float64 and PyTorch's result in
-the same dtype. It is labelled right or wrong by what it does (`cases.py` says how). A policy errs where a right kernel
-fails or a wrong one passes; only ours warns, which is neither, and is counted apart. The kernels are in three parts:
-by the hash of their names those on which our limits were chosen and those held back, and operations added when the
-limits were fixed. `--as-gpu` executes as an H100 computes. Takes a minute; needs torch and triton, and no GPU.
+Each kernel is executed on the CPU engine and judged by each policy, beside a reference in float64 and PyTorch's result
+in the same dtype. It is labelled right or wrong by what it does (`trial.py` says how). A policy errs where a right
+kernel fails or a wrong one passes; only ours warns, which is neither, and is counted apart. On the kernels of the first
+part the limits of ours were chosen, those of the second were written when the limits had been fixed. `--as-gpu` executes
+as an H100 computes. Takes a minute; needs torch and triton, and no GPU.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 
 from bench.tolerance import tables
-from bench.tolerance.cases import ALL, Part, Trial, trials
+from bench.tolerance.cases import PARTS, trials
 from bench.tolerance.policies import OURS, POLICIES
 from bench.tolerance.run import References, result_of
 from bench.tolerance.tables import Row
+from bench.tolerance.trial import ALL, Trial
 from tritonaudit.suites.tolerance import judge
 
 
@@ -43,17 +44,17 @@ def main() -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     started = time.perf_counter()
-    chosen = [one for one in trials() if _is_chosen(one, arguments.dtype, arguments.operations)]
-    if not chosen:
-        sys.exit("no such kernel")
-    rows = list(run(chosen, as_gpu=arguments.as_gpu))
+    rows: list[Row] = []
+    for part in PARTS:
+        chosen = [one for one in trials(part) if _is_chosen(one, arguments.dtype, arguments.operations)]
+        if members := list(run(chosen, as_gpu=arguments.as_gpu)):
+            print(f"## kernels {part}\n\n{tables.side_by_side(members)}", flush=True)
+            rows += members
+    if not rows:
+        sys.exit("no such operation")
+    print(f"## all\n\n{tables.side_by_side(rows)}")
     if arguments.each:
         print(tables.each(rows))
-    for part in Part:
-        if members := [row for row in rows if row.trial.part is part]:
-            print(f"## {part.value}\n\n{tables.side_by_side(members)}")
-    kernels = len({(row.trial.kernel_name) for row in rows})
-    print(f"## all: {kernels} kernels, {len(rows)} with their dtypes\n\n{tables.side_by_side(rows)}")
     print(f"## where ours errs or warns\n\n{tables.errors_of(OURS, rows)}")
     print(f"torch {torch.__version__}, {time.perf_counter() - started:.0f} s")
 

@@ -1,8 +1,6 @@
-"""Kernels as they are commonly written; `HOW` says which way, and which ways are right only `cases.py` knows."""
+"""Kernels as they are commonly written; `HOW` says which way, and which ways are right only `first.py` knows."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import triton
 import triton.language as tl
@@ -591,6 +589,3 @@ def rotary_kernel(x_ptr, cos_ptr, sin_ptr, out_ptr, HOW: tl.constexpr, HALF: tl.
         right = (second * cosine).to(dtype).to(tl.float32) + (first * sine).to(dtype).to(tl.float32)
     tl.store(out_ptr + row * 2 * HALF + column, left)
     tl.store(out_ptr + row * 2 * HALF + HALF + column, right)
-
-
-WIDTHS: dict[str, Any] = {"float32": tl.float32, "float16": tl.float16, "bfloat16": tl.bfloat16}

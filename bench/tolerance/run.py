@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 import tritonaudit
-from bench.tolerance.cases import Inputs, Operation, Trial
 from bench.tolerance.policies import Result
+from bench.tolerance.trial import Inputs, Operation, Trial
 from tritonaudit.suites.tolerance import DRAWS, perturb
 
 
@@ -29,7 +29,8 @@ def _expected(operation: Operation, inputs: Inputs, dtype: torch.dtype) -> Resul
     wide = [one.double() if one.is_floating_point() else one for one in inputs]
     precise = operation.reference(*wide)
     perturbed = [operation.reference(*perturb(inputs, seed)) for seed in range(DRAWS)]
-    return Result(torch.zeros(precise.shape, dtype=dtype), precise, operation.reference(*inputs), perturbed)
+    output = torch.zeros(precise.shape, dtype=dtype if precise.is_floating_point() else precise.dtype)
+    return Result(output, precise, operation.reference(*inputs), perturbed)
 
 
 def result_of(trial: Trial, references: References, *, as_gpu: bool) -> Result:

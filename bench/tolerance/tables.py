@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.fidelity.tables import table
-from bench.tolerance.cases import Trial
+from bench.tolerance.trial import Trial
 from tritonaudit.finding import Status
 
 
@@ -24,7 +24,9 @@ def side_by_side(rows: Sequence[Row]) -> str:
     right = [row for row in rows if row.trial.way.is_right]
     wrong = [row for row in rows if not row.trial.way.is_right]
     head = ("policy", "right that fail:", "right, warned of:", "wrong that pass:", "wrong, warned of:")
-    return f"{len(right)} right, {len(wrong)} wrong\n\n" + table(
+    kernels = len({row.trial.kernel_name for row in rows})
+    counted = f"{kernels} kernels in up to three dtypes: {len(right)} right, {len(wrong)} wrong"
+    return f"{counted}\n\n" + table(
         head,
         (
             (
