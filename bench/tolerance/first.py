@@ -486,9 +486,9 @@ _CUMSUM = Operation(
 
 
 def _requantised(x: torch.Tensor) -> torch.Tensor:
-    wide = wide(x)
-    scale = wide.abs().amax(-1, keepdim=True) / 127
-    return ((wide / scale).round() * scale).to(x.dtype)
+    numbers = wide(x)
+    scale = numbers.abs().amax(-1, keepdim=True) / 127
+    return ((numbers / scale).round() * scale).to(x.dtype)
 
 
 _REQUANTISE = Operation(
@@ -561,7 +561,8 @@ _ROTARY = Operation(
 
 OPERATIONS = (
     _CHAIN, _SILU_WIDE, _GELU, _TANH, _TANH_FAR, _SOFTMAX, _SOFTMAX_LARGE, _SOFTMAX_ONLINE, _LAYER_NORM,
-    _LAYER_NORM_SHORT, _LAYER_NORM_SMALL, _LAYER_NORM_EPS, _LAYER_NORM_EPS_AT_ONE, _LAYER_NORM_FAR, _RMS_NORM, _ROW_SUM, _SEQUENTIAL,
-    _LONG_SUM, _VARIANCE, _VARIANCE_FAR, _CROSS_ENTROPY, _CROSS_ENTROPY_LARGE, _LOGSUMEXP, _ROW_MAX, _MATMUL,
-    _MATMUL_LONG, _MATMUL_SPLIT, _ATTENTION, _ATTENTION_CAUSAL, _CUMSUM, _REQUANTISE, _DEQUANTISE, _ROTARY,
+    _LAYER_NORM_SHORT, _LAYER_NORM_SMALL, _LAYER_NORM_EPS, _LAYER_NORM_EPS_AT_ONE, _LAYER_NORM_FAR, _RMS_NORM,
+    _ROW_SUM, _SEQUENTIAL, _LONG_SUM, _VARIANCE, _VARIANCE_FAR, _CROSS_ENTROPY, _CROSS_ENTROPY_LARGE, _LOGSUMEXP,
+    _ROW_MAX, _MATMUL, _MATMUL_LONG, _MATMUL_SPLIT, _ATTENTION, _ATTENTION_CAUSAL, _CUMSUM, _REQUANTISE, _DEQUANTISE,
+    _ROTARY,
 )  # fmt: skip

@@ -112,10 +112,9 @@ def softmax_kernel(x_ptr, out_ptr, rows, columns, HOW: tl.constexpr, BLOCK: tl.c
     highest = tl.max(x, axis=0)
     if HOW == "no maximum":
         highest = 0.0
+    numerator = tl.exp(x - highest)
     if HOW == "exp2":
         numerator = tl.exp2((x - highest) * 1.4426950408889634)
-    else:
-        numerator = tl.exp(x - highest)
     if HOW == "early":
         numerator = numerator.to(out_ptr.dtype.element_ty).to(tl.float32)
     if HOW == "half":
@@ -470,10 +469,9 @@ def cumsum_kernel(x_ptr, out_ptr, columns, SUM: tl.constexpr, HOW: tl.constexpr,
     for start in range(0, columns, BLOCK):
         column = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + row * columns + column, mask=column < columns, other=0.0).to(tl.float32)
+        running = tl.cumsum(x, axis=0)
         if HOW == "scan":
             running = tl.associative_scan(x, 0, _plus)
-        else:
-            running = tl.cumsum(x, axis=0)
         result = running + carry.to(tl.float32)
         if HOW == "exclusive":
             result = result - x
@@ -515,10 +513,9 @@ def dequantise_kernel(x_ptr, scale_ptr, zero_ptr, out_ptr, columns, HOW: tl.cons
     x = tl.load(x_ptr + row * columns + column, mask=mask, other=0)
     scale = tl.load(scale_ptr + row).to(tl.float32)
     zero = tl.load(zero_ptr + row)
+    difference = x.to(tl.float32) - zero
     if HOW == "wraps":
         difference = (x - zero.to(tl.int8)).to(tl.float32)
-    else:
-        difference = x.to(tl.float32) - zero
     if HOW == "no zero":
         difference = x.to(tl.float32)
     result = difference * scale

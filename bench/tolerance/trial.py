@@ -1,9 +1,9 @@
 """A kernel that is tried: an operation and a way to compute it, labelled by what it does and not by how it scores.
 
-A way is right if all its steps are in float32 (or in a number as wide as PyTorch's own step), over all elements and with
-no step that loses digits on these inputs. It is wrong if it leaves something out, computes something else, overflows,
-or rounds between its steps to fewer digits than PyTorch does. Ways whose fault is below a rounding of the dtype by
-construction (a constant of five digits in bfloat16) are not tried there.
+A way is right if all its steps are in float32 (or as wide as the kernels that everyone uses have them: products of
+numbers of the inputs' dtype), over all elements and with no step that loses many digits on these inputs. It is wrong if
+it leaves something out, computes something else, overflows, or rounds between its steps to fewer digits. Ways whose
+fault is below a rounding of the dtype by construction (a float16 factor in bfloat16) are not tried there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ FLOAT32: Any = tl.float32
 WIDTHS: dict[str, Any] = {"float16": tl.float16, "bfloat16": tl.bfloat16}
 
 
+@dataclass(frozen=True)
 class Launch:
     kernel: Any
     grid: tuple[int, ...]
