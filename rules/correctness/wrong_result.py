@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
-from tritonaudit.suites.facts import RunKernel, Symptom
+from tritonaudit.suites.facts import RunKernel, Seen, Symptom
+
+_REMEDY = "compare the kernel with its reference on the case of the witness"
+_REMEDY_OF_NAN = "let NaN through: `tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)`, as PyTorch does"
 
 
 class WrongResult(Rule):
@@ -18,5 +21,12 @@ class WrongResult(Rule):
 
     def check(self, run: RunKernel) -> Iterator[Hit]:
         for seen in run.of(*self.symptoms):
+            if run.is_at_boundary(seen.span) or run.has_known_cause(seen):
+                continue
             message = f"`{run.name}` gives a wrong result {sentences.cases(run, seen)}: {seen.text}"
-            yield sentences.hit(seen, message, "compare the kernel with its reference on the case of the witness")
+            yield sentences.hit(seen, message, _REMEDY_OF_NAN if _is_of_nan(seen) else _REMEDY)
+
+
+def _is_of_nan(seen: Seen) -> bool:
+    """Whether it is wrong where NaN is given, and nowhere else."""
+    return all("nan" in label.split() for label in seen.cases)

@@ -48,8 +48,8 @@ class Device(Protocol):
     name: str
     is_lost: bool
     """Whether nothing can be executed in this process any more."""
-    can_do_without_memory: bool
-    """Whether it can look at launches on tensors that have sizes alone."""
+    is_engine: bool
+    """Whether it is the CPU engine, which watches every access and can do without the tensors' memory."""
 
     def observing(self, how: How) -> AbstractContextManager[Observed]:
         """While this lasts, launches are executed here, and observed."""
@@ -81,14 +81,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to. `given` are its arguments as they were; `changed` names inputs that are others since.
+    """What a call came to. `given` are its arguments as they were; `changed` are inputs that are others since.
 
     `error` is what it raised, and then there are no results.
     """
 
     given: Arguments
     results: tuple[Result, ...]
-    changed: tuple[str, ...]
+    changed: tuple[Result, ...]
     ran: tuple[Ran, ...]
     error: BaseException | None = None
 
@@ -170,10 +170,10 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
     return plain.view(sizes[plain.element_size()])
 
 
-def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterator[str]:
+def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterator[Result]:
     for (name, place, tensor), (_, _, before) in zip(_named(arguments), _named(given), strict=True):
         if place not in subject.mutates and not is_same(tensor, before):
-            yield name
+            yield Result(name, tensor.detach())
 
 
 def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:

@@ -15,7 +15,7 @@ from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import memory
-from tritonaudit.suites.calling import Called, Device, How, Ran, Result, call_subject, is_same
+from tritonaudit.suites.calling import Called, Device, How, Result, call_subject, is_same
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
@@ -38,7 +38,8 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
     """Call the subject once and look at all that came of it."""
     started = time.perf_counter()
     called = call_subject(device, subject, case, How(config=config))
-    outcome = _returned(subject, case, called) if called.error is None else _failed(subject, case, called)
+    watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
+    outcome = _failed(subject, case, called) if called.error is not None else _returned(subject, case, called, watched)
     return _completed(outcome, called, time.perf_counter() - started)
 
 
@@ -130,9 +131,9 @@ def _blamed(subject: Subject, called: Called) -> KernelRef:
 # -- a call that returned ----------------------------------------------------------------------------------------------
 
 
-def _returned(subject: Subject, case: Case, called: Called) -> CaseOutcome:
+def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[Symptom]) -> CaseOutcome:
     sightings = [*memory.sightings(called), *_changed(subject, called), *_unwritten(subject, called)]
-    checked = _CALLS | memory.SYMPTOMS
+    checked = _CALLS | watched
     if subject.reference is None:
         return _unjudged(case, checked, sightings, "the subject has no reference")
     found = references(subject, called.given, case)
@@ -157,9 +158,13 @@ def _tensors(number: int) -> str:
 
 
 def _changed(subject: Subject, called: Called) -> Iterator[Sighting]:
-    for name in called.changed:
-        text = f"{name} is another after the call, and `mutates` does not name it"
-        yield Sighting(Symptom.INPUT_CHANGED, _last(subject, called), None, text)
+    for changed in called.changed:
+        text = f"{changed.name} is another after the call, and `mutates` does not name it"
+        address = changed.tensor.untyped_storage().data_ptr()
+        kernel, place = wrapper_ref(subject), None
+        if any(address in ran.written for ran in called.ran):
+            kernel, place = _writer(subject, called, changed.tensor)
+        yield Sighting(Symptom.INPUT_CHANGED, kernel, place, text)
 
 
 def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
@@ -196,7 +201,7 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     if status is Status.PASS:
         return
     kernel, place = _writer(subject, called, judged.result.tensor)
-    if judged.judgement.nonfinite is not None:
+    if judged.judgement.nonfinite is not None and _is_new_non_finite(judged):
         symptom = Symptom.NEW_NON_FINITE
     elif _is_at_boundary(judged):
         symptom = Symptom.WRONG_AT_BOUNDARY
@@ -205,6 +210,12 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     text = f"{judged.result.name}: {judged.judgement.reason}"
     is_near_overflow = symptom is Symptom.NEW_NON_FINITE and case.fill in _NEAR_OVERFLOW
     yield Sighting(symptom, kernel, place, text, status is Status.FAIL and not is_near_overflow)
+
+
+def _is_new_non_finite(judged: _Judged) -> bool:
+    """Whether an element is NaN or infinite that is finite in the reference, and not only the other way round."""
+    got, wanted = judged.result.tensor, judged.precise
+    return got.shape == wanted.shape and bool((~got.isfinite() & wanted.isfinite()).any())
 
 
 def _is_at_boundary(judged: _Judged) -> bool:
@@ -238,11 +249,6 @@ def _writer(subject: Subject, called: Called, tensor: torch.Tensor) -> tuple[Ker
     if ran is None:
         return wrapper_ref(subject), None
     return ran.launch.kernel, ran.written.get(tensor.untyped_storage().data_ptr())
-
-
-def _last(subject: Subject, called: Called) -> KernelRef:
-    last: Ran | None = called.ran[-1] if called.ran else None
-    return wrapper_ref(subject) if last is None else last.launch.kernel
 
 
 # -- calls that are repeated -------------------------------------------------------------------------------------------

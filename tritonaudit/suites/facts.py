@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tritonaudit.finding import Span, Witness
@@ -69,3 +69,25 @@ class RunKernel:
     def of(self, *symptoms: Symptom) -> tuple[Seen, ...]:
         """What was seen of these symptoms."""
         return tuple(one for one in self.seen if one.symptom in symptoms)
+
+    def is_explained(self, seen: Seen, *causes: Symptom) -> bool:
+        """Whether one of these shows for certain in every case that shows this, wherever in the kernel."""
+        return any(one.is_certain and set(seen.cases) <= set(one.cases) for one in self.of(*causes))
+
+    def is_explained_there(self, seen: Seen, *causes: Symptom) -> bool:
+        """The same, at the place where this is seen."""
+        there = tuple(one for one in self.seen if one.span == seen.span)
+        return replace(self, seen=there).is_explained(seen, *causes)
+
+    def has_known_cause(self, seen: Seen) -> bool:
+        """Whether a wrong result comes of what other rules speak of: a program that waits, or how it is stored."""
+        return self.is_explained(seen, Symptom.HANG) or self.is_explained_there(
+            seen, Symptom.NOT_WRITTEN, Symptom.UNINITIALISED, Symptom.RACE, Symptom.COLLIDING_LANES
+        )
+
+    def is_at_boundary(self, span: Span) -> bool:
+        """Whether most of the cases that are wrong at this place are so at the boundary alone."""
+        wrong = [one for one in self.of(Symptom.WRONG_RESULT, Symptom.WRONG_AT_BOUNDARY) if one.span == span]
+        sure = [one for one in wrong if one.is_certain] or wrong
+        boundary = sum(len(one.cases) for one in sure if one.symptom is Symptom.WRONG_AT_BOUNDARY)
+        return 2 * boundary > sum(len(one.cases) for one in sure)

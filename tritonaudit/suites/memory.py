@@ -43,16 +43,19 @@ _SYMPTOM_OF = {
     Kind.ASSERTION: Symptom.ASSERTION,
     Kind.WAITS_FOREVER: Symptom.HANG,
 }
+_BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
+"""What a load has from there means nothing, and it is reported where it is loaded."""
 _HARMLESS = frozenset((Kind.MASKED_STORED, Kind.SAME_WRITES))
 """What every GPU does alike, although the language leaves it open: zeros are loaded, the same is written twice."""
 
 
 def sightings(called: Called) -> Iterator[Sighting]:
-    """The faults of every launch."""
+    """The faults of every launch, but for those that another one of them is the origin of."""
     for ran in called.ran:
+        beyond = {fault.location for fault in ran.faults if fault.kind in _BEYOND}
         for fault in ran.faults:
             symptom = _SYMPTOM_OF.get(fault.kind)
-            if symptom is not None:
+            if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
                 at = fault.location
                 place = None if at is None else (at.path, at.line, at.column)
                 yield Sighting(symptom, ran.launch.kernel, place, said(fault), fault.kind not in _HARMLESS)

@@ -6,12 +6,13 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit
 from tritonaudit.suites.facts import RunKernel, Seen
 
+DOUBTFUL = (Severity.WARNING, Confidence.LOW)
 
-def hit(seen: Seen, message: str, remedy: str) -> Hit:
-    """The finding for what was seen, with its witness; a warning of low confidence where it may be harmless."""
-    if seen.is_certain:
-        return Hit(seen.span, message, remedy, witness=seen.witness)
-    return Hit(seen.span, message, remedy, Severity.WARNING, Confidence.LOW, witness=seen.witness)
+
+def hit(seen: Seen, message: str, remedy: str, doubtful: tuple[Severity, Confidence] = DOUBTFUL) -> Hit:
+    """The finding for what was seen, with its witness; how bad and how sure it is, where it may be harmless: `doubtful`."""
+    severity, confidence = (None, None) if seen.is_certain else doubtful
+    return Hit(seen.span, message, remedy, severity, confidence, witness=seen.witness)
 
 
 def cases(run: RunKernel, seen: Seen) -> str:
