@@ -35,7 +35,7 @@ class CpuEngine:
 
     name = "CPU engine"
     is_lost = False
-    can_do_without_memory = True
+    is_engine = True
 
     def __init__(self) -> None:
         stand_in_driver(device_for(TARGET))

@@ -25,7 +25,7 @@ _ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permute
 class Gpu:
     """Executes launches on the GPU of this process."""
 
-    can_do_without_memory = False
+    is_engine = False
 
     def __init__(self) -> None:
         self.name = str(torch.cuda.get_device_name())

@@ -14,7 +14,7 @@ from tritonaudit.suites.outcome import CaseOutcome
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
-_NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
+NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     from tritonaudit.suites.correctness import examine
 
     outcome = examine(device, subject, case)
-    sightings = tuple(replace(one, symptom=Symptom.UNSTABLE) for one in outcome.sightings if one.symptom in _NUMERIC)
-    checked = frozenset((Symptom.UNSTABLE,)) if outcome.checked & _NUMERIC else frozenset[Symptom]()
-    unchecked = tuple((Symptom.UNSTABLE, reason) for symptom, reason in outcome.unchecked if symptom in _NUMERIC)[:1]
+    sightings = tuple(replace(one, symptom=Symptom.UNSTABLE) for one in outcome.sightings if one.symptom in NUMERIC)
+    checked = frozenset((Symptom.UNSTABLE,)) if outcome.checked & NUMERIC else frozenset[Symptom]()
+    unchecked = tuple((Symptom.UNSTABLE, reason) for symptom, reason in outcome.unchecked if symptom in NUMERIC)[:1]
     return replace(outcome, checked=checked, sightings=sightings, unchecked=unchecked)
