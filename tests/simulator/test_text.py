@@ -24,8 +24,8 @@ TAIL = """
 
 
 def kernel(*lines: str, aliases: str = "") -> Function:
-    """A kernel of those operations, each of which gets a location if it has none."""
-    located = [line if "loc(" in line else f"{line} loc(#loc)" for line in lines]
+    """A kernel of those operations, each of which gets a location if it has none, indented as MLIR prints them."""
+    located = [f"    {line}" if "loc(" in line else f"    {line} loc(#loc)" for line in lines]
     return parse_module(HEAD + "\n".join(located) + TAIL + aliases).kernel
 
 
@@ -247,6 +247,27 @@ def test_a_text_that_ends_too_early_is_not_understood() -> None:
 def test_a_location_that_leads_to_itself_is_none() -> None:
     aliases = "#loc7 = loc(fused[#loc8])\n#loc8 = loc(fused[#loc7])\n"
     assert operation("%0 = tt.get_program_id x : i32 loc(#loc7)", aliases=aliases).location is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%x = arith.addi %n, %n : i32 loc(#loc)",
+        "%x = arith.cmpi slt, %n, %n : i32 loc(#loc)",
+        "%x = tt.load %arg0 : !tt.ptr<f32> loc(#loc)",
+        "%x = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32> loc(#loc)",
+        "%x = tt.splat %n : i32 -> tensor<4xi32> loc(#loc)",
+        "%x = arith.sitofp %n : i32 to f32 loc(#loc)",
+        "%x, %y = tt.split %arg0 : tensor<4x2xi32> -> tensor<4xi32> loc(#loc)",
+        "%x:2 = tt.made_up %n, %n : i32 -> i32 loc(#loc)",
+        "tt.store %arg0, %n : !tt.ptr<f32> loc(#loc)",
+        "%x = tt.addptr %arg0, %n : !tt.ptr<f32, 3>, i32 loc(#loc)",
+    ],
+)
+def test_how_a_line_is_spaced_changes_nothing(line: str) -> None:
+    plain = f"    {line}\n"
+    spaced = line.replace(" ", "  ").replace(" loc", "\n loc").replace("<f32,  3>", "<f32, 3>")
+    assert parse_module(HEAD + plain + TAIL).kernel == parse_module(HEAD + spaced + TAIL).kernel
 
 
 def test_the_work_grows_with_the_length() -> None:

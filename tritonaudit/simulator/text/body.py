@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tritonaudit.simulator.ir import Block, Location, Operation, Region, Type
 from tritonaudit.simulator.text.attributes import read_attribute, read_attributes, read_constant, symbol
 from tritonaudit.simulator.text.draft import Draft, result_types, segments
 from tritonaudit.simulator.text.locations import Locations
-from tritonaudit.simulator.text.tokens import Tokens, unquoted
-from tritonaudit.simulator.text.types import is_unsigned, read_type, read_types
+from tritonaudit.simulator.text.tokens import Tokens, UnsupportedText, unquoted
+from tritonaudit.simulator.text.types import is_unsigned, read_type, read_types, type_of
 
 _LABEL = re.compile(r"\^bb\d+")
 
@@ -39,11 +40,14 @@ class Body:
 
     def value(self) -> int:
         """The value that stands at the cursor."""
-        token = self.tokens.current
+        found = self._known(self.tokens.current)
+        self.tokens.take()
+        return found
+
+    def _known(self, token: str) -> int:
         name, _, place = token.partition("#")
         if name not in self._values:
             self.tokens.fail(f"`{token}` is not a value known here")
-        self.tokens.take()
         return self._values[name] + int(place or 0)
 
     def values(self, closing: str) -> list[int]:
@@ -101,15 +105,47 @@ class Body:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def _operation(self) -> Operation:
+        if (parts := self.tokens.plain()) is not None:
+            return self._plain(parts)
         results = self._result_names()
         token = self.tokens.take()
         draft = Draft(unquoted(token) if token[0] == '"' else token)
         form = _quoted if token[0] == '"' else _FORMS.get(token, _printed)
         draft.expected = sum(count for _, count in results)
         form(self, draft)
+        self._check_types(draft)
+        return self._finished(results, draft, self.location())
+
+    def _plain(self, parts: re.Match[str]) -> Operation:
+        """The operation whose parts are given, which are those of the token at the cursor."""
+        results = [(parts["result"], 1)] if parts["result"] else []
+        draft = Draft(parts["name"], len(results))
+        if parts["word"] and not draft.word(parts["word"]):
+            self.tokens.fail(f"{draft.name}: `{parts['word']}` is not understood")
+        draft.operands = [self._known(name) for name in parts["operands"].split(", ")] if parts["operands"] else []
+        draft.segments = segments(draft.name, len(draft.operands))
+        if parts["attributes"]:
+            draft.attributes.update(self._attributes(parts["attributes"]))
+        _typed(draft, self._types(parts["types"]), self._types(parts["results"]) if parts["results"] else None)
+        self._check_types(draft)
+        found = self._finished(results, draft, self._locations.alias(parts["location"], self.tokens))
+        self.tokens.take()
+        return found
+
+    def _attributes(self, text: str) -> dict[str, Any]:
+        try:
+            return read_attributes(Tokens(text[1:]))
+        except UnsupportedText as error:
+            self.tokens.fail(error.message)
+
+    def _types(self, text: str) -> list[Type]:
+        return [type_of(one, self.tokens) for one in text.split(", ")]
+
+    def _check_types(self, draft: Draft) -> None:
         if len(draft.types) != draft.expected:
             self.tokens.fail(f"{draft.name}: {len(draft.types)} types for {draft.expected} results")
-        location = self.location()
+
+    def _finished(self, results: list[tuple[str, int]], draft: Draft, location: Location | None) -> Operation:
         return Operation(
             draft.name,
             tuple(draft.operands),
@@ -225,9 +261,13 @@ def _successor(body: Body, draft: Draft) -> None:
 
 def _types(body: Body, draft: Draft) -> None:
     printed = read_types(body.tokens) if body.tokens.accept(":") else []
-    if body.tokens.accept("->") or body.tokens.accept("to"):
-        printed = read_types(body.tokens)
-        draft.types = printed if len(printed) == draft.expected else printed * draft.expected
+    _typed(draft, printed, read_types(body.tokens) if body.tokens.accept("->") or body.tokens.accept("to") else None)
+
+
+def _typed(draft: Draft, printed: Sequence[Type], results: Sequence[Type] | None) -> None:
+    """Set the types of the results; `printed` stand behind the colon, `results` behind an arrow, if there is one."""
+    if results is not None:
+        draft.types = results if len(results) == draft.expected else [*results] * draft.expected
     elif draft.expected:
         draft.types = result_types(draft.name, printed, draft.expected)
 

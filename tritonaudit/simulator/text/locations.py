@@ -11,6 +11,10 @@ from tritonaudit.simulator.text.tokens import Tokens, UnsupportedText, unquoted
 _DEFINITION = re.compile(r"^(#loc\d*) = loc(\(.*\))$", re.MULTILINE)
 
 
+_PLAIN = re.compile(r'\("([^"\\]*)"(?::(\d+):(\d+)|\((#loc\d*)\))\)')
+_CALL = re.compile(r"\(callsite\((#loc\d*) at (#loc\d*)\)\)")
+
+
 class Locations:
     """The aliases of a text, each resolved when it is first asked for."""
 
@@ -30,7 +34,7 @@ class Locations:
     def _place(self, tokens: Tokens) -> Location | None:
         token = tokens.take()
         if token[0] == "#":
-            return self._alias(token, tokens)
+            return self.alias(token, tokens)
         if token[0] == '"':
             return self._file_or_name(unquoted(token), tokens)
         if token == "callsite":
@@ -41,16 +45,28 @@ class Locations:
             tokens.fail(f"`{token}` is not a known location")
         return None
 
-    def _alias(self, alias: str, tokens: Tokens) -> Location | None:
+    def alias(self, alias: str, tokens: Tokens) -> Location | None:
+        """What an alias at the cursor stands for."""
         if alias not in self._known:
             if alias not in self._definitions:
                 tokens.fail(f"the location `{alias}` is not defined")
             self._known[alias] = None  # while it is resolved, should it lead to itself
             try:
-                self._known[alias] = self.read(Tokens(self._definitions[alias]))
+                self._known[alias] = self._defined(self._definitions[alias], tokens)
             except UnsupportedText as error:
                 tokens.fail(f"`{alias}`: {error.message}")
         return self._known[alias]
+
+    def _defined(self, text: str, tokens: Tokens) -> Location | None:
+        """What a definition says, of whose forms there are shorter ways to read the most frequent."""
+        if (plain := _PLAIN.fullmatch(text)) is not None:
+            name, line, column, inner = plain.groups()
+            if inner is None:
+                return Location(name, int(line), int(column))
+            return _named(self.alias(inner, tokens), name)
+        if (call := _CALL.fullmatch(text)) is not None:
+            return _called(self.alias(call[1], tokens), self.alias(call[2], tokens))
+        return self.read(Tokens(text))
 
     def _file_or_name(self, text: str, tokens: Tokens) -> Location | None:
         if tokens.accept(":"):
@@ -59,7 +75,7 @@ class Locations:
             return None
         named = self._place(tokens)
         tokens.expect(")")
-        return replace(named, name=text) if named else None
+        return _named(named, text)
 
     def _call(self, tokens: Tokens) -> Location | None:
         tokens.expect("(")
@@ -67,9 +83,7 @@ class Locations:
         tokens.expect("at")
         caller = self._place(tokens)
         tokens.expect(")")
-        if callee is None or caller is None:
-            return callee or caller
-        return replace(callee, callers=(*callee.callers, replace(caller, callers=()), *caller.callers))
+        return _called(callee, caller)
 
     def _fused(self, tokens: Tokens) -> Location | None:
         """The first of them that is a place in a file."""
@@ -85,6 +99,16 @@ class Locations:
             found = found or place
             tokens.accept(",")
         return found
+
+
+def _named(place: Location | None, name: str) -> Location | None:
+    return replace(place, name=name) if place else None
+
+
+def _called(callee: Location | None, caller: Location | None) -> Location | None:
+    if callee is None or caller is None:
+        return callee or caller
+    return replace(callee, callers=(*callee.callers, replace(caller, callers=()), *caller.callers))
 
 
 def _file(path: str, tokens: Tokens) -> Location:

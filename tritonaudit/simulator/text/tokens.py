@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+_VALUES = r"%[\w.$-]+(?:\#\d+)?(?:,\ %[\w.$-]+(?:\#\d+)?)*"
+_TYPES = r"[\w!.]+(?:<[\w!.<>]*>)?(?:,\ [\w!.]+(?:<[\w!.<>]*>)?)*"
+_PLAIN = rf"""(?<=\ \ )(?:%[\w.$-]+\ =\ )?[a-z]\w*\.[\w.]+(?:\ [a-z]\w*,?)?(?:\ {_VALUES})?(?:\ \{{[^{{}}<>"]*\}})?
+        \ :\ {_TYPES}(?:\ (?:->|to)\ {_TYPES})?\ loc\(\#loc\d*\)$"""
 _TOKEN = re.compile(
-    r"""//[^\n]*
+    rf"""//[^\n]*
     | (
-        "(?:[^"\\]|\\.)*"
+        {_PLAIN}
+      | "(?:[^"\\]|\\.)*"
       | %[\w.$-]+(?:\#\d+)?
       | \^\w+
       | @(?:[\w.$-]+|"(?:[^"\\]|\\.)*")
@@ -16,11 +21,16 @@ _TOKEN = re.compile(
       | 0x[0-9A-Fa-f]+
       | -?\d+(?:\.\d*(?:[eE][-+]?\d+)?)?
       | ->
-      | <\{ | \}>
+      | <\{{ | \}}>
       | <(?:[^<>"]|"[^"]*"|<(?:[^<>]|<[^<>]*>)*>)*>
       | \S
     )""",
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
+)
+_PARTS = re.compile(
+    r"(?:(?P<result>%[^ ]+) = )?(?P<name>[^ ]+)(?: (?P<word>\w+),?)?"
+    r"(?: (?P<operands>%[^{:]*?))?(?: (?P<attributes>\{.*\}))?"
+    r" : (?P<types>[^()]*?)(?: (?:->|to) (?P<results>[^()]*))? loc\((?P<location>#loc\d*)\)"
 )
 _ESCAPED = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 
@@ -37,7 +47,8 @@ class UnsupportedText(Exception):
 class Tokens:
     """A cursor over a text's tokens; behind the last one `current` is empty.
 
-    What stands between `<` and `>` is one token, except for an operation's properties, `<{` to `}>`.
+    What stands between `<` and `>` is one token, except for an operation's properties, `<{` to `}>`. So is the line of
+    an operation that has nothing but a result, a word, operands, attributes, types and a location, as most are.
     """
 
     def __init__(self, text: str) -> None:
@@ -54,6 +65,11 @@ class Tokens:
     def following(self) -> str:
         """The token behind the current one."""
         return self._all[self._position + 1]
+
+    def plain(self) -> re.Match[str] | None:
+        """The parts of the plain operation at the cursor."""
+        token = self._all[self._position]
+        return _PARTS.fullmatch(token) if token[-1:] == ")" and token != ")" else None
 
     def take(self) -> str:
         """The current token, which the cursor goes past."""

@@ -19,18 +19,22 @@ def read_type(tokens: Tokens) -> Type:
         return type_after("!tt.ptr", tokens)
     if tokens.following[:1] == "<":
         return type_after(tokens.take(), tokens)
-    found = _type(tokens.current)
-    if found is None:
-        tokens.fail(f"`{tokens.current}` is not a known type")
+    found = type_of(tokens.current, tokens)
     tokens.take()
+    return found
+
+
+def type_of(text: str, tokens: Tokens) -> Type:
+    """The type that a text at the cursor stands for."""
+    found = _type(text)
+    if found is None:
+        tokens.fail(f"`{text}` is not a known type")
     return found
 
 
 def type_after(keyword: str, tokens: Tokens) -> Type:
     """The type of which only what is between angle brackets stands at the cursor."""
-    found = _type(keyword + tokens.current)
-    if found is None:
-        tokens.fail(f"`{keyword}{tokens.current}` is not a known type")
+    found = type_of(keyword + tokens.current, tokens)
     tokens.take()
     return found
 
