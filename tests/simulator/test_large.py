@@ -287,6 +287,24 @@ def test_a_mask_that_is_not_known_is_said() -> None:
     assert faults == [Kind.OUT_OF_BOUNDS_STORE]
 
 
+@triton.jit
+def masked_product(a_ptr, b_ptr, c_ptr, m, n, stride, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.program_id(0) * M + tl.arange(0, M)
+    columns = tl.arange(0, N)
+    inner = tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + inner[None, :], mask=rows[:, None] < m, other=0.0)
+    b = tl.load(b_ptr + inner[:, None] * N + columns[None, :], mask=columns[None, :] < n, other=0.0)
+    tl.store(c_ptr + rows[:, None] * stride + columns[None, :], tl.dot(a, b), mask=rows[:, None] < m)
+
+
+def test_a_product_of_blocks_that_are_known_in_part() -> None:
+    m, n = 40, 50
+    a, b = torch.empty(m, 16, device="meta"), torch.empty(16, 64, device="meta")
+    c = torch.empty(m, 1 << 30, device="meta")
+    found = simulate(masked_product, (2,), a, b, c, m, n, 1 << 30, M=32, N=64, K=16)
+    assert [fault.kind for fault in found.faults] == [Kind.OVERFLOW_ADDRESS]
+
+
 def test_what_an_atomic_gives_is_not_known() -> None:
     untold, faults = untold_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
     assert untold == [Kind.UNKNOWN_ADDRESS]

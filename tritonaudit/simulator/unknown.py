@@ -121,10 +121,12 @@ def handlers_of(known: Mapping[str, Handler]) -> Mapping[str, Handler]:
 
 def _skipping(handler: Handler) -> Handler:
     def handle(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-        doubt = joined(frame[number].undefined for number in operation.operands)
-        if doubt is None or not doubt.is_unknown or not (_is_everywhere(doubt) or not operation.results):
+        doubts = [frame[number].undefined for number in operation.operands]
+        unknowns = [doubt for doubt in doubts if doubt is not None and doubt.is_unknown]
+        lost = next(filter(_is_everywhere, unknowns), None)
+        if lost is None and (operation.results or not unknowns):
             return handler(machine, operation, frame)
-        return tuple(unknown(frame.type(result), doubt.origin) for result in operation.results)
+        return tuple(unknown(frame.type(result), unknowns[0].origin) for result in operation.results)
 
     return handle
 
