@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -84,3 +85,26 @@ def _installed() -> tuple[str, ...]:
     """The folders of what is installed, and of torch and triton wherever they are."""
     files = (getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "triton"))
     return (*_INSTALLED, *(os.path.join(os.path.dirname(os.path.abspath(file)), "") for file in files if file))
+
+
+# -- what the log of a process says that died ------------------------------------------------------------------------
+
+_FRAME = re.compile(r'^ {2}File "(.+)", line (\d+) in ', re.MULTILINE)
+_TRACED = re.compile(r"^(?:Fatal Python error: |Timeout \(\d)", re.MULTILINE)
+
+
+def traced_place(log: str) -> tuple[str, int] | None:
+    """File and line of the user's frame that `faulthandler` wrote last, the innermost of them."""
+    traces = [trace.start() for trace in _TRACED.finditer(log)]
+    installed = _installed()
+    for path, line in _FRAME.findall(log[traces[-1] :] if traces else ""):
+        if not path.startswith(("<", _OURS, *installed)):
+            return path, int(line)
+    return None
+
+
+def last_words(log: str) -> str:
+    """The last line that a process wrote itself, empty for none."""
+    traced = _TRACED.search(log)
+    own = log[: traced.start()] if traced else log
+    return next((line.strip() for line in reversed(own.splitlines()) if line.strip()), "")

@@ -25,7 +25,7 @@ class End(Enum):
 class Killed:
     """A task that gave no result: what ended it, in one sentence too, and the last lines that it printed.
 
-    `log` is at most 20 lines and 4 KiB of what the task and its child processes wrote to stdout and stderr.
+    `log` is at most 100 lines and 16 KiB of what the task and its child processes wrote to stdout and stderr.
     """
 
     end: End

@@ -28,8 +28,8 @@ _END_SECONDS = 10.0  # more than a supervisor needs
 _GRACE_SECONDS = 1.0  # from the end of a worker's pipe to the worker's own
 _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
 _MAX_PATIENCE = 3600.0
-_LOG_LINES = 20
-_LOG_BYTES = 4096
+_LOG_LINES = 100
+_LOG_BYTES = 1 << 14
 _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
 
 # The child looks for modules where we do, and nowhere before: its working directory is the user's.

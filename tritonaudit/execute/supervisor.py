@@ -34,7 +34,7 @@ TOLD_TO_END = "told"
 _TICK = 0.05  # seconds
 _KILL_SECONDS = 4.0  # a process in the midst of a driver's call can take its time to die
 _LOG_BYTES = 1 << 20
-_LOG_KEPT = 1 << 13
+_LOG_KEPT = 1 << 15
 
 
 def main() -> NoReturn:

@@ -9,13 +9,14 @@ from pathlib import Path
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Places
 from tritonaudit.engine import shown_path
-from tritonaudit.execute.killed import Killed
 from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import Ended, Record
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.witness import witness_of
+
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,24 @@ class SubjectRun:
         return tuple(dict.fromkeys(kernel for trial in self.trials for kernel in trial.kernels))
 
 
-def gather(path: Path, subject: str, record: Record, deaths: Sequence[Killed]) -> SubjectRun:
-    """The run of a subject, from its journal and the deaths of its workers."""
+def gather(path: Path, subject: str, record: Record, cut_short: str = INTERRUPTED) -> SubjectRun:
+    """The run of a subject, from its journal; where that has no end, it was `cut_short` by this."""
     trials = tuple(entry.outcome for entry in record.ended)
     stopped = record.stopped
-    left_out = stopped.left_out if stopped else (("the rest", _cut_short(deaths)),)
+    left_out = stopped.left_out if stopped else (("the rest", cut_short),)
     place = f"{shown_path(path)}: {subject}"
     return SubjectRun(
         path,
         subject,
         trials,
         tuple(_kernels(path, subject, trials)),
-        (*_outcomes(place, trials), *_named_outcomes(place, record.ended)),
+        (
+            *_outcomes(place, trials),
+            *_named_outcomes(place, record.ended),
+            *(() if stopped else (Outcome("the rest", place, Status.NOT_RUN, reason=cut_short),)),
+        ),
         left_out,
     )
-
-
-def _cut_short(deaths: Sequence[Killed]) -> str:
-    return f"its process {deaths[-1].message}" if deaths else "the audit was interrupted"
 
 
 def _kernels(path: Path, subject: str, trials: Sequence[CaseOutcome]) -> Iterator[RunKernel]:

@@ -1,16 +1,23 @@
-"""What an audit of a subject has come to so far, on disk: a worker that is killed loses only what it was doing."""
+"""What an audit of a subject has come to so far, in memory and on disk, so that one which is killed can go on."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
-from collections.abc import Iterator
-from dataclasses import dataclass
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from tritonaudit.execute.messages import framed, take_message
 from tritonaudit.subject.model import Case
-from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.outcome import CaseOutcome, Sighting, SightingKey
+
+_CHECKSUM_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -23,10 +30,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Begun:
-    """A trial is under way."""
+    """A trial is under way. `spent` of it and of the others: seconds of the subject's time by now."""
 
     trial: Trial
     case: Case
+    spent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,17 @@ class Ended:
 
     trial: Trial
     outcome: CaseOutcome
+    spent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """What a trial saw is seen in this case, too, which is as simple as the time allowed."""
+
+    trial: Trial
+    seen: SightingKey
+    case: Case
+    spent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,67 +61,129 @@ class Stopped:
     """Nothing more is tried; `left_out` says of what, in a report's words, and why."""
 
     left_out: tuple[tuple[str, str], ...] = ()
+    spent: float = 0.0
 
 
-Entry = Begun | Ended | Stopped
+Entry = Begun | Ended | Simplified | Stopped
 
 
 class Journal:
-    """The entries of one subject, oldest first, in a file; what a crash left half written is not there."""
+    """The entries of one subject, oldest first.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    They are kept in the file too, where it can be written and no other process has it. With `resumes` those that are
+    there already come first; a file that is damaged, but for an entry left half written in the end, begins anew.
+    """
+
+    def __init__(self, path: Path | None = None, *, resumes: bool = False) -> None:
+        self._file = _taken(path) if path is not None else None
+        self._entries = list(self._kept()) if resumes and self._file is not None else []
+        if self._file is not None and not self._entries:
+            self._empty()
 
     def add(self, entry: Entry) -> None:
-        """Write an entry, so that it outlives this process."""
-        with open(self._path, "ab") as file:
-            file.write(framed(pickle.dumps(entry)))
+        """Note an entry, so that it outlives this process as far as the disk can hold it."""
+        self._entries.append(entry)
+        if self._file is not None:
+            try:
+                _write_all(self._file, framed(_sealed(pickle.dumps(entry))))
+            except OSError:
+                self.close()
 
     def read(self) -> Record:
         """All that is known."""
-        return Record(tuple(self._entries()))
+        return Record(tuple(self._entries))
 
-    def _entries(self) -> Iterator[Entry]:
+    def close(self) -> None:
+        """Leave the file to others."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _kept(self) -> Iterator[Entry]:
+        assert self._file is not None
+        data = bytearray(_read_all(self._file))
+        whole = len(data)
+        entries: list[Entry] = []
         try:
-            data = bytearray(self._path.read_bytes())
-        except FileNotFoundError:
+            while (message := take_message(data)) is not None:
+                entries.append(_opened(message))
+        except Exception:  # whatever a damaged pickle raises
             return
-        while (message := take_message(data)) is not None:
-            yield pickle.loads(message)
+        with suppress(OSError):
+            os.truncate(self._file, whole - len(data))
+        yield from entries
 
-    def mend(self) -> None:
-        """Drop an entry that was left half written, so that more can follow."""
-        if self._path.exists():
-            data = bytearray(self._path.read_bytes())
-            size = len(data)
-            while take_message(data) is not None:
-                pass
-            os.truncate(self._path, size - len(data))
+    def _empty(self) -> None:
+        assert self._file is not None
+        try:
+            os.truncate(self._file, 0)
+        except OSError:
+            self.close()
 
-    def clear(self) -> None:
-        """Begin anew."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_bytes(b"")
+
+def _taken(path: Path) -> int | None:
+    """The file, opened for this process alone; None where it cannot be had."""
+    file = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return file
+    except OSError:
+        if file is not None:
+            os.close(file)
+        return None
+
+
+def _sealed(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "big") + data
+
+
+def _opened(message: bytes) -> Entry:
+    data = message[_CHECKSUM_BYTES:]
+    if _sealed(data) != message:
+        raise ValueError("its checksum is another one")
+    entry: Entry = pickle.loads(data)
+    return entry
+
+
+def _read_all(file: int) -> bytes:
+    return os.pread(file, os.fstat(file).st_size, 0)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
 
 
 @dataclass(frozen=True)
 class Record:
     """The entries of a journal, read."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...] = ()
 
-    @property
+    @cached_property
     def ended(self) -> tuple[Ended, ...]:
-        return tuple(entry for entry in self.entries if isinstance(entry, Ended))
+        """What came to an outcome, each sighting with the simplest case that was found for it."""
+        simplest = {(entry.trial, entry.seen): entry.case for entry in self.entries if isinstance(entry, Simplified)}
+        return tuple(_with(simplest, entry) for entry in self.entries if isinstance(entry, Ended))
 
     @property
-    def tried(self) -> frozenset[Trial]:
-        """What was begun, whether it ended or not."""
-        return frozenset(entry.trial for entry in self.entries if isinstance(entry, Begun))
+    def outcomes(self) -> dict[Trial, CaseOutcome]:
+        """What trials came to."""
+        return {entry.trial: entry.outcome for entry in self.ended}
+
+    @property
+    def broken_off(self) -> Counter[Trial]:
+        """How often a trial was begun that never ended."""
+        begun = Counter(entry.trial for entry in self.entries if isinstance(entry, Begun))
+        begun.subtract(entry.trial for entry in self.ended)
+        return +begun
 
     @property
     def under_way(self) -> Begun | None:
-        """What was begun last and did not end."""
+        """What was begun last, if nothing came after it."""
         last = self.entries[-1] if self.entries else None
         return last if isinstance(last, Begun) else None
 
@@ -110,3 +191,15 @@ class Record:
     def stopped(self) -> Stopped | None:
         """What the worker said in the end; None while it has not."""
         return next((entry for entry in reversed(self.entries) if isinstance(entry, Stopped)), None)
+
+    @property
+    def spent(self) -> float:
+        """Seconds of the subject's time."""
+        return self.entries[-1].spent if self.entries else 0.0
+
+
+def _with(simplest: Mapping[tuple[Trial, SightingKey], Case], entry: Ended) -> Ended:
+    sightings: tuple[Sighting, ...] = tuple(
+        replace(one, simplest=simplest.get((entry.trial, one.key), one.simplest)) for one in entry.outcome.sightings
+    )
+    return replace(entry, outcome=replace(entry.outcome, sightings=sightings))

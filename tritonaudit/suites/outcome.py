@@ -11,6 +11,8 @@ from tritonaudit.suites.facts import Symptom
 Place = tuple[str, int, int]
 """File (absolute), line and column, as the compiler counts them."""
 
+SightingKey = tuple[Symptom, KernelRef, Place | None]
+
 
 @dataclass(frozen=True)
 class Sighting:
@@ -28,7 +30,7 @@ class Sighting:
     simplest: Case | None = None
 
     @property
-    def key(self) -> tuple[Symptom, KernelRef, Place | None]:
+    def key(self) -> SightingKey:
         """What makes two sightings one defect."""
         return self.symptom, self.kernel, self.place
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.late import MOST_SECONDS
 from tritonaudit.suites.outcome import CaseOutcome
-from tritonaudit.suites.worker import CASE_SECONDS, TryTask, become_device, try_case
+from tritonaudit.suites.worker import TryTask, become_device, try_case
 
 _MEMORY = 8 << 30
 
@@ -16,7 +17,7 @@ _MEMORY = 8 << 30
 def reproduce(path: str, subject: str, case: Case) -> bool:
     """Try the case in a process of its own, print what is seen, and say whether anything is."""
     task = TryTask(Path(path), subject, case)
-    limits = Limits(seconds=2 * CASE_SECONDS, memory=_MEMORY)
+    limits = Limits(seconds=2 * MOST_SECONDS, memory=_MEMORY)
     ((_, outcome),) = run_tasks(try_case, [task], workers=1, limits=limits, prepare=become_device, arguments=(False,))
     return _told(case, outcome)
 

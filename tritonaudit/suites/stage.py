@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
-from tritonaudit.execute.killed import End, Killed
+from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
-from tritonaudit.finding import Audit, Problem
+from tritonaudit.finding import Audit, Problem, Status
+from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
-from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.gather import SubjectRun, gather
-from tritonaudit.suites.journal import Ended, Journal, Record
-from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.worker import CASE_SECONDS, SubjectTask, audit_subject, become_device, gpu_name
+from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
+from tritonaudit.suites.journal import Begun, Entry, Journal
+from tritonaudit.suites.running import Means, Runner, SubjectKey, memory
+from tritonaudit.suites.runs import Runs
+from tritonaudit.suites.worker import become_device, gpu_name
 
 SECONDS = 30.0
 """For a subject on the CPU, unless asked otherwise."""
 CPU_ENGINE = "CPU engine"
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 """Drivers' own files: where there are none there is no GPU, and no need to import torch to know."""
-_MEMORY = 8 << 30
-_MOST_DEATHS = 3
-"""Of workers on one subject: after them the rest of it is not run."""
-_BLAMED = {End.CRASH: Symptom.CRASH, End.EXIT: Symptom.CRASH, End.RAISED: Symptom.CRASH, End.TIMEOUT: Symptom.HANG}
-"""What the end of a worker says of the case that it was trying; other ends say nothing of it."""
+_WORST_FIRST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.NOT_RUN, Status.PASS)
 
 
 class Where(Enum):
@@ -53,7 +48,8 @@ class NoGpu(Exception):
 class RunRequest:
     """How long each subject is tried for, in how many processes at once, and where journals are kept.
 
-    `most_cases` of each subject are tried at most: a count ends it where a clock shall not.
+    With a `folder` an audit that was killed can be resumed: then trials that ended are not run again. `most_cases` of
+    each subject are tried at most: a count ends it where a clock shall not.
     """
 
     seconds: float = SECONDS
@@ -66,21 +62,27 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class RunAudit:
-    """An audit with the runs that it is about, and what executed the launches."""
+    """An audit with the runs that it is about, and what executed the launches.
+
+    One that was interrupted has what was done by then.
+    """
 
     audit: Audit
     runs: tuple[SubjectRun, ...]
     device: str = CPU_ENGINE
+    is_interrupted: bool = False
 
 
-def run_paths(paths: Sequence[Path], config: Config, request: RunRequest) -> RunAudit:
-    """Try every subject below the paths. Raises NoGpu."""
+def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progress: Progress = SILENT) -> RunAudit:
+    """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
     gpu = _gpu(request.device)
     found = discover(paths, config)
-    with tempfile.TemporaryDirectory(prefix="tritonaudit-") as scratch:
-        folder = request.folder or Path(scratch)
-        tasks, problems = _tasks(subject_files(found.files), folder, request, gpu)
-        runs, lost = _run(tasks, request, gpu)
+    subjects, problems = _subjects(subject_files(found.files), request, gpu, progress)
+    kept = Runs(request.folder, config, (request.seconds, request.most_cases, gpu), request.resumes)
+    kept.tidy()
+    running = _Running({key: kept.journal(*key) for key in subjects}, request, bool(gpu), progress)
+    is_interrupted = not running.to_end()
+    runs = tuple(running.gathered(key) for key in subjects)
     learnt: dict[Path, list[KernelFacts]] = {}
     for run in runs:
         for kernel in run.kernels:
@@ -89,13 +91,14 @@ def run_paths(paths: Sequence[Path], config: Config, request: RunRequest) -> Run
     return RunAudit(
         replace(
             audit,
-            problems=(*found.problems, *problems, *lost, *audit.problems),
+            problems=(*found.problems, *problems, *running.problems(), *audit.problems),
             outcomes=(*(outcome for run in runs for outcome in run.outcomes), *audit.outcomes),
             files=len(found.files),
             kernels=len({(kernel.path, kernel.name) for run in runs for kernel in run.launched}),
         ),
-        tuple(runs),
+        runs,
         gpu or CPU_ENGINE,
+        is_interrupted,
     )
 
 
@@ -103,7 +106,7 @@ def _gpu(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
     if where is Where.CPU or (where is Where.ANY and not any(map(os.path.exists, _GPU_FILES))):
         return ""
-    limits = Limits(seconds=IMPORT_SECONDS, memory=_MEMORY)
+    limits = Limits(seconds=IMPORT_SECONDS, memory=memory(1))
     ((_, name),) = run_tasks(gpu_name, [None], workers=1, limits=limits)
     found = "" if isinstance(name, Killed) else name
     if not found and where is Where.GPU:
@@ -111,13 +114,14 @@ def _gpu(where: Where) -> str:
     return found
 
 
-def _tasks(
-    files: Sequence[Path], folder: Path, request: RunRequest, gpu: str
-) -> tuple[list[SubjectTask], list[Problem]]:
-    """A task for each subject of the files; those whose subjects cannot be had are problems."""
-    tasks: list[SubjectTask] = []
+def _subjects(
+    files: Sequence[Path], request: RunRequest, gpu: str, progress: Progress
+) -> tuple[list[SubjectKey], list[Problem]]:
+    """The subjects of the files; those whose subjects cannot be had are problems."""
+    subjects: list[SubjectKey] = []
     problems: list[Problem] = []
-    limits = Limits(seconds=IMPORT_SECONDS + 10, memory=_MEMORY)
+    limits = Limits(IMPORT_SECONDS + 10, memory(request.jobs))
+    progress.stage("looking for subjects", len(files))
     found = run_tasks(
         subject_names, files, workers=request.jobs, limits=limits, prepare=become_device, arguments=(bool(gpu),)
     )
@@ -129,66 +133,64 @@ def _tasks(
         elif isinstance(names, Unloadable):
             problems.append(Problem(shown_path(Path(names.path)), names.reason, names.line))
         else:
-            tasks += [
-                SubjectTask(path, name, request.seconds, _journal(folder, path, name), request.most_cases)
-                for name in names
-            ]
-    for task in tasks:
-        if not request.resumes:
-            Journal(task.journal).clear()
-    return tasks, problems
+            subjects += [(path, name) for name in names]
+    return subjects, problems
 
 
-def _journal(folder: Path, path: Path, subject: str) -> Path:
-    digest = hashlib.sha256(f"{path.absolute()}\0{subject}".encode()).hexdigest()[:16]
-    return folder / f"{digest}.journal"
+class _Running:
+    """Subjects with their journals, on their way to being runs."""
+
+    def __init__(
+        self, journals: dict[SubjectKey, Journal], request: RunRequest, on_gpu: bool, progress: Progress
+    ) -> None:
+        self._journals = journals
+        self._progress = progress
+        self._tried: Counter[SubjectKey] = Counter()
+        self._seconds = request.seconds
+        means = Means(request.seconds, request.most_cases, request.jobs, on_gpu)
+        self._runner = Runner(means, journals, self._show, self._finish)
+
+    def to_end(self) -> bool:
+        """Try them all; False where that is interrupted."""
+        self._progress.stage("trying subjects", len(self._journals))
+        try:
+            self._runner.run()
+        except KeyboardInterrupt:
+            return False
+        finally:
+            for journal in self._journals.values():
+                journal.close()
+        return True
+
+    def gathered(self, key: SubjectKey) -> SubjectRun:
+        """The run of a subject, as far as it came."""
+        lost = self._runner.lost.get(key)
+        return gather(*key, self._journals[key].read(), f"its process {lost.message}" if lost else INTERRUPTED)
+
+    def problems(self) -> Iterator[Problem]:
+        """Subjects that could not be tried."""
+        for (path, name), killed in self._runner.lost.items():
+            yield Problem(shown_path(path), f"the subject {name!r} was not tried: {killed.message}")
+
+    def _show(self, key: SubjectKey, entry: Entry) -> None:
+        if isinstance(entry, Begun):
+            self._tried[key] += 1
+            left = max(self._seconds - entry.spent, 0)
+            detail = f"{_counted(self._tried[key])}, {left:.0f} s left: {entry.trial.check}, {entry.case.label}"
+            self._progress.doing(_shown(key), detail)
+
+    def _finish(self, key: SubjectKey) -> None:
+        run = self.gathered(key)
+        found = {outcome.status for outcome in run.outcomes}
+        worst = next((status.value for status in _WORST_FIRST if status in found), Status.NOT_RUN.value)
+        seconds = self._journals[key].read().spent
+        self._progress.done(_shown(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {worst}")
 
 
-def _run(tasks: Sequence[SubjectTask], request: RunRequest, gpu: str) -> tuple[list[SubjectRun], list[Problem]]:
-    """Every subject, to its end; one whose worker dies goes on in another one behind the case that killed it."""
-    limits = Limits(seconds=request.seconds + 3 * CASE_SECONDS, memory=_MEMORY)
-    deaths: dict[SubjectTask, list[Killed]] = {task: [] for task in tasks}
-    waiting = list(tasks)
-    while waiting:
-        again: list[SubjectTask] = []
-        for task, outcome in run_tasks(
-            audit_subject, waiting, workers=request.jobs, limits=limits, prepare=become_device, arguments=(bool(gpu),)
-        ):
-            if isinstance(outcome, Killed):
-                deaths[task].append(outcome)
-                if _blame(task, outcome) and len(deaths[task]) < _MOST_DEATHS:
-                    again.append(task)
-        waiting = again
-    runs = [gather(task.path, task.subject, Journal(task.journal).read(), deaths[task]) for task in tasks]
-    problems = [
-        Problem(shown_path(task.path), f"the subject {task.subject!r} was not tried: {deaths[task][0].message}")
-        for task, run in zip(tasks, runs, strict=True)
-        if deaths[task] and not run.cases
-    ]
-    return runs, problems
+def _shown(key: SubjectKey) -> str:
+    path, name = key
+    return f"{shown_path(path)}: {name}"
 
 
-def _blame(task: SubjectTask, killed: Killed) -> bool:
-    """Note what killed a worker as what its trial came to; says whether another worker has more to try."""
-    journal = Journal(task.journal)
-    journal.mend()
-    record = journal.read()
-    begun = record.under_way
-    if begun is None:
-        return bool(record.ended) and record.stopped is None
-    last = next((line.strip() for line in reversed(killed.log.splitlines()) if line.strip()), "")
-    text = f"its process {killed.message}{f' ({last})' if last else ''}"
-    symptom = _BLAMED.get(killed.end)
-    if symptom is None:
-        outcome = CaseOutcome(begun.case, frozenset(), unchecked=tuple((each, text) for each in Symptom))
-    else:
-        sighting = Sighting(symptom, _last_kernel(task, record), None, text)
-        outcome = CaseOutcome(begun.case, frozenset((symptom,)), (sighting,))
-    journal.add(Ended(begun.trial, outcome))
-    return True
-
-
-def _last_kernel(task: SubjectTask, record: Record) -> KernelRef:
-    """The kernel that the subject launches last, where that is known from an earlier case."""
-    kernels = [kernel for entry in record.ended for kernel in entry.outcome.kernels]
-    return kernels[-1] if kernels else KernelRef(str(task.path), task.subject, 1)
+def _counted(number: int, what: str = "call") -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -1,55 +1,70 @@
-"""What a worker does: it tries a subject on case after case until its time is spent, and journals what they come to."""
+"""What a worker does: it tries a subject on case after case until its time is spent, and tells what they come to."""
 
 from __future__ import annotations
 
+import faulthandler
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
-from tritonaudit.execute.blame import described
+from tritonaudit.execute.blame import described, users_place
+from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.journal import Begun, Ended, Journal, Stopped, Trial
+from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, Stopped, Trial
 from tritonaudit.suites.large import large_cases, look
+from tritonaudit.suites.late import GRACE_SECONDS, MOST_SECONDS, case_seconds, late, unknown
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.stability import endure, stability_cases
+from tritonaudit.suites.stability import NUMERIC, endure, stability_cases
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
+    from tritonaudit.suites.harness import Harness
 
-CASE_SECONDS = 20.0
-"""Of one case at most: what takes longer is most likely to hang."""
-_SLOWER = 50
-"""So many times longer than any case before it: then it hangs."""
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
 """Ordinary cases before the hardships: the rest of them follow."""
+_SANITIZED = 8
+"""Cases that are called under the sanitizer, which slows each of them."""
 STABILITY, LARGE = "stability", "large tensors"
+_INTEGRITY = "integrity"
+_INTEGRITY_CASES = 3
+"""On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
+SIMPLER = "simpler"
+"""The check of a case that is simpler than one with a defect, where trying it killed the worker."""
+_BETWEEN_SECONDS = MOST_SECONDS + GRACE_SECONDS
+"""From the end of a case to the next one at most."""
+_MOST_BROKEN_OFF = 2
+"""So often a case is tried again that an audit was trying when it was killed."""
+_WAITING = 0.05
+"""The share of a processor up to which a case does no more than wait."""
 
 
 @dataclass(frozen=True)
 class SubjectTask:
-    """A subject of a file, by its name, and so many seconds and cases for it.
-
-    `journal` is the file of what is known already.
-    """
+    """A subject of a file, by its name, so many seconds and cases for it, and what is known already."""
 
     path: Path
     subject: str
     seconds: float
-    journal: Path
+    known: Record = field(default_factory=Record)
     most_cases: int | None = None
+
+    @property
+    def key(self) -> tuple[Path, str]:
+        return self.path, self.subject
 
 
 _device: Device | None = None
+_harness: Harness | None = None
 
 
 class DeviceLost(Exception):
@@ -58,7 +73,7 @@ class DeviceLost(Exception):
 
 def become_device(on_gpu: bool) -> None:
     """Prepare this process: launches go to the GPU, or to the CPU engine in its place."""
-    global _device
+    global _device, _harness
     if on_gpu:
         from tritonaudit.suites.on_gpu import Gpu
 
@@ -67,6 +82,11 @@ def become_device(on_gpu: bool) -> None:
         from tritonaudit.suites.on_cpu import CpuEngine
 
         _device = CpuEngine()
+    from tritonaudit.suites import integrity
+    from tritonaudit.suites.harness import Harness
+
+    assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
+    _harness = Harness()
 
 
 def gpu_name(_: object) -> str:
@@ -77,11 +97,14 @@ def gpu_name(_: object) -> str:
 
 
 def audit_subject(task: SubjectTask) -> None:
-    """Try the subject until its time is spent; the journal has what came of it, trial by trial."""
-    from tritonaudit.capture.task import loaded
+    """Try the subject until its time is spent; entries for its journal tell what comes of it, trial by trial."""
+    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
 
     assert _device is not None
-    _Audit(_device, loaded(task.path)[task.subject], task).run()
+    faulthandler.enable(all_threads=False)
+    with time_limit(IMPORT_SECONDS):
+        subject = loaded(task.path)[task.subject]
+    _Audit(_device, subject, task).run()
 
 
 @dataclass(frozen=True)
@@ -97,10 +120,15 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     """What a call of the subject, and calls with its programs in other orders, come to."""
     from tritonaudit.capture.task import loaded
     from tritonaudit.suites.correctness import examine, repeat
+    from tritonaudit.suites.integrity import integrity
 
-    assert _device is not None
+    assert _device is not None and _harness is not None
     subject = loaded(task.path)[task.subject]
-    return examine(_device, subject, task.case), repeat(_device, subject, task.case)
+    return (
+        integrity(_device, _harness, subject, task.case),
+        examine(_device, subject, task.case),
+        repeat(_device, subject, task.case),
+    )
 
 
 @dataclass
@@ -111,22 +139,28 @@ class _Audit:
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.journal = Journal(self.task.journal)
-        self.journal.mend()
-        record = self.journal.read()
-        self.tried = set(record.tried)
+        record = self.task.known
+        self.known = dict(record.outcomes)
+        self.broken_off = record.broken_off
+        self.spent_before = record.spent
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == "call"]
-        self.seen = {sighting.key for entry in record.ended for sighting in entry.outcome.sightings}
+        self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.minimising = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds, also those of workers before this one."""
+        return self.spent_before + time.monotonic() - self.started
 
     @property
     def left(self) -> float:
         """Seconds."""
-        return self.task.seconds - (time.monotonic() - self.started)
+        return self.task.seconds - self.spent
 
     def run(self) -> None:
         first = audit_cases(self.subject, ()).cases[:1]
         for case in first:
+            self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
             self._call(case)
         blocks = sorted({size for outcome in self.outcomes for size in outcome.blocks})
         plan = audit_cases(self.subject, blocks)
@@ -138,13 +172,17 @@ class _Audit:
             if number % _REPEATED_EVERY == 0:
                 self._try("repeat", case, self._repeat)
             done = number + 1
+            if number == _INTEGRITY_CASES:
+                for ordinary in plan.cases[:_INTEGRITY_CASES]:
+                    self._try(_INTEGRITY, ordinary, self._integrity, is_minimised=False)
             if number == _CALLS_FIRST:
                 self._endure()
         self._endure()
         self._look()
         self._configs(plan)
+        self._sanitize(plan)
         reason = "the time was spent" if done != self.task.most_cases else "no more were asked for"
-        self.journal.add(Stopped(tuple(_left_out(plan, done, reason))))
+        self._tell(Stopped(tuple(_left_out(plan, done, reason)), self.spent))
 
     def _configs(self, plan: Plan) -> None:
         """Each further config of an autotuner, on an ordinary case and two sizes: other calls take the first config."""
@@ -160,7 +198,9 @@ class _Audit:
                 number += 1
 
     def _endure(self) -> None:
-        """The hardships that were not tried before."""
+        """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
+        if any(_is_wrong_ordinarily(outcome) for outcome in self.outcomes):
+            return
         for name, case in stability_cases(self.subject):
             if self.left > 0:
                 self._try(f"{STABILITY}: {name}", case, self._endured)
@@ -168,44 +208,60 @@ class _Audit:
     def _call(self, case: Case) -> None:
         self._try("call", case, self._examine)
 
-    def _try(self, check: str, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome | None:
-        """Do it, unless it was begun before; what fails in a new way is made simpler."""
+    def _try(
+        self, check: str, case: Case, work: Callable[[Case], CaseOutcome], *, is_minimised: bool = True
+    ) -> CaseOutcome | None:
+        """Do it, unless it ended before; what is seen in a new way is made simpler."""
         trial = Trial(check, case.label)
-        if trial in self.tried:
-            return None
-        self.tried.add(trial)
-        self.journal.add(Begun(trial, case))
-        outcome = self._timed(case, work)
-        if check == "call":
-            self.outcomes.append(outcome)
-        new = [sighting for sighting in outcome.sightings if sighting.key not in self.seen]
-        self.seen |= {sighting.key for sighting in new}
-        simplest = [replace(sighting, simplest=self._simplest(case, sighting, work)) for sighting in new]
-        others = [sighting for sighting in outcome.sightings if sighting not in new]
-        self.journal.add(Ended(trial, replace(outcome, sightings=(*simplest, *others))))
+        if trial not in self.known:
+            outcome = self._outcome(trial, case, work)
+            self._tell(Ended(trial, outcome, self.spent))
+            self.known[trial] = outcome
+            if check == "call":
+                self.outcomes.append(outcome)
+        for sighting in self.known[trial].sightings:
+            if is_minimised and sighting.key not in self.simplified:
+                self.simplified.add(sighting.key)
+                simplest = self._simplest(case, sighting, work)
+                self._tell(Simplified(trial, sighting.key, simplest, self.spent))
         if self.device.is_lost:
             raise DeviceLost("an earlier launch has made the GPU unusable for its process")
-        return outcome
+        return self.known[trial]
 
-    def _timed(self, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
+    def _outcome(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
+        if self.broken_off[trial] >= _MOST_BROKEN_OFF:
+            return unknown(case, f"{self.broken_off[trial]} audits were killed while they tried it")
+        return self._timed(trial, case, work)
+
+    def _timed(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
+        seconds = case_seconds(self.left)
+        tell(Begun(trial, case, self.spent), seconds + GRACE_SECONDS)
+        faulthandler.dump_traceback_later(seconds + GRACE_SECONDS / 2)
+        cpu = time.process_time()
         try:
-            with time_limit(CASE_SECONDS):
+            with time_limit(seconds):
                 return work(case)
-        except OutOfTime:
-            return self._late(case)
+        except OutOfTime as error:
+            return self._late(case, seconds, error, waits=time.process_time() - cpu < _WAITING * seconds)
         except Exception as error:  # the subject's own are part of an outcome: this is a defect of ours
-            return _unknown(case, f"tritonaudit failed, please report it: {described(error)}")
+            return unknown(case, f"tritonaudit failed, please report it: {described(error)}")
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
-    def _late(self, case: Case) -> CaseOutcome:
-        """A case that took too long: it hangs if others were quick, else nothing is known."""
-        slowest = max((outcome.seconds for outcome in self.outcomes), default=0.0)
+    def _late(self, case: Case, seconds: float, error: OutOfTime, *, waits: bool) -> CaseOutcome:
+        """A case that took too long: it hangs, or nothing is known."""
+        place = users_place(error)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
-        text = f"it does not end within {CASE_SECONDS:.0f} s"
-        if slowest and slowest * _SLOWER < CASE_SECONDS:
-            text += f", and the slowest case before it took {slowest:.1f} s"
-            sighting = Sighting(Symptom.HANG, kernels[-1] if kernels else self._wrapper(), None, text)
-            return CaseOutcome(case, frozenset((Symptom.HANG,)), (sighting,), seconds=CASE_SECONDS)
-        return _unknown(case, text)
+        sighting = Sighting(
+            Symptom.HANG,
+            kernels[-1] if kernels else self._wrapper(),
+            (place[0], place[1], 1) if place is not None and place[1] is not None else None,
+            f"it does not end within {seconds:.0f} s",
+        )
+        return late(seconds, sighting, case, self.outcomes, waits=waits)
+
+    def _tell(self, entry: Entry) -> None:
+        tell(entry, _BETWEEN_SECONDS)
 
     def _wrapper(self) -> KernelRef:
         from tritonaudit.suites.wrapper import wrapper_ref
@@ -214,13 +270,16 @@ class _Audit:
 
     def _simplest(self, case: Case, sighting: Sighting, work: Callable[[Case], CaseOutcome]) -> Case:
         """A case with the same defect that is as simple as the time allows."""
+        if sighting.symptom is Symptom.HANG:
+            return case
         began = time.monotonic()
         tries: Iterator[Case] = simpler(self.subject, case)
         while not self.device.is_lost and self._may_minimise(began):
             tried = next(tries, None)
             if tried is None:
                 break
-            outcome = self._timed(tried, work)
+            trial = Trial(SIMPLER, tried.label)
+            outcome = self.known.get(trial) or self._timed(trial, tried, work)
             if any(other.key == sighting.key for other in outcome.sightings):
                 case, tries = tried, simpler(self.subject, tried)
         self.minimising += time.monotonic() - began
@@ -236,12 +295,35 @@ class _Audit:
 
     def _look(self) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
-        for case in large_cases(self.subject) if self.device.can_do_without_memory else ():
+        for case in large_cases(self.subject) if self.device.is_engine else ():
             if self.left > 0:
                 self._try(f"{LARGE}: more than 2^31 elements", case, partial(look, self.device, self.subject))
 
+    def _sanitize(self, plan: Plan) -> None:
+        """A few cases under compute-sanitizer, on a GPU, where it is installed."""
+        from tritonaudit.suites import sanitizer
+
+        if self.device.is_engine or self.left <= 0 or not sanitizer.is_there():
+            return
+        cases = (*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][: _SANITIZED - 1])
+        trials = [Trial(f"sanitizer: {sanitizer.NAME}", case.label) for case in cases]
+        if self.known.keys() & set(trials):
+            return
+        kernels = tuple({kernel for outcome in self.outcomes for kernel in outcome.kernels})
+        calls = sanitizer.Calls(self.task.path, self.subject.name, cases)
+        seconds = 2 * MOST_SECONDS
+        tell(Begun(trials[0], cases[0], self.spent), seconds + GRACE_SECONDS)
+        for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
+            self._tell(Ended(trial, outcome, self.spent))
+
     def _endured(self, case: Case) -> CaseOutcome:
         return endure(self.device, self.subject, case)
+
+    def _integrity(self, case: Case) -> CaseOutcome:
+        from tritonaudit.suites.integrity import integrity
+
+        assert _harness is not None
+        return integrity(self.device, _harness, self.subject, case)
 
     def _repeat(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.correctness import repeat
@@ -249,9 +331,10 @@ class _Audit:
         return repeat(self.device, self.subject, case)
 
 
-def _unknown(case: Case, reason: str) -> CaseOutcome:
-    """A case of which nothing is known."""
-    return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in Symptom))
+def _is_wrong_ordinarily(outcome: CaseOutcome) -> bool:
+    return outcome.case.fill == Case().fill and any(
+        sighting.is_certain and sighting.symptom in NUMERIC for sighting in outcome.sightings
+    )
 
 
 def _left_out(plan: Plan, done: int, reason: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,19 @@
+"""How an audit gets on: what its stages tell whoever shows it. Imports nothing of ours."""
+
+from __future__ import annotations
+
+
+class Progress:
+    """Shows nothing; what shows something overrides it."""
+
+    def stage(self, name: str, items: int) -> None:
+        """A stage begins that has so many items."""
+
+    def doing(self, item: str, detail: str) -> None:
+        """An item is being worked on: `detail` says at what."""
+
+    def done(self, item: str, summary: str) -> None:
+        """An item of the stage is finished; `summary` says what it came to."""
+
+
+SILENT = Progress()
