@@ -35,6 +35,7 @@ from tritonaudit.execute.pool import Limits, run_tasks
 
 _SIDES = ("audit", "plain")
 _LIMITS = Limits(seconds=180, memory=6 << 30)
+_TRYING = tuple(f"bench/mutation/{name}" for name in ("subjects", "kernels.py", "calling.py", "trying.py"))
 _DECLARED = Path(__file__).resolve().parent / "equivalent.tsv"
 
 
@@ -91,7 +92,7 @@ def _sides(text: str) -> tuple[str, ...]:
 
 def _tried(made: Sequence[Mutant], store: Store, jobs: int) -> Mapping[str, Tried]:
     """What launching the mutants shows, by their ids."""
-    version = version_of("bench/mutation")
+    version = version_of(*_TRYING)
     keys = {one.id: key_of("tried", version, one.source) for one in made}
     tried = {one.id: Tried(**known) for one in made if (known := store.get(keys[one.id])) is not None}
     with tempfile.TemporaryDirectory() as name:
@@ -143,9 +144,10 @@ def _declared() -> frozenset[str]:
 def _report(
     chosen: Sequence[Kernel], judged: Sequence[tables.Judged], audited: Mapping[str, Audited], seconds: float
 ) -> str:
+    sides = {**tables.AUDIT, **tables.PLAIN} if audited else tables.PLAIN
     parts = [
-        tables.counted(judged, lambda one: one.kernel, "kernel"),
-        tables.counted(judged, lambda one: one.operator, "operator"),
+        tables.counted(judged, sides, lambda one: one.kernel, "kernel"),
+        tables.counted(judged, sides, lambda one: one.operator, "operator"),
     ]
     if audited:
         found = [f"{kernel.name}: {one.errors or 'clean'}" for kernel in chosen if (one := audited.get(kernel.name))]

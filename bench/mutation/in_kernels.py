@@ -325,14 +325,15 @@ def statement_dropped(site: Site) -> Iterator[str]:
     """An access of which nothing comes back, and a variable's second value."""
     node = site.node
     is_access = isinstance(node, cst.Expr) and name_of(node.value) in MEMORY
-    is_second = isinstance(node, cst.Assign) and site.loop is not None and _is_known_before(site, node)
+    is_second = (
+        site.loop is not None and isinstance(node, cst.Assign) and _target(node) in site.function.set_before_loops
+    )
     if is_access or is_second or isinstance(node, cst.AugAssign):
         yield "pass"
 
 
-def _is_known_before(site: Site, node: cst.Assign) -> bool:
-    name, first = code(node.targets[0].target), site.function.assigned.get(code(node.targets[0].target))
-    return first is not None and first != code(node.value) and name.isidentifier()
+def _target(node: cst.Assign) -> str:
+    return code(node.targets[0].target)
 
 
 def condition_dropped(site: Site) -> Iterator[cst.CSTNode]:

@@ -16,7 +16,12 @@ from bench.mutation.kernels import Kernel
 from bench.mutation.sites import Function, Site, code, functions, sites
 
 MOST = 1
-"""How many mutants of a kernel's functions of one kind one operator makes: evenly spread over all that it could."""
+"""How many mutants one operator makes of a kernel, of all that it could make, evenly spread."""
+
+_RARE = frozenset(
+    ("order_weakened", "atomic_lost", "atomic_changed", "maximum_not_subtracted", "precision_lowered", "buffer_in_half")
+)
+"""The operators for which few kernels have a place: they make all that they can."""
 
 UNSEEN_BY_LAUNCHES = frozenset(("buffer_not_cleared",))
 """The operators whose mutants launch what the original launches, on other memory."""
@@ -43,10 +48,11 @@ class Mutant:
 
 def mutants(kernel: Kernel, most: int = MOST) -> tuple[Mutant, ...]:
     """The mutants of a kernel, in the order of the operators and the lines; no two of them are equal."""
-    return _mutants(kernel.name, kernel.file.read_text(), most)
+    return mutants_of(kernel.name, kernel.file.read_text(), most)
 
 
-def _mutants(name: str, text: str, most: int) -> tuple[Mutant, ...]:
+def mutants_of(name: str, text: str, most: int) -> tuple[Mutant, ...]:
+    """The mutants of the text of a file."""
     wrapper = MetadataWrapper(cst.parse_module(text))
     positions = wrapper.resolve(PositionProvider)
     seen = {_meaning(text)}
@@ -60,7 +66,7 @@ def _mutants(name: str, text: str, most: int) -> tuple[Mutant, ...]:
                 if meaning is not None and meaning not in seen:
                     seen.add(meaning)
                     found.append(mutant)
-            chosen += _spread(found, most)
+            chosen += found if operator.__name__ in _RARE else _spread(found, most)
     return tuple(chosen)
 
 

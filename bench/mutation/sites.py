@@ -30,6 +30,15 @@ class Function:
         return tuple(node for node, _ in walk(self.node.body))
 
     @cached_property
+    def set_before_loops(self) -> frozenset[str]:
+        """The variables that are assigned outside of loops."""
+        return frozenset(
+            code(node.targets[0].target)
+            for node, above in walk(self.node.body)
+            if isinstance(node, cst.Assign) and not any(isinstance(one, cst.For) for one in above)
+        )
+
+    @cached_property
     def masks(self) -> tuple[tuple[str, int], ...]:
         """The masks that its accesses have, each with its rank."""
         given = (

@@ -38,7 +38,7 @@ def key_of(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
-def version_of(*folders: str) -> str:
-    """What tells one state of the checkout's folders from another."""
-    files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+def version_of(*paths: str) -> str:
+    """What tells one state of these files and folders of the checkout from another."""
+    files = [file for path in paths for file in sorted((ROOT / path).rglob("*.py")) or [ROOT / path]]
     return key_of(*(f"{file.relative_to(ROOT)}\n{file.read_text()}" for file in files))

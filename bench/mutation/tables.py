@@ -30,29 +30,30 @@ class Judged:
         return self.is_declared or (self.tried is not None and self.tried.is_equal)
 
 
-SIDES: dict[str, Callable[[Judged], bool]] = {
-    "audit": lambda one: one.audited is not None and bool(one.audited.errors),
+Sides = dict[str, Callable[[Judged], bool]]
+PLAIN: Sides = {
     "allclose float32": lambda one: one.tried is not None and bool(one.tried.float32),
     "allclose float16": lambda one: one.tried is not None and bool(one.tried.float16),
     "allclose either": lambda one: one.tried is not None and bool(one.tried.float32 or one.tried.float16),
 }
+AUDIT: Sides = {"audit": lambda one: one.audited is not None and bool(one.audited.errors)}
 """Who may notice a mutant."""
 
 
-def counted(judged: Sequence[Judged], by: Callable[[Mutant], str], title: str) -> str:
+def counted(judged: Sequence[Judged], sides: Sides, by: Callable[[Mutant], str], title: str) -> str:
     """A table of the mutants and of how many each side notices, by what `by` tells of them."""
     groups = [*dict.fromkeys(by(one.mutant) for one in judged)]
-    rows = [_row(group, [one for one in judged if by(one.mutant) == group]) for group in groups]
-    header = [title, "mutants", "do not compile", "equivalent", "left", *SIDES]
-    return _table([header, *rows, _row("all", judged)])
+    rows = [_row(group, [one for one in judged if by(one.mutant) == group], sides) for group in groups]
+    header = [title, "mutants", "do not compile", "equivalent", "left", *sides]
+    return _table([header, *rows, _row("all", judged, sides)])
 
 
-def _row(name: str, judged: Sequence[Judged]) -> list[str]:
+def _row(name: str, judged: Sequence[Judged], sides: Sides) -> list[str]:
     left = [one for one in judged if one.is_left]
     rejected = sum(one.tried is not None and bool(one.tried.rejected) for one in judged)
     equivalent = sum(one.is_equivalent for one in judged)
-    sides = [_share(sum(map(side, left)), len(left)) for side in SIDES.values()]
-    return [name, str(len(judged)), str(rejected), str(equivalent), str(len(left)), *sides]
+    noticed = [_share(sum(map(side, left)), len(left)) for side in sides.values()]
+    return [name, str(len(judged)), str(rejected), str(equivalent), str(len(left)), *noticed]
 
 
 def _share(count: int, of: int) -> str:
@@ -75,7 +76,7 @@ def survivors(judged: Sequence[Judged]) -> str:
 
 def _survivor(one: Judged) -> str:
     assert one.audited is not None
-    noticed = [name for name, side in SIDES.items() if side(one)]
+    noticed = [name for name, side in PLAIN.items() if side(one)]
     remarks = [*noticed, *one.audited.lesser, *one.audited.problems]
     said = f"  ({'; '.join(remarks)})" if remarks else ""
     return f"{one.mutant.id}{said}\n    - {one.mutant.before}\n    + {one.mutant.after}"

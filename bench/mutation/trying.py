@@ -127,7 +127,7 @@ def _launched(spec: Path, case: Case) -> Sequence[Launch] | str:
     try:
         with time_limit(_SECONDS):
             return launches(subject_of(spec), case)
-    except Exception as error:
+    except (Exception, OutOfTime) as error:
         return f"{type(error).__name__}: {error}"
 
 
