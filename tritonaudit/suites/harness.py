@@ -1,0 +1,125 @@
+"""Whether what an audit relies on is still what it was before the user's code ran. For worker processes."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import triton
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+_OF_TENSORS = (
+    "__eq__", "__ne__", "__lt__", "__gt__", "__sub__", "__bool__", "__float__", "abs", "all", "any", "clone", "copy_",
+    "data_ptr", "detach", "double", "eq", "equal", "isfinite", "isnan", "item", "max", "mean", "ne", "nonzero",
+    "numel", "sub", "sum", "to", "tolist", "untyped_storage",
+)  # fmt: skip
+_OF_TORCH = (
+    "abs", "allclose", "empty", "empty_like", "equal", "isclose", "isfinite", "isnan", "manual_seed", "max", "maximum",
+    "randint", "randn", "stack", "sub", "tensor", "where", "zeros", "zeros_like",
+)  # fmt: skip
+_OF_CUDA = ("Event", "current_stream", "default_stream", "synchronize", "stream")
+_OF_TIME = ("monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "sleep", "time", "time_ns")
+_OF_THREADS = ("active_count", "enumerate")
+_OF_TESTING = ("do_bench", "do_bench_cudagraph")
+_OF_PYTHON = (
+    "abs", "all", "any", "bool", "float", "int", "isinstance", "len", "max", "min", "range", "sum", "type", "zip",
+)  # fmt: skip
+_OWN = "tritonaudit"
+_TORCH = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "")
+_INHERITED = object()
+"""In the place of a method that a class has from another one."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A function that is another one than it was, and where that one is defined, if Python can tell."""
+
+    name: str
+    place: tuple[str, int] | None
+
+
+class Harness:
+    """Knows the functions that an audit relies on as they were when it was made: torch's, Triton's, our own."""
+
+    def __init__(self) -> None:
+        self._known = {(id(owner), name): (owner, shown, name, found) for owner, shown, name, found in _relied_on()}
+        self._codes = {id(found): _code(found) for _, _, _, found in self._known.values() if _code(found) is not None}
+
+    def repair(self) -> tuple[Replaced, ...]:
+        """Put back what is another function now, and say what it was."""
+        found = []
+        for owner, shown, name, before in self._known.values():
+            after = vars(owner).get(name, _INHERITED)
+            if after is not before and not _is_wrapped_by_torch(after, before):
+                found.append(Replaced(shown, _place(after)))
+                if before is _INHERITED:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, before)
+            elif (code := self._codes.get(id(before))) is not None and before.__code__ is not code:
+                found.append(Replaced(shown, _place(before)))
+                before.__code__ = code
+        return tuple(found)
+
+
+def _is_wrapped_by_torch(after: Any, before: Any) -> bool:
+    """Whether torch itself has put a function of its own around one, as it does once its compiler is imported."""
+    code = _code(after)
+    return code is not None and code.co_filename.startswith(_TORCH) and inspect.unwrap(after) is before
+
+
+def _relied_on() -> Iterator[tuple[Any, str, str, Any]]:
+    """What holds each function, its name in a report, its name there, and the function."""
+    for owner, shown, names in (
+        (torch.Tensor, "torch.Tensor", _OF_TENSORS),
+        (torch, "torch", _OF_TORCH),
+        (torch.testing, "torch.testing", ("assert_close",)),
+        (torch.cuda, "torch.cuda", _OF_CUDA),
+        (time, "time", _OF_TIME),
+        (threading, "threading", _OF_THREADS),
+        (builtins, "builtins", _OF_PYTHON),
+        (triton.testing, "triton.testing", _OF_TESTING),
+        (JITFunction, "triton.JITFunction", ("run",)),
+        (Autotuner, "triton.Autotuner", ("run",)),
+    ):
+        for name in names:
+            if hasattr(owner, name):
+                yield owner, f"{shown}.{name}", name, vars(owner).get(name, _INHERITED)
+    modules: Mapping[str, Any] = dict(sys.modules)
+    for module_name, module in modules.items():
+        if module is not None and module_name.partition(".")[0] == _OWN:
+            yield from _own(module, module_name)
+
+
+def _own(module: Any, shown: str) -> Iterator[tuple[Any, str, str, Any]]:
+    """The functions of a module of ours, and those of its classes."""
+    for name, found in list(vars(module).items()):
+        if _is_own(found):
+            yield module, f"{shown}.{name}", name, found
+        if isinstance(found, type) and found.__module__ == module.__name__:
+            for inner, method in list(vars(found).items()):
+                if _is_own(method):
+                    yield found, f"{shown}.{name}.{inner}", inner, method
+
+
+def _is_own(found: Any) -> bool:
+    return isinstance(found, Callable) and str(getattr(found, "__module__", "")).partition(".")[0] == _OWN  # type: ignore[arg-type]
+
+
+def _code(found: Any) -> Any:
+    return getattr(found, "__code__", None)
+
+
+def _place(found: Any) -> tuple[str, int] | None:
+    """The file and the line of a function that is written in Python."""
+    code = _code(getattr(found, "__func__", found))
+    return None if code is None else (code.co_filename, code.co_firstlineno)

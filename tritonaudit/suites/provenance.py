@@ -1,0 +1,302 @@
+"""Where the numbers in a tensor come from: kernels, operators of torch, or what was given. Imports torch: for workers.
+
+Each byte of a storage has an origin. Launches write `KERNEL`. What copies elements copies their origins, whatever the
+layout. An operator that computes gives `KERNEL` if anything that it reads comes from a kernel, so that casts and
+reductions of a kernel's result are its own; else `TORCH`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from tritonaudit.suites.calling import Observed
+
+
+class Origin(IntEnum):
+    """Who made an element: nobody that was seen, the caller or a constant, an operator of torch, a kernel."""
+
+    UNSEEN = 0
+    GIVEN = 1
+    TORCH = 2
+    KERNEL = 3
+
+
+_ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+_CONSTANTS = frozenset(
+    (
+        "zeros", "zeros_like", "new_zeros", "zero", "ones", "ones_like", "new_ones", "full", "full_like", "new_full",
+        "fill", "arange", "linspace", "logspace", "eye", "scalar_tensor", "tril_indices", "triu_indices", "rand",
+        "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal", "uniform", "bernoulli",
+        "random", "exponential", "_efficientzerotensor", "lift_fresh",
+    )
+)  # fmt: skip
+_MOVEMENTS = frozenset(
+    (
+        "copy", "clone", "_to_copy", "lift_fresh_copy", "cat", "stack", "hstack", "vstack", "index", "index_select",
+        "gather", "take", "embedding", "repeat", "repeat_interleave", "flip", "roll", "rot90", "constant_pad_nd",
+        "where", "masked_fill", "masked_scatter", "index_put", "_index_put_impl", "_unsafe_index", "index_copy",
+        "index_fill", "scatter", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter",
+        "_reshape_copy", "view_copy", "permute_copy", "expand_copy", "transpose_copy", "tril", "triu", "diag_embed",
+        "pixel_shuffle", "pixel_unshuffle", "reflection_pad1d", "reflection_pad2d", "replicate_pad1d",
+        "replicate_pad2d", "im2col", "resize", "set", "fill_from",
+    )
+)  # fmt: skip
+_PLACES = frozenset(("index", "indices", "mask", "condition", "repeats"))
+"""Parameters of operators that move elements, and that say where to."""
+_MOST_KEPT = 1 << 28
+"""Bytes of results of torch's operators that are kept, to compare what the wrapper returns with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What an operator of torch made, of which nothing comes from a kernel."""
+
+    operator: str
+    result: torch.Tensor
+
+
+class Provenance(TorchDispatchMode):  # type: ignore[misc]
+    """Follows, while it is active, what torch does between the launches of `observed`."""
+
+    def __init__(self, observed: Observed, given: Sequence[torch.Tensor]) -> None:
+        super().__init__()
+        self.computed: list[Computed] = []
+        self._observed = observed
+        self._launches = 0
+        self._kept = 0
+        self._origins: dict[int, torch.Tensor] = {}
+        self._operators: dict[int, frozenset[str]] = {}
+        self._by_launches: set[int] = set()
+        for tensor in given:
+            self._mark(tensor, Origin.GIVEN)
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        self._see_launches()
+        result = function(*args, **kwargs)
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            self._follow(_operator(function), function, args, kwargs, result)
+        return result
+
+    def origins(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The origin of each element, as a number, of the tensor's shape."""
+        self._see_launches()
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            return self._elements(tensor).clone()
+
+    def operators(self, tensor: torch.Tensor) -> frozenset[str]:
+        """The operators of torch that made what is in its storage, by their names."""
+        return self._operators.get(_address(tensor), frozenset())
+
+    def is_known(self, tensor: torch.Tensor) -> bool:
+        """Whether anything was seen of its storage."""
+        self._see_launches()
+        return _address(tensor) in self._origins or _address(tensor) in self._by_launches
+
+    def written(self) -> Iterator[int]:
+        """The addresses of storages that launches, or computing operators of torch, have written to."""
+        self._see_launches()
+        yield from self._by_launches
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            yield from [address for address, one in self._origins.items() if bool((one >= int(Origin.TORCH)).any())]
+
+    # -- launches --------------------------------------------------------------------------------------------------
+
+    def _see_launches(self) -> None:
+        """Take note of the launches since the last time."""
+        ran = self._observed.ran
+        while self._launches < len(ran):
+            one = ran[self._launches]
+            self._launches += 1
+            for address in one.written:
+                elements = one.elements.get(address)
+                known = self._origins.get(address)
+                if elements is None:
+                    self._by_launches.add(address)
+                    if known is not None:
+                        known.fill_(int(Origin.KERNEL))
+                elif known is None or len(known) != len(elements):
+                    self._origins[address] = elements.to(torch.uint8) * int(Origin.KERNEL)
+                else:
+                    known.masked_fill_(elements.to(known.device), int(Origin.KERNEL))
+
+    # -- operators -------------------------------------------------------------------------------------------------
+
+    def _follow(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+        written = [one for one in operator.written(args, kwargs) if _is_seen(one)]
+        if operator.is_view and not written:
+            return
+        made = written or [one for one in tree_leaves(result) if _is_seen(one)]
+        if not made:
+            return
+        read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
+        if operator.name in _ALLOCATIONS:
+            self._note(made, Origin.UNSEEN, frozenset())
+        elif operator.name in _CONSTANTS and len(read) <= len(written) + operator.is_like:
+            self._note(made, Origin.GIVEN, frozenset())
+        elif operator.name in _MOVEMENTS or operator.name == "fill":
+            self._move(operator, function, args, kwargs, made, read)
+        else:
+            self._compute(operator, made, read)
+
+    def _compute(self, operator: _Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
+        if any(bool((self._elements(one) == Origin.KERNEL).any()) for one in read):
+            self._note(made, Origin.KERNEL, frozenset())
+            return
+        self._note(made, Origin.TORCH, frozenset((operator.name,)))
+        for one in made:
+            size = one.numel() * one.element_size()
+            if self._kept + size <= _MOST_KEPT:
+                self._kept += size
+                self.computed.append(Computed(operator.name, one.detach().clone()))
+
+    def _move(
+        self,
+        operator: _Operator,
+        function: Any,
+        args: Any,
+        kwargs: Mapping[str, Any],
+        made: Sequence[torch.Tensor],
+        read: Sequence[torch.Tensor],
+    ) -> None:
+        """Let the origins go the way of the elements, by the same operator; where it cannot, all have the highest."""
+        operators = frozenset().union(*(self.operators(one) for one in read))
+        highest = max((int(self._elements(one).max()) for one in read), default=int(Origin.GIVEN))
+        try:
+            moved = self._moved(operator, function, args, kwargs)
+        except Exception:  # some operators do not take numbers of one byte
+            moved = None
+        if not isinstance(moved, torch.Tensor) or len(made) != 1:
+            self._note(made, Origin(highest), operators)
+            return
+        (target,) = made
+        origins = moved.expand(target.shape) if moved.shape != target.shape else moved
+        self._put(target, origins)
+        self._operators[_address(target)] = operators
+
+    def _moved(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        named = operator.named(args, kwargs)
+        if operator.name in ("copy", "fill"):
+            return self._origins_of(named.get("src", named.get("value")))
+        if operator.name in ("clone", "_to_copy", "lift_fresh_copy"):
+            return self._elements(named["self"])
+        passed = {
+            name: value if name in _PLACES else tree_map(self._origins_of, value) for name, value in named.items()
+        }
+        for name in ("self", "other", "value"):
+            if isinstance(passed.get(name), (int, float, bool, complex)):
+                passed[name] = int(Origin.GIVEN)
+        passed.pop("out", None)
+        for name in ("dtype", "layout", "device", "pin_memory"):
+            passed.pop(name, None)
+        return operator.functional(function)(**passed)
+
+    def _origins_of(self, value: Any) -> Any:
+        return self._elements(value).clone() if isinstance(value, torch.Tensor) else value
+
+    # -- origins ---------------------------------------------------------------------------------------------------
+
+    def _note(self, tensors: Sequence[torch.Tensor], origin: Origin, operators: frozenset[str]) -> None:
+        for tensor in tensors:
+            self._mark(tensor, origin)
+            self._operators[_address(tensor)] = operators
+
+    def _mark(self, tensor: torch.Tensor, origin: Origin) -> None:
+        self._put(tensor, torch.full((), int(origin), dtype=torch.uint8).expand(tensor.shape))
+
+    def _put(self, tensor: torch.Tensor, origins: torch.Tensor) -> None:
+        if not tensor.numel():
+            return
+        bytes_ = _per_byte(tensor, self._of_storage(tensor))
+        bytes_.copy_(origins.unsqueeze(-1))
+
+    def _elements(self, tensor: torch.Tensor) -> torch.Tensor:
+        if not tensor.numel():
+            return torch.zeros(tensor.shape, dtype=torch.uint8)
+        return _per_byte(tensor, self._of_storage(tensor))[..., 0]
+
+    def _of_storage(self, tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        found = self._origins.get(storage.data_ptr())
+        if found is None or len(found) != storage.nbytes():
+            origin = Origin.KERNEL if storage.data_ptr() in self._by_launches else Origin.UNSEEN
+            found = torch.full((storage.nbytes(),), int(origin), dtype=torch.uint8, device=storage.device)
+            self._origins[storage.data_ptr()] = found
+        return found
+
+
+@dataclass(frozen=True)
+class _Operator:
+    """What an operator's schema says of it; its name is without the trailing underscore of one that works in place."""
+
+    name: str
+    is_view: bool
+    parameters: tuple[str, ...]
+    writes: tuple[tuple[int, str], ...]
+
+    @property
+    def is_like(self) -> bool:
+        """Whether it takes a tensor for its shape alone."""
+        return self.name.endswith("_like") or self.name.startswith("new_")
+
+    def named(self, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by the names of their parameters."""
+        return {**dict(zip(self.parameters, args, strict=False)), **kwargs}
+
+    def written(self, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
+        """The tensors that it writes to."""
+        for place, name in self.writes:
+            value = kwargs[name] if name in kwargs else args[place] if place < len(args) else None
+            yield from (one for one in tree_leaves(value) if isinstance(one, torch.Tensor))
+
+    def functional(self, function: Any) -> Callable[..., Any]:
+        """The same operator without an `out`; one that works in place may be given a copy."""
+        overload = function._overloadname
+        packet = function.overloadpacket
+        return getattr(packet, overload) if "out" not in overload else getattr(packet, "default", packet)
+
+
+@functools.cache
+def _operator(function: Any) -> _Operator:
+    schema = function._schema
+    name = schema.name.partition("::")[2] if schema.name.startswith("aten::") else schema.name
+    returned = [one.alias_info for one in schema.returns if one.alias_info is not None]
+    writes = tuple(
+        (place, argument.name)
+        for place, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
+    in_place = name.endswith("_") and not name.endswith("__")
+    return _Operator(
+        name[:-1] if in_place else name,
+        bool(returned) and not writes,
+        tuple(argument.name for argument in schema.arguments),
+        writes,
+    )
+
+
+def _address(tensor: torch.Tensor) -> int:
+    """That of its storage."""
+    return int(tensor.untyped_storage().data_ptr())
+
+
+def _is_seen(value: Any) -> bool:
+    """Whether it is a tensor with memory of its own."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        return False
+    return value.untyped_storage().device.type != "meta"
+
+
+def _per_byte(tensor: torch.Tensor, origins: torch.Tensor) -> torch.Tensor:
+    """What a storage's bytes have, as the tensor sees them: of its shape, and the bytes of an element last."""
+    size = tensor.element_size()
+    strides = (*(stride * size for stride in tensor.stride()), 1)
+    return origins.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size)
