@@ -45,7 +45,7 @@ class Accesses:
             found = self._load(pointer, where, other, type, site)
         else:
             found = self._load_apart(groups, pointer, other, type, site)
-        if where is None:
+        if where is None or self.notes is None:
             return found
         left_out = None if other is None else other.undefined
         if other is None and (isinstance(where, Box) or not bool(where.all())):

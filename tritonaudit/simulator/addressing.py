@@ -265,6 +265,8 @@ class Addressing:
 
 def _certain(pointer: Value, where: Mask | None) -> Affine | None:
     """Addresses that are affine, and nothing about those that are meant in doubt."""
+    if pointer.undefined is None and pointer.wrapped is None:
+        return pointer.affine
     doubts = [doubt for doubt in (pointer.undefined, pointer.wrapped) if doubt is not None]
     is_known = all(where is not None and is_known_within(where, doubt.sound) for doubt in doubts)
     return pointer.affine if is_known else None

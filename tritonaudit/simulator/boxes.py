@@ -26,24 +26,25 @@ class Box:
 
     @property
     def is_full(self) -> bool:
-        return all(interval is None for interval in self.intervals)
+        return self.intervals.count(None) == len(self.intervals)
 
     @property
     def is_empty(self) -> bool:
         """Whether it is known to hold nowhere."""
-        return any(
-            isinstance(interval[0], int) and isinstance(interval[1], int) and interval[0] >= interval[1]
-            for interval in self.intervals
-            if interval is not None
-        )
+        for interval in self.intervals:
+            if interval is None or not (isinstance(interval[0], int) and isinstance(interval[1], int)):
+                continue
+            if interval[0] >= interval[1]:
+                return True
+        return False
 
     @property
     def is_uniform(self) -> bool:
         """Whether it is the same for all programs."""
-        return all(
-            interval is None or (isinstance(interval[0], int) and isinstance(interval[1], int))
-            for interval in self.intervals
-        )
+        for interval in self.intervals:
+            if interval is not None and not (isinstance(interval[0], int) and isinstance(interval[1], int)):
+                return False
+        return True
 
     def slices(self) -> tuple[slice, ...]:
         """The lanes along each axis, of a uniform box."""

@@ -141,7 +141,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     tensors = [
         (place, one.name, one.value) for place, one in enumerate(arguments) if isinstance(one.value, torch.Tensor)
     ]
-    space = address_space(tensors, facts.written, run.undefined, facts.cell, run.is_partial)
+    undefined = run.undefined if run.is_checked else None
+    space = address_space(tensors, facts.written, undefined, facts.cell, run.is_partial)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None
     accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)

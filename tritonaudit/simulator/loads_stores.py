@@ -17,7 +17,7 @@ from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.sync import Ordering, ordering
-from tritonaudit.simulator.values import Data, Doubt, Value, compact, joined
+from tritonaudit.simulator.values import Data, Doubt, Value, compact, doubts_of, joined
 
 
 def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -25,7 +25,7 @@ def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]
     type = frame.result(operation)
     assert type.pointee is not None
     size = dtype_of(type.pointee).itemsize
-    doubts = joined([pointer.undefined, offset.undefined]), joined([pointer.wrapped, offset.wrapped])
+    doubts = doubts_of((pointer, offset))
     if pointer.affine is not None and offset.affine is not None:
         return (Value(pointer.affine.plus(offset.affine.times(size)), *doubts),)
     steps: Data

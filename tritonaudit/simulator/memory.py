@@ -61,9 +61,12 @@ class Memory:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Buffer:
-    """A tensor argument: its view of a memory, in bytes from the memory's start (`low` to behind `high`)."""
+    """A tensor argument: its view of a memory, in bytes from the memory's start (`low` to behind `high`).
+
+    Nothing changes it once made.
+    """
 
     number: int
     name: str
@@ -87,11 +90,14 @@ class Buffer:
         """Whether what it holds is not known."""
         return self.memory.storage is None
 
-    @cached_property
+    @property
     def is_dense(self) -> bool:
         """Whether the view has no holes."""
-        if self.tensor.is_contiguous():
-            return True
+        return self.tensor.is_contiguous() or self._is_whole
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """The same of a view that is not known to be so."""
         reach = 0  # from the first element to the last of those that the smaller axes reach
         for size, stride in reversed(self._axes):
             if stride > reach + 1:
@@ -141,7 +147,7 @@ class Buffer:
         return torch.div(positions - self.start, self.itemsize, rounding_mode="floor")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class AddressSpace:
     """The buffers of a launch, by their numbers; `undefined` and `cell` are what `address_space` takes."""
 
@@ -149,9 +155,8 @@ class AddressSpace:
     undefined: Mapping[int, torch.Tensor] | None = None
     cell: int | None = None
 
-    @cached_property
-    def _by_number(self) -> dict[int, Buffer]:
-        return {buffer.number: buffer for buffer in self.buffers}
+    def __post_init__(self) -> None:
+        self._by_number = {buffer.number: buffer for buffer in self.buffers}
 
     def __getitem__(self, number: int) -> Buffer | None:
         return self._by_number.get(number)

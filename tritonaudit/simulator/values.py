@@ -64,6 +64,8 @@ class Value:
 
     def take(self, index: Places) -> Value:
         """Of the programs at these places."""
+        if self.undefined is None and self.wrapped is None:
+            return Value(taken(self.data, index))
         return Value(taken(self.data, index), _doubt_taken(self.undefined, index), _doubt_taken(self.wrapped, index))
 
     def shaped(self, change: Callable[[Mask], Mask], data: Data) -> Value:
