@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.engine import check
-from tritonaudit.finding import Audit
+from tritonaudit.finding import Audit, Outcome, Stage, Status
+from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
 RUN_PARTS = frozenset(("correctness", "memory", "stability"))
@@ -16,44 +18,86 @@ RUN_PARTS = frozenset(("correctness", "memory", "stability"))
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Which parts to do, how many seconds to try each subject for, in how many processes."""
+    """Which parts to do, how many seconds to try each subject for, in how many processes, on what.
+
+    One that `resumes` does not try again what an audit that was killed had tried.
+    """
 
     parts: frozenset[str]
     seconds: float
     jobs: int
     device: str = "auto"
+    resumes: bool = False
+
+    @property
+    def stages(self) -> frozenset[Stage]:
+        """The stages that these parts are of."""
+        named = {"source": Stage.SOURCE, "compile": Stage.COMPILE}
+        return frozenset(named.get(part, Stage.RUN) for part in self.parts)
 
 
 @dataclass(frozen=True)
 class FullAudit:
-    """The audit, and what its stages show besides findings."""
+    """The audit, and what its stages show besides findings; one that was interrupted has what was done by then."""
 
     audit: Audit
     sections: tuple[Section, ...]
+    is_interrupted: bool = False
 
 
-def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest) -> FullAudit:
-    """Audit the files and folders in all the parts that are asked for."""
+def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress = SILENT) -> FullAudit:
+    """Audit the files and folders in all the parts that are asked for, until that is interrupted."""
     audits: list[Audit] = []
     sections: list[Section] = []
-    if "source" in request.parts:
-        audits.append(check(paths, config, jobs=request.jobs))
-    if "compile" in request.parts:
-        from tritonaudit.compile.audit import CompileRequest
-        from tritonaudit.compile.stage import compile_paths
-        from tritonaudit.report.compiled import CompiledSection
+    is_interrupted = False
+    for name, stage in _stages(request):
+        if not is_interrupted:
+            try:
+                audit, section, is_interrupted = stage(paths, config, request, progress)
+            except KeyboardInterrupt:
+                is_interrupted = True
+            else:
+                audits.append(audit)
+                sections.extend(section)
+                continue
+        audits.append(Audit(outcomes=(Outcome(name, "all files", Status.NOT_RUN, reason="interrupted"),)))
+    return FullAudit(_united(audits), tuple(sections), is_interrupted)
 
-        compiled = compile_paths(paths, config, CompileRequest(jobs=request.jobs))
-        audits.append(compiled.audit)
-        sections.append(CompiledSection(compiled))
-    if request.parts & RUN_PARTS:
-        from tritonaudit.report.ran import RanSection
-        from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-        ran = run_paths(paths, config, RunRequest(request.seconds, request.jobs, device=Where(request.device)))
-        audits.append(ran.audit)
-        sections.append(RanSection(ran))
-    return FullAudit(_united(audits), tuple(sections))
+_Done = tuple[Audit, tuple[Section, ...], bool]
+_StageOf = Callable[[Sequence[Path], Config, AuditRequest, Progress], _Done]
+"""What does a stage: its audit, what it shows besides findings, and whether it was interrupted."""
+
+
+def _stages(request: AuditRequest) -> list[tuple[str, _StageOf]]:
+    named: list[tuple[str, _StageOf]] = [("source", _source), ("compile", _compile)]
+    chosen = [(name, stage) for name, stage in named if name in request.parts]
+    return [*chosen, *([("run", _run)] if request.parts & RUN_PARTS else [])]
+
+
+def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    progress.stage("reading the source", 0)
+    return check(paths, config, jobs=request.jobs), (), False
+
+
+def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.compile.audit import CompileRequest
+    from tritonaudit.compile.stage import compile_paths
+    from tritonaudit.report.compiled import CompiledSection
+
+    compiled = compile_paths(paths, config, CompileRequest(jobs=request.jobs), progress)
+    return compiled.audit, (CompiledSection(compiled),), False
+
+
+def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.report.ran import RanSection
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    run_request = RunRequest(
+        request.seconds, request.jobs, cache_folder("runs"), request.resumes, device=Where(request.device)
+    )
+    ran = run_paths(paths, config, run_request, progress)
+    return ran.audit, (RanSection(ran),), ran.is_interrupted
 
 
 def _united(audits: Sequence[Audit]) -> Audit:

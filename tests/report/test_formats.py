@@ -20,6 +20,7 @@ FILES = {
     "json": "findings.json",
     "github": "github.txt",
     "sarif": "log.sarif",
+    "markdown": "report.md",
 }
 Expected = Callable[[Path, str], None]
 

@@ -29,6 +29,7 @@ class App(click.Group):
         """Anything that is neither a command nor an option of ours is for the default command."""
         if not args or args[0] not in (*_COMMANDS, *_OWN_OPTIONS):
             args = [_DEFAULT, *args]
+        ctx.obj = tuple(args)
         return super().parse_args(ctx, args)
 
 

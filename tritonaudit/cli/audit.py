@@ -8,9 +8,19 @@ from typing import Any
 
 import click
 
-from tritonaudit.cli import terminal
+from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
-from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
+from tritonaudit.cli.options import (
+    about,
+    audit_options,
+    configure,
+    deliver,
+    exit_code,
+    keep_inputs,
+    project_of,
+    split,
+)
+from tritonaudit.cli.progress import shown_progress
 from tritonaudit.report import render
 
 _STAGES = ("source", "compile", "correctness", "memory", "stability")
@@ -45,12 +55,14 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     show_default=True,
     help="Run on the GPU, if there is one, or on the CPU engine.",
 )
+@click.option("--resume", is_flag=True, help="Go on with an audit that was killed: what ended in it is not run again.")
 @audit_options
 def command(
     paths: tuple[Path, ...],
     only: frozenset[str],
     budget: float,
     device: str,
+    resume: bool,
     exit_zero: bool,
     output_format: str,
     output_file: Path | None,
@@ -64,7 +76,7 @@ def command(
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
-    read or done.
+    read or done. Ctrl-C makes it 130, and the report is of what was done by then.
     """
     require_compiler("audit")
     sources = paths or (Path(),)
@@ -73,11 +85,13 @@ def command(
     from tritonaudit.audit import AuditRequest, audit_paths
     from tritonaudit.suites.stage import NoGpu
 
-    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device)
+    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume)
     try:
-        result = audit_paths(sources, config, request)
+        with shown_progress(lines=True) as progress:
+            result = audit_paths(sources, config, request, progress)
     except NoGpu as error:
         raise click.ClickException(f"--device gpu: {error}") from error
     color = not output_file and terminal.wants_color()
-    deliver(render(result.audit, output_format, color=color, sections=result.sections), output_file)
-    return exit_code(result.audit, config.fail_on, exit_zero)
+    told = about(config, *request.stages)
+    deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
+    return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of
-from tritonaudit.finding import Audit
+from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
+from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def command(
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
     audit = _audit_stdin(sources[0], config) if is_stdin else _audit(sources, config, jobs)
-    deliver(render(audit, output_format, color=not output_file and terminal.wants_color()), output_file)
+    color = not output_file and terminal.wants_color()
+    deliver(render(audit, output_format, color=color, about=about(config, Stage.SOURCE)), output_file)
     return exit_code(audit, config.fail_on, exit_zero)
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.cli.options import audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
+from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
+from tritonaudit.cli.progress import shown_progress
+from tritonaudit.finding import Stage
 from tritonaudit.report import render
 
 if TYPE_CHECKING:
@@ -99,7 +101,8 @@ def command(
     result = _compile(sources, config, targets, budget, jobs)
     section = _section(result, against, earlier)
     color = not output_file and terminal.wants_color()
-    deliver(render(result.audit, output_format, color=color, sections=[section]), output_file)
+    told = about(config, Stage.COMPILE)
+    deliver(render(result.audit, output_format, color=color, sections=[section], about=told), output_file)
     return exit_code(result.audit, config.fail_on, exit_zero)
 
 
@@ -126,7 +129,8 @@ def _compile(
     from tritonaudit.compile.audit import CompileRequest
     from tritonaudit.compile.stage import compile_paths
 
-    return compile_paths(sources, config, CompileRequest(targets, budget, jobs))
+    with shown_progress(lines=False) as progress:
+        return compile_paths(sources, config, CompileRequest(targets, budget, jobs), progress)
 
 
 def _section(result: CompileAudit, against: Path | None, earlier: Record | None) -> CompiledSection:

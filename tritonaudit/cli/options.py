@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.finding import Audit, Severity
+from tritonaudit.finding import Audit, Severity, Stage
 from tritonaudit.report import FORMATS
+from tritonaudit.report.about import About
 
 if TYPE_CHECKING:
     from tritonaudit.config import Config
@@ -91,6 +93,16 @@ def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -
         inherited = () if "select" in given else getattr(config, name)
         given[name] = (*inherited, *overrides[name])
     return replace(config, **given)
+
+
+def about(config: Config, *stages: Stage) -> About:
+    """What a report says of the command that is running, which does these stages."""
+    from tritonaudit.rules import all_rules
+    from tritonaudit.selection import Selection
+
+    arguments = click.get_current_context().find_root().obj
+    rules = Selection.of(config, all_rules()).codes
+    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), rules)
 
 
 def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Config) -> None:

@@ -6,19 +6,23 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from tritonaudit.finding import Audit
+from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
 
-FORMATS = ("full", "concise", "json", "github", "sarif")
+FORMATS = ("full", "concise", "json", "github", "sarif", "markdown")
 
 
-def render(audit: Audit, format: str, *, color: bool, sections: Sequence[Section] = ()) -> str:
+def render(
+    audit: Audit, format: str, *, color: bool, sections: Sequence[Section] = (), about: About | None = None
+) -> str:
     """The audit as text, ready to be written as it is: it ends with a newline unless it is empty.
 
-    Only `full` knows colour; only `full` and `json` show the sections whole, and `sarif` nothing of them. The findings
-    are taken in the order that the audit holds them.
+    Only `full` knows colour; only `full` and `json` show the sections whole, and `sarif` nothing of them. Only
+    `markdown` shows what the audit is `about`: without it, all rules on the source. The findings are taken in the order
+    that the audit holds them, but for `markdown`, which has the worst first.
     """
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")
     # Each format is the module of its name, imported only when asked for: rich and sarif_om are slow to import.
     renderer: Callable[..., str] = import_module(f"{__name__}.{format}").render
-    return renderer(audit, color=color, sections=sections)
+    return renderer(audit, color=color, sections=sections, about=about or About())

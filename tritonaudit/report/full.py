@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tritonaudit.finding import Audit, Finding, Severity
+from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.section import Line, Section
@@ -15,7 +16,7 @@ _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow",
 _INDENT = "  "
 
 
-def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """The report; its plain form is the coloured one without the escape sequences."""
     return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections))
 

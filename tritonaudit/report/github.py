@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
+from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Note, Section
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One command a line: findings, then problems, then what the sections note."""
     notes = (_note(note) for section in sections for note in section.notes())
     return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems), *notes])

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Witness
+from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 
 
-def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One JSON object, in ASCII so that no reader's encoding can spoil it."""
     report = {
         "findings": [_finding(finding) for finding in audit.findings],

@@ -10,6 +10,7 @@ import sarif_om as om
 
 from tritonaudit import __version__
 from tritonaudit.finding import Audit, Finding, Problem
+from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.sarif_results import MOST_RELATED, Source, physical_location, result
 from tritonaudit.report.sarif_rules import descriptor
@@ -24,7 +25,7 @@ _MOST_BYTES = 10_000_000
 """Of the log when packed by gzip."""
 
 
-def render(audit: Audit, *, color: bool, sections: Sequence[Section] = ()) -> str:
+def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
     kept = _worst(audit.findings, _MOST_RESULTS)
     text = _log(audit, kept)

@@ -44,12 +44,12 @@ def size_names(subject: Subject) -> tuple[str, ...]:
 def size_kind(subject: Subject, name: str) -> SizeKind:
     """What a dimension of the subject counts, by its name, since the field calls few things by these."""
     is_row = any(len(tensor.dims) > 1 and tensor.dims[-1] == name for tensor in subject.tensors)
-    return SizeKind.LARGE if is_row and len(name) == 1 else _kind_by_name(name)  # H is then the hidden size
+    return SizeKind.LARGE if is_row and len(name) == 1 else kind_by_name(name)  # H is then the hidden size
 
 
 def usual_size(name: str) -> int:
     """What a dimension of this name is first tried with."""
-    return _kind_by_name(name).usual
+    return kind_by_name(name).usual
 
 
 def takes_dtype(subject: Subject) -> bool:
@@ -59,5 +59,6 @@ def takes_dtype(subject: Subject) -> bool:
     return not subject.input_keywords or "dtype" in subject.input_keywords
 
 
-def _kind_by_name(name: str) -> SizeKind:
+def kind_by_name(name: str) -> SizeKind:
+    """What a dimension of this name counts."""
     return next((kind for names, kind in _BY_NAME if names.fullmatch(name)), SizeKind.LARGE)

@@ -1,0 +1,158 @@
+"""All that a report in Markdown is made of, and what it may conclude from its absence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tritonaudit.compile.audit import CompileAudit
+from tritonaudit.engine import shown_path
+from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage
+from tritonaudit.report.about import About
+from tritonaudit.report.compiled import CompiledSection
+from tritonaudit.report.ran import RanSection
+from tritonaudit.report.section import Section
+from tritonaudit.rules import all_rules
+from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.stage import RunAudit
+from tritonaudit.suites.worker import STABILITY
+
+CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
+_COMMANDS = {
+    Stage.SOURCE: "`tritonaudit check` reads the source",
+    Stage.COMPILE: "`tritonaudit compile` compiles kernels",
+    Stage.RUN: "`tritonaudit audit` runs them",
+    Stage.MEASURE: "there is no measure stage yet",
+}
+NO_SUBJECT = "there is no subject to run: `tritonaudit init` writes one"
+
+
+@dataclass(frozen=True)
+class KernelName:
+    """A kernel in a file, as findings show its path."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An audit with what its stages know beyond findings; None where a stage did not run."""
+
+    audit: Audit
+    about: About
+    compiled: CompileAudit | None = None
+    ran: RunAudit | None = None
+
+    @property
+    def runs(self) -> tuple[SubjectRun, ...]:
+        return self.ran.runs if self.ran is not None else ()
+
+    @cached_property
+    def kernels(self) -> tuple[KernelName, ...]:
+        """The kernels that were launched, compiled or found fault with, by file and in the order of its lines."""
+        lines: dict[KernelName, int] = {}
+        for path, name, line in self._places():
+            lines.setdefault(KernelName(path, name), line)
+        return tuple(sorted(lines, key=lambda kernel: (kernel.path, lines[kernel], kernel.name)))
+
+    def _places(self) -> Iterator[tuple[str, str, int]]:
+        for run in self.runs:
+            for ref in run.launched:
+                yield shown_path(Path(ref.path)), ref.name, ref.line
+        for kernel in self.compiled.kernels if self.compiled is not None else ():
+            yield shown_path(Path(kernel.path)), kernel.name, kernel.span.line
+        for finding in self.audit.findings:
+            if finding.kernel and stage_of(finding.code) is not Stage.RUN:  # which may blame a wrapper
+                yield finding.path, finding.kernel, finding.span.line
+
+    @cached_property
+    def launched(self) -> frozenset[KernelName]:
+        """The kernels that some subject launches."""
+        return frozenset(kernel for run in self.runs for kernel in launched_by(run))
+
+    @property
+    def never_launched(self) -> tuple[KernelName, ...]:
+        """The kernels that no subject launches."""
+        return tuple(kernel for kernel in self.kernels if kernel not in self.launched)
+
+    def findings(self, codes: Iterable[str]) -> list[Finding]:
+        wanted = frozenset(codes)
+        return [finding for finding in self.audit.findings if finding.code in wanted]
+
+    def why_rule_did_not_run(self, code: str) -> str:
+        """Empty where it did."""
+        if code not in {rule.code for rule in all_rules()}:
+            return f"{code} is not installed"
+        if self.about.rules is not None and code not in self.about.rules:
+            return f"{code} was turned off"
+        stage = stage_of(code)
+        return "" if stage in self.about.stages else f"{code} did not run: {_COMMANDS[stage]}"
+
+    @property
+    def why_nothing_ran(self) -> str:
+        """Empty where some subject was run."""
+        if Stage.RUN not in self.about.stages:
+            return f"no kernel was run: {_COMMANDS[Stage.RUN]}"
+        return "" if self.runs else NO_SUBJECT
+
+
+def evidence(audit: Audit, sections: Sequence[Section], about: About) -> Evidence:
+    """What the sections show besides the findings of the audit, gathered."""
+    compiled = next((section.audit for section in sections if isinstance(section, CompiledSection)), None)
+    ran = next((section.ran for section in sections if isinstance(section, RanSection)), None)
+    return Evidence(audit, about, compiled, ran)
+
+
+def launched_by(run: SubjectRun) -> list[KernelName]:
+    """The kernels that a subject launches."""
+    return [KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in run.launched]
+
+
+def outcome_of(run: SubjectRun, check: str) -> Outcome | None:
+    """What a check of a subject came to; None where it is none of its checks."""
+    return next((outcome for outcome in run.outcomes if outcome.check == check), None)
+
+
+def stage_of(code: str) -> Stage:
+    """The stage whose rules have such codes; the tool's own belong to the source stage."""
+    if Category(code[2]) is Category.TOOL:
+        return Stage.SOURCE
+    return next(stage for stage in Stage if code[3] in stage.value)
+
+
+def codes_of(check: str) -> frozenset[str]:
+    """The rules that report what a check of the run stage sees."""
+    return frozenset(
+        rule.code for rule in all_rules() if check in {symptom.value for symptom in getattr(rule, "symptoms", ())}
+    )
+
+
+def category_of(check: str) -> Category:
+    """The category of a check of the run stage: that of the rule which reports it."""
+    if check.startswith(f"{STABILITY}: "):
+        return Category.STABILITY
+    return next((Category(code[2]) for code in sorted(codes_of(check))), Category.CORRECTNESS)
+
+
+def level(finding: Finding) -> str:
+    """CRITICAL for an error that compiling or running confirmed, else by severity."""
+    if finding.severity is Severity.ERROR:
+        return "CRITICAL" if stage_of(finding.code) in (Stage.COMPILE, Stage.RUN, Stage.MEASURE) else "HIGH"
+    return "MEDIUM" if finding.severity is Severity.WARNING else "LOW"
+
+
+LEVELS = ("CRITICAL", "HIGH", "MEDIUM", "LOW")
+"""The worst first."""
+
+
+def by_impact(findings: Iterable[Finding]) -> list[Finding]:
+    """The worst and surest first."""
+    return sorted(findings, key=lambda finding: (LEVELS.index(level(finding)), finding.confidence.rank))
+
+
+def place(finding: Finding) -> str:
+    """`softmax.py:17`."""
+    return f"{finding.path}:{finding.span.line}"

@@ -1,0 +1,173 @@
+"""The summary: what each category came to, and what the audit could not do.
+
+A category passes only where the stage that decides it ran, found nothing in it, and left no check of it out: what
+has not run is no pass, and neither is a part that has not. Findings fail or warn whichever stage they are of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tritonaudit.compile.phrases import counted
+from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
+from tritonaudit.report.markdown.evidence import (
+    CATEGORIES,
+    LEVELS,
+    Evidence,
+    KernelName,
+    category_of,
+    launched_by,
+    level,
+)
+from tritonaudit.report.markdown.text import among, code, prose, row, table
+from tritonaudit.report.shortfall import shortfall_lines
+from tritonaudit.rules import all_rules
+from tritonaudit.suites.gather import SubjectRun
+
+_DECISIVE = {
+    Category.CORRECTNESS: Stage.RUN,
+    Category.PERFORMANCE: Stage.MEASURE,
+    Category.MEMORY: Stage.RUN,
+    Category.STABILITY: Stage.RUN,
+    Category.PRACTICE: Stage.SOURCE,
+}
+"""The stage without which a category is not known to be in order."""
+
+
+class Verdict(IntEnum):
+    """What a category came to, the better the higher."""
+
+    FAIL = 0
+    WARN = 1
+    NOT_RUN = 2
+    PASS = 3
+
+    @property
+    def shown(self) -> str:
+        return {"FAIL": "❌ FAIL", "WARN": "⚠️ WARN", "NOT_RUN": "➖ NOT RUN", "PASS": "✅ PASS"}[self.name]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A verdict with what it rests on."""
+
+    verdict: Verdict
+    issues: str
+
+
+def summary(evidence: Evidence) -> Iterator[str]:
+    yield from table("Category", "Status", "Issues")
+    for category in CATEGORIES:
+        standing = standing_of(category, evidence)
+        yield row(category.title, standing.verdict.shown, prose(standing.issues))
+    if len(evidence.kernels) > 1:
+        yield ""
+        yield from table("Kernel", *(category.title for category in CATEGORIES))
+        for kernel in evidence.kernels:
+            verdicts = (_of_kernel(category, kernel, evidence) for category in CATEGORIES)
+            yield row(f"{code(kernel.name)} ({prose(kernel.path)})", *(verdict.shown for verdict in verdicts))
+    if missed := shortfall_lines(evidence.audit):
+        yield ""
+        yield "Not done:"
+        yield ""
+        yield from (f"* {prose(line)}" for line in missed)
+
+
+def standing_of(category: Category, evidence: Evidence) -> Standing:
+    """What the category came to over all kernels."""
+    findings = [finding for finding in evidence.audit.findings if finding.category is category]
+    failed = _unreported(category, evidence.runs, findings)
+    gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
+    doubts = [*failed, *_inconclusive(category, evidence.runs)]
+    issues = [_counts(findings), *doubts, *gaps]
+    return Standing(_verdict(findings, doubts, gaps), "; ".join(filter(None, issues)) or "none")
+
+
+def _of_kernel(category: Category, kernel: KernelName, evidence: Evidence) -> Verdict:
+    """What it came to for one kernel: by its own findings, and by the checks of the subjects that launch it."""
+    runs = [run for run in evidence.runs if kernel in launched_by(run)]
+    findings = [
+        finding
+        for finding in evidence.audit.findings
+        if finding.category is category and (finding.path, finding.kernel) == (kernel.path, kernel.name)
+    ]
+    doubts = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _DOUBTFUL]
+    unlaunched = () if runs else (kernel,)
+    return _verdict(findings, doubts, _gaps(category, runs, unlaunched, evidence))
+
+
+_FAILED = (Status.FAIL, Status.WARN)
+_DOUBTFUL = (*_FAILED, Status.INCONCLUSIVE)
+
+
+def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequence[str]) -> Verdict:
+    levels = {level(finding) for finding in findings}
+    if levels & {"CRITICAL", "HIGH"}:
+        return Verdict.FAIL
+    if "MEDIUM" in levels or doubts:
+        return Verdict.WARN
+    return Verdict.NOT_RUN if gaps else Verdict.PASS
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    """`1 CRITICAL, 2 LOW`."""
+    counts = Counter(map(level, findings))
+    return ", ".join(f"{counts[word]} {word}" for word in LEVELS if counts[word])
+
+
+def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
+    return [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
+
+
+def _unreported(category: Category, runs: Sequence[SubjectRun], findings: Sequence[Finding]) -> list[str]:
+    """Checks that failed where no finding of the category says so: it is suppressed, or its rule is off."""
+    if any(finding.code[3] in Stage.RUN.value for finding in findings):
+        return []
+    failed = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _FAILED]
+    return [f"{outcome.check} seen, and its finding suppressed or turned off" for outcome in failed]
+
+
+def _inconclusive(category: Category, runs: Sequence[SubjectRun]) -> list[str]:
+    return [
+        f"{outcome.check} inconclusive: {outcome.reason}"
+        for run in runs
+        for outcome in _outcomes(category, run)
+        if outcome.status is Status.INCONCLUSIVE
+    ]
+
+
+def _gaps(
+    category: Category, runs: Sequence[SubjectRun], unlaunched: Sequence[KernelName], evidence: Evidence
+) -> list[str]:
+    """What of the category has not run, so that it cannot pass."""
+    stage = _DECISIVE[category]
+    if stage is Stage.MEASURE:
+        return ["nothing was measured, there is no measure stage yet"]
+    if stage is Stage.SOURCE:
+        return list(_source_gaps(category, evidence))
+    if evidence.why_nothing_ran:
+        return [evidence.why_nothing_ran]
+    gaps = [gap for run in runs for gap in _run_gaps(category, run)]
+    if unlaunched:
+        gaps.append(f"no subject launches {among(f'`{kernel.name}`' for kernel in unlaunched)}")
+    return gaps
+
+
+def _source_gaps(category: Category, evidence: Evidence) -> Iterator[str]:
+    codes = [rule.code for rule in all_rules() if rule.category() is category and rule.stage() is Stage.SOURCE]
+    if not codes:
+        yield "no rule of it reads the source yet"
+    elif reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
+        yield among(reasons)
+
+
+def _run_gaps(category: Category, run: SubjectRun) -> Iterator[str]:
+    outcomes = _outcomes(category, run)
+    if not outcomes:
+        yield f"`{run.name}` has no check of it"
+    elif missed := [outcome for outcome in outcomes if outcome.status is Status.NOT_RUN]:
+        checks = counted(len(missed), "check")
+        yield f"{checks} of `{run.name}` did not run, such as {missed[0].check}: {missed[0].reason}"
