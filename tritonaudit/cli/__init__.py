@@ -12,7 +12,8 @@ import click
 from tritonaudit.cli.app import app
 
 _COULD_NOT = 2
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def main() -> NoReturn:
@@ -29,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _fail(error.format_message())
     except click.Abort:
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception:
         # Python would leave with 1, which says that there are findings.
         traceback.print_exc()

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import sys
 import tempfile
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from tritonaudit.cache_folder import cache_folder
 from tritonaudit.capture.launch import Program
 from tritonaudit.compile.facts import Variant
 from tritonaudit.compile.installed import triton_path, triton_version
@@ -46,16 +46,8 @@ _HARMLESS = ("TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_DUMP_DIR", "TRITON_OVERR
 
 
 def default_folder() -> Path:
-    """Where results are kept: `compile` in $TRITONAUDIT_CACHE, else in `tritonaudit` in the platform's cache folder."""
-    if chosen := os.environ.get("TRITONAUDIT_CACHE"):
-        return Path(chosen).expanduser() / "compile"
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "tritonaudit" / "compile"
+    """Where results are kept."""
+    return cache_folder("compile")
 
 
 @dataclass(frozen=True)

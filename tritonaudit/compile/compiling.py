@@ -12,6 +12,7 @@ from tritonaudit.compile.cache import Cache, default_folder
 from tritonaudit.compile.facts import CompileError, Variant
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.progress import SILENT, Progress
 
 _LIMITS = Limits(seconds=120, memory=8 << 30)  # of one program
 
@@ -24,7 +25,9 @@ class Compiled:
     lost: dict[Program, str] = field(default_factory=dict)
 
 
-def compile_programs(programs: Iterable[Program], jobs: int, *, explains: bool = True) -> Compiled:
+def compile_programs(
+    programs: Iterable[Program], jobs: int, progress: Progress = SILENT, *, explains: bool = True
+) -> Compiled:
     """What each program compiles to, and why its accesses are narrow unless that is not asked for.
 
     A compiler that crashes has rejected its program; no other end says anything.
@@ -39,7 +42,9 @@ def compile_programs(programs: Iterable[Program], jobs: int, *, explains: bool =
             waiting.append(program)
         else:
             found.variants[program] = replace(known, cached=True)
+    progress.stage("compiling", len(waiting))
     for program, outcome in run_tasks(task, waiting, workers=jobs, limits=_LIMITS):
+        progress.done("", "")
         if isinstance(outcome, Variant):
             found.variants[program] = outcome
         elif outcome.end is End.CRASH:

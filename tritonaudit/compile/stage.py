@@ -18,11 +18,14 @@ from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Outcome, Problem, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
+from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 
 
-def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest) -> CompileAudit:
+def compile_paths(
+    paths: Sequence[Path], config: Config, request: CompileRequest, progress: Progress = SILENT
+) -> CompileAudit:
     """Compile what the subjects below the paths launch, and the kernels there that no subject launches, as inferred."""
     jobs = request.jobs or os.cpu_count() or 1
     asked = request.targets or DEFAULT_TARGETS
@@ -30,10 +33,11 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
     targets = tuple(target for target in asked if target not in gaps)
     found = discover(paths, config)
     subjects = subject_files(found.files)
+    progress.stage("calling wrappers for what they launch", 0)
     gathered = capture_subjects(subjects, targets, jobs)
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
     gathered |= infer_kernels(found.files, captured, targets, jobs)
-    compiled = _compiled(gathered.launches, jobs)
+    compiled = _compiled(gathered.launches, jobs, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     audit = judge_kernels(kernels, request.budget, config)
     audit = _settling(audit, settle_all(gathered.launches, config))
@@ -60,7 +64,7 @@ def compile_paths(paths: Sequence[Path], config: Config, request: CompileRequest
     )
 
 
-def _compiled(launches: Sequence[Launch], jobs: int) -> Compiled:
+def _compiled(launches: Sequence[Launch], jobs: int, progress: Progress) -> Compiled:
     """What the launches' programs compile to; of an autotuner's configs, the first tells why accesses are narrow.
 
     Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike.
@@ -72,7 +76,8 @@ def _compiled(launches: Sequence[Launch], jobs: int) -> Compiled:
             firsts.setdefault(same, launch.program)
     explained = set(firsts.values())
     others = [one.program for one in launches if one.program is not None and one.program not in explained]
-    first, rest = compile_programs(firsts.values(), jobs), compile_programs(others, jobs, explains=False)
+    first = compile_programs(firsts.values(), jobs, progress)
+    rest = compile_programs(others, jobs, progress, explains=False)
     return Compiled({**rest.variants, **first.variants}, {**rest.lost, **first.lost})
 
 

@@ -1,0 +1,69 @@
+"""How an audit gets on, on stderr: a display on a terminal, gone in the end, and elsewhere a line for each subject."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tritonaudit.progress import SILENT, Progress
+from tritonaudit.report.escape import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+
+@contextmanager
+def shown_progress(*, lines: bool) -> Iterator[Progress]:
+    """Show progress while this lasts; where stderr is no terminal by `lines`, or not at all."""
+    if not sys.stderr.isatty():
+        yield _Lines() if lines else SILENT
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    console = Console(file=sys.stderr)
+    with Bars(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
+        yield _Display(bars)
+
+
+class _Lines(Progress):
+    def done(self, item: str, summary: str) -> None:
+        print(visible(f"{item}: {summary}"), file=sys.stderr, flush=True)
+
+
+class _Display(Progress):
+    """A bar for the stage, and below it what is being worked on."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._stage: TaskID | None = None
+        self._items: dict[str, TaskID] = {}
+
+    def stage(self, name: str, items: int) -> None:
+        for shown in (*self._items.values(), *(() if self._stage is None else (self._stage,))):
+            self._bars.remove_task(shown)
+        self._items.clear()
+        self._stage = self._bars.add_task(name, total=items or None)
+
+    def doing(self, item: str, detail: str) -> None:
+        text = visible(f"{item}: {detail}")
+        if item not in self._items:
+            self._items[item] = self._bars.add_task(text, total=None)
+        self._bars.update(self._items[item], description=text)
+
+    def done(self, item: str, summary: str) -> None:
+        if item in self._items:
+            self._bars.remove_task(self._items.pop(item))
+        if self._stage is not None:
+            self._bars.advance(self._stage)
