@@ -8,7 +8,7 @@ A comment at the end of a line says what is true of it; `CODE` is the code of a 
 * `# todo: CODE why` must be found and is not yet
 * `# todook: CODE why` must not be found and still is
 
-The rules of the compile stage have fixtures that are run through that stage, where torch and triton are installed.
+The rules of later stages have fixtures that are run through their stage, where torch and triton are installed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tests.rules.compile_stage import audit_of, is_compiled, skip_where_it_cannot_run, triton
+from tests.rules.later_stages import LATER, audit_of, skip_where_it_cannot_run, triton
 from tritonaudit.config import Config
 from tritonaudit.engine import check, check_text
-from tritonaudit.finding import Audit
+from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
 from tritonaudit.rule import Rule
 from tritonaudit.rules import all_rules
@@ -38,7 +38,7 @@ HEADINGS = [
     "## Fix safety",
     "## References",
 ]
-WRITTEN_BY = (3, 9)  # the Triton whose figures the output of the compile stage holds
+WRITTEN_BY = (3, 9)  # the Triton whose figures the output of later stages holds
 MOST_TODOS = 3  # of all fixtures together; a rule that learns something lowers it
 
 _MARK = re.compile(
@@ -68,22 +68,28 @@ def marks(path: Path, *kinds: str) -> Marks:
     }
 
 
-COMPILED = [folder(rule) / name for rule in all_rules() if is_compiled(rule) for name in ("bad.py", "good.py")]
+OF_STAGE: dict[Stage, list[Path]] = {
+    stage: sorted(path for rule in all_rules() if rule.stage() is stage for path in folder(rule).glob("*.py"))
+    for stage in LATER
+}
+LATER_STAGE = {path: stage for stage, paths in OF_STAGE.items() for path in paths}
 
 
 def slow(path: Path) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow] if path in COMPILED else []
+    return [pytest.mark.slow] if path in LATER_STAGE else []
 
 
-def compiled(path: Path, *, pedantic: bool) -> Audit:
+def looked_at(path: Path, *, pedantic: bool) -> Audit:
+    """What the later stage that the file is for finds in it."""
     skip_where_it_cannot_run(path.read_text(encoding="utf-8"))
-    return audit_of(path, COMPILED, pedantic=pedantic)
+    stage = LATER_STAGE[path]
+    return audit_of(path, stage, OF_STAGE[stage], pedantic=pedantic)
 
 
 def findings(path: Path, *, pedantic: bool) -> Marks:
-    """The lines where something is found; of the compile stage what the file's rule finds, for the others may agree."""
-    if path in COMPILED:
-        audit, codes = compiled(path, pedantic=pedantic), {path.parent.name.partition("_")[0]}
+    """The lines where something is found; of later stages what the file's rule finds, for the others may agree."""
+    if path in LATER_STAGE:
+        audit, codes = looked_at(path, pedantic=pedantic), {path.parent.name.partition("_")[0]}
     else:
         audit = check_text(path.read_bytes(), path, Config(ROOT, pedantic=pedantic))
         codes = {finding.code for finding in audit.findings}
@@ -142,8 +148,8 @@ def test_the_output_is_literal(
 ) -> None:
     monkeypatch.chdir(ROOT)
     path = folder(rule) / "bad.py"
-    audit = compiled(path, pedantic=False) if path in COMPILED else check([path], Config(ROOT), jobs=1)
-    if path in COMPILED and triton() != WRITTEN_BY:
+    audit = looked_at(path, pedantic=False) if path in LATER_STAGE else check([path], Config(ROOT), jobs=1)
+    if path in LATER_STAGE and triton() != WRITTEN_BY:
         pytest.skip(f"its figures are those of Triton {'.'.join(map(str, WRITTEN_BY))}")
     assert audit.texts
     expected(folder(rule) / "bad.txt", render(audit, "full", color=False))

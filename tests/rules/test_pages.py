@@ -11,9 +11,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from tests.checkout import ROOT
-from tests.rules.compile_stage import audit_of, is_compiled, skip_where_it_cannot_run
+from tests.rules.later_stages import audit_of, is_later, skip_where_it_cannot_run
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
+from tritonaudit.finding import Stage
 from tritonaudit.rule import Rule
 from tritonaudit.rules import all_rules
 
@@ -34,31 +35,32 @@ def blocks(heading: str) -> list[tuple[type[Rule], str]]:
 
 
 def parameters(heading: str) -> list[ParameterSet]:
-    """The blocks as a test takes them; those of the compile stage are slow."""
-    return [pytest.param(rule, text, marks=[pytest.mark.slow] * is_compiled(rule)) for rule, text in blocks(heading)]
+    """The blocks as a test takes them; those of later stages are slow."""
+    return [pytest.param(rule, text, marks=[pytest.mark.slow] * is_later(rule)) for rule, text in blocks(heading)]
 
 
-def codes(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> set[str]:
+def codes(rule: type[Rule], text: str, written: Callable[[Stage], dict[str, Path]]) -> set[str]:
     """The codes of what the rule's stage finds in a page's block."""
-    if not is_compiled(rule):
+    if not is_later(rule):
         audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT))
         return {finding.code for finding in audit.findings}
     skip_where_it_cannot_run(text)
-    files = written()
-    return {finding.code for finding in audit_of(files[text], tuple(files.values()), pedantic=False).findings}
+    files = written(rule.stage())
+    audit = audit_of(files[text], rule.stage(), tuple(files.values()), pedantic=False)
+    return {finding.code for finding in audit.findings}
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, Path]]:
-    """The blocks of the compile stage's pages, each in a file of its own."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Stage], dict[str, Path]]:
+    """The blocks of the pages of a later stage's rules, each in a file of its own."""
 
     @cache
-    def write() -> dict[str, Path]:
+    def write(stage: Stage) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp("pages")
         files: dict[str, Path] = {}
         for heading in ("Example", "Use instead"):
             for number, (rule, text) in enumerate(blocks(heading)):
-                if is_compiled(rule):
+                if rule.stage() is stage:
                     files[text] = folder / f"{rule.code}_{heading.split()[0].lower()}_{number}.py"
                     files[text].write_text(text, encoding="utf-8")
         return files
@@ -82,12 +84,14 @@ def test_a_page_is_filled_in(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize(("rule", "text"), parameters("Example"), ids=name)
-def test_an_example_is_found(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> None:
+def test_an_example_is_found(rule: type[Rule], text: str, written: Callable[[Stage], dict[str, Path]]) -> None:
     assert codes(rule, text, written) == {rule.code}
 
 
 @pytest.mark.parametrize(("rule", "text"), parameters("Use instead"), ids=name)
-def test_what_to_use_instead_is_not_found(rule: type[Rule], text: str, written: Callable[[], dict[str, Path]]) -> None:
+def test_what_to_use_instead_is_not_found(
+    rule: type[Rule], text: str, written: Callable[[Stage], dict[str, Path]]
+) -> None:
     assert codes(rule, text, written) == set()
 
 
