@@ -41,7 +41,7 @@ from tritonaudit.simulator.addressing import Addressing
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
-from tritonaudit.simulator.contraction import plan_of
+from tritonaudit.simulator.contraction import PRODUCT, SUMS, plan_of
 from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
@@ -207,6 +207,7 @@ def _facts(module: Module) -> _Facts:
         chunk = 1
     handlers = {name: handler for name, handler in _HANDLERS.items() if name in names}
     handlers |= {name: elementwise for name in names if name not in handlers and is_elementwise(name)}
+    has_fused = PRODUCT in names and not names.isdisjoint(SUMS)
     pointees = {type.pointee for function in module.functions for type in function.types if type.is_pointer}
     sizes = [dtype_of(pointee).itemsize for pointee in pointees if pointee is not None and not pointee.is_pointer]
     return _Facts(
@@ -217,7 +218,7 @@ def _facts(module: Module) -> _Facts:
         addresses_of(module),
         pointers_written(module),
         MappingProxyType(handlers),
-        MappingProxyType(handlers | fused.handlers_of(plan_of(module))),
+        MappingProxyType(handlers | fused.handlers_of(plan_of(module)) if has_fused else handlers),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from tritonaudit.simulator.ir import Region, Type
@@ -79,6 +80,7 @@ class Draft:
         return True
 
 
+@cache
 def segments(name: str, operands: int) -> tuple[int, ...]:
     """How many operands each group has, for an operation whose last groups may be missing."""
     groups = _GROUPS.get(name, 0)
