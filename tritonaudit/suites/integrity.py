@@ -12,7 +12,8 @@ import _thread
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ import torch
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
+from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
@@ -52,8 +54,8 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 def integrity(device: Device, harness: Harness, subject: Subject, case: Case) -> CaseOutcome:
     """Call the subject on a case again and again, and look at what its results are and where they come from."""
-    started = time.perf_counter()
     replaced = list(harness.repair())
+    started = time.perf_counter()
     calls = _calls(device, subject, case)
     replaced += harness.repair()
     patched = [_patched(subject, one.name, one.place) for one in replaced]
@@ -104,7 +106,8 @@ class _Share:
 class _Call:
     """One of the calls: `way` says how it was made. `given` are its arguments as they were, `values` which they are.
 
-    `results` are what it gave, and `kept` copies of them as they were then. `launched` counts its launches.
+    `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
+    starts, `threads` those that are there when it is over.
     """
 
     way: str
@@ -117,6 +120,7 @@ class _Call:
     error: BaseException | None = None
     fallback: BaseException | None = None
     strange: tuple[str, ...] = ()
+    started: list[str] = field(default_factory=list)
     threads: tuple[str, ...] = ()
     shares: tuple[_Share, ...] = ()
     computed: tuple[Computed, ...] = ()
@@ -135,19 +139,27 @@ def _calls(device: Device, subject: Subject, case: Case) -> list[_Call]:
         ("the first call", 0, here, None),
         ("the same tensors with other values", 1, here, second),
         ("other tensors with the same values", 1, there, None),
-        ("the very same tensors again", 1, there, second if subject.mutates else None),
+        ("the very same tensors again", 1, there, None),
         ("the first tensors with their first values", 0, here, first),
     )
     calls: list[_Call] = []
     for way, values, arguments, filled in plans:
+        if filled is None and calls and not _are_same(arguments, second):
+            filled = second  # the call before has changed them
         if filled is not None:
             arguments = _filled(arguments, filled)
         one = _called(device, subject, case, _Call(way, values, copied(arguments), arguments), is_traced=not calls)
         calls.append(one)
         if one.error is not None:
             break
-    time.sleep(_GRACE if any(one.threads for one in calls) else 0)
+    if any(one.threads for one in calls):
+        time.sleep(_GRACE)
     return calls
+
+
+def _are_same(arguments: Arguments, others: Arguments) -> bool:
+    pairs = zip(tensors_in(arguments), tensors_in(others), strict=False)
+    return all(is_same(one, other) for one, other in pairs)
 
 
 def _filled(arguments: Arguments, values: Arguments) -> Arguments:
@@ -191,18 +203,17 @@ def _called(device: Device, subject: Subject, case: Case, one: _Call, *, is_trac
         torch.manual_seed(case.seed)
         provenance = Provenance(observed, list(tensors_in(one.arguments)))
         try:
-            with provenance:
+            with _noting_threads(one.started), provenance:
                 returned = call(subject.function, *one.arguments, gradients=subject.gradients)
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             one.error = observed.failure or error
             one.ran = tuple(observed.ran)
             return one
-        one.threads = tuple(_new_threads(before, number))
         one.ran = tuple(observed.ran)
         if observed.failure is not None:
             one.error = one.fallback = observed.failure
             return one
-        one.strange = tuple(_strange(returned, one.arguments, subject))
+        one.strange = tuple(_strange(returned, one.arguments))
         try:
             one.results = tuple(results_of(subject, one.arguments, returned, one.given))
             one.kept = tuple(copied(tensor) for _, tensor in one.results)
@@ -213,7 +224,28 @@ def _called(device: Device, subject: Subject, case: Case, one: _Call, *, is_trac
             one.error = error
         one.written = frozenset(provenance.written())
         one.computed = tuple(provenance.computed) if is_traced else ()
+    one.threads = tuple(_new_threads(before, number))
     return one
+
+
+@contextmanager
+def _noting_threads(started: list[str]) -> Iterator[None]:
+    """Note the names of threads that are started while this lasts, but for the CPU engine's own."""
+    name = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
+    start = getattr(threading, name)
+
+    def noting(function: Any, *args: Any, **kwargs: Any) -> Any:
+        thread = getattr(function, "__self__", None)
+        target = getattr(thread, "_target", None)
+        if not str(getattr(target, "__module__", "")).startswith("tritonaudit."):
+            started.append(str(getattr(thread, "name", "without a name")))
+        return start(function, *args, **kwargs)
+
+    setattr(threading, name, noting)
+    try:
+        yield
+    finally:
+        setattr(threading, name, start)
 
 
 def _new_threads(before: set[threading.Thread], number: int) -> Iterator[str]:
@@ -224,7 +256,7 @@ def _new_threads(before: set[threading.Thread], number: int) -> Iterator[str]:
     new = [thread.name for thread in threading.enumerate() if thread not in before]
     yield from new
     if not new and _thread._count() > number:
-        yield "a thread without a name"
+        yield "without a name"
 
 
 def _shares(provenance: Provenance, results: Sequence[tuple[str, torch.Tensor]]) -> Iterator[_Share]:
@@ -236,7 +268,7 @@ def _shares(provenance: Provenance, results: Sequence[tuple[str, torch.Tensor]])
             yield _Share(name, counts, provenance.operators(tensor), is_foreign)
 
 
-def _strange(returned: Any, arguments: Arguments, subject: Subject) -> Iterator[str]:
+def _strange(returned: Any, arguments: Arguments) -> Iterator[str]:
     """What is returned and no plain tensor: how it is not."""
     device = next((tensor.untyped_storage().device for tensor in tensors_in(arguments)), None)
     given = {type(tensor) for tensor in tensors_in(arguments)}
@@ -317,7 +349,8 @@ def _elements(one: _Call) -> int:
 def _fallback(calls: Sequence[_Call]) -> Iterator[_Seen]:
     for one in calls:
         if one.fallback is not None and not isinstance(one.fallback, NotSimulated):
-            text = f"a launch fails ({described(one.fallback)}), and the wrapper goes on without it"
+            failure = str(one.fallback) if isinstance(one.fallback, NoProgram) else described(one.fallback)
+            text = f"a launch fails ({failure}), and the wrapper goes on without it"
             yield Symptom.TORCH_WORK, text, True
 
 
@@ -341,15 +374,20 @@ def _torch_work(first: _Call, answers: Mapping[int, References], *, is_weak: boo
     total = sum(share.elements for share in first.shares)
     if not first.ran or not total:
         return
-    for origin, certain in ((Origin.TORCH, True), (Origin.UNSEEN, False)):
+    for origin in (Origin.TORCH, Origin.UNSEEN):
         parts = [one for one in first.shares if one.counts[origin] and (origin is Origin.TORCH or one.is_foreign)]
         share = sum(part.counts[origin] for part in parts) / total
         if share < _SHARE:
             continue
         operators = sorted({operator for part in parts for operator in part.operators})
-        by = f"{_listed(operators)} of torch" if operators else "what no launch and no operator of torch does"
-        text = f"{share:.0%} of the elements of {_listed_plain([part.name for part in parts])} are made by {by}"
-        yield Symptom.TORCH_WORK, text, certain and share >= _LARGE_SHARE
+        by = f"by {_listed(operators)} of torch"
+        if origin is Origin.UNSEEN:
+            by = (
+                "in a thread of the call's" if first.started else "by what is neither a launch nor an operator of torch"
+            )
+        text = f"{share:.0%} of the elements of {' and '.join(part.name for part in parts)} are made {by}"
+        is_certain = origin is Origin.TORCH or bool(first.started)
+        yield Symptom.TORCH_WORK, text, is_certain and share >= _LARGE_SHARE
     if is_weak or not answers:
         return
     for number, (name, tensor) in enumerate(first.results):
@@ -432,9 +470,9 @@ def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
 def _repeated(one: _Call, earlier: Sequence[_Call]) -> int | None:
     """The earlier call, of other values, whose results these are."""
     for number, other in enumerate(earlier):
-        if other.values != one.values and len(other.kept) == len(one.kept):
-            if all(is_same(a, b) for a, b in zip(one.kept, other.kept, strict=True)):
-                return number
+        is_alike = other.values != one.values and len(other.kept) == len(one.kept)
+        if is_alike and all(is_same(a, b) for a, b in zip(one.kept, other.kept, strict=True)):
+            return number
     return None
 
 
@@ -465,12 +503,8 @@ def _beside(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
     started = [one for one in calls if one.threads]
     if started:
         names = started[0].threads
-        shown = (
-            f"{len(names)} threads that it starts ({', '.join(names)}) are"
-            if len(names) > 1
-            else f"the thread {names[0]} that it starts is"
-        )
-        yield Symptom.THREAD, f"{shown} still there after the call", len(started) > 1
+        those = f"the thread {names[0]}" if len(names) == 1 else f"{len(names)} threads ({', '.join(names)})"
+        yield Symptom.THREAD, f"after the call there is {those} that it has started", len(started) > 1
 
 
 def _unchanging(subject: Subject, arguments: Arguments) -> Iterator[tuple[str, torch.Tensor]]:
@@ -532,7 +566,3 @@ def _weak(first: _Call, answers: Mapping[int, References]) -> Iterator[str]:
 
 def _listed(operators: Sequence[str]) -> str:
     return ", ".join(f"`{operator}`" for operator in operators[:4]) + (" and others" if len(operators) > 4 else "")
-
-
-def _listed_plain(names: Sequence[str]) -> str:
-    return " and ".join(names)

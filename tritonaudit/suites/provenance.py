@@ -258,10 +258,10 @@ class _Operator:
             yield from (one for one in tree_leaves(value) if isinstance(one, torch.Tensor))
 
     def functional(self, function: Any) -> Callable[..., Any]:
-        """The same operator without an `out`; one that works in place may be given a copy."""
+        """The same operator, for arguments without `out`."""
         overload = function._overloadname
-        packet = function.overloadpacket
-        return getattr(packet, overload) if "out" not in overload else getattr(packet, "default", packet)
+        found: Callable[..., Any] = function if "out" not in overload else function.overloadpacket
+        return found
 
 
 @functools.cache
@@ -292,7 +292,7 @@ def _is_seen(value: Any) -> bool:
     """Whether it is a tensor with memory of its own."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         return False
-    return value.untyped_storage().device.type != "meta"
+    return bool(value.untyped_storage().device.type != "meta")
 
 
 def _per_byte(tensor: torch.Tensor, origins: torch.Tensor) -> torch.Tensor:

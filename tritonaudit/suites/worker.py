@@ -122,7 +122,8 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     from tritonaudit.suites.correctness import examine, repeat
     from tritonaudit.suites.integrity import integrity
 
-    assert _device is not None and _harness is not None
+    assert _device is not None
+    assert _harness is not None
     subject = loaded(task.path)[task.subject]
     return (
         integrity(_device, _harness, subject, task.case),

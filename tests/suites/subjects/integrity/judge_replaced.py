@@ -1,0 +1,23 @@
+"""The judge of this tool is replaced."""
+
+import sys
+
+import torch
+from honest import softmax, subject_of
+
+judging = sys.modules["tritonaudit.suites.tolerance"]
+before = judging._judge_inexact
+
+
+def kind(output, precise, same, *more):
+    return before(precise.to(output.dtype), precise, same, *more)
+
+
+judging._judge_inexact = kind
+
+
+def judged_softmax(x: torch.Tensor) -> torch.Tensor:
+    return softmax(x * 2)
+
+
+subject = subject_of(judged_softmax)
