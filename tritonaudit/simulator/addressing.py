@@ -173,7 +173,8 @@ class Addressing:
 
     def lanes(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
         """The access lane by lane; `kind` is the fault of a lane that is out of bounds."""
-        return self._inside(pointer, where, type) or self._anywhere(pointer, where, type, site, kind)
+        found = self._inside(pointer, where, type) or self._inside_by_lanes(pointer, where, type)
+        return found or self._anywhere(pointer, where, type, site, kind)
 
     def _inside(self, pointer: Value, where: Mask | None, type: Type) -> Lanes | None:
         """Where the corners show that all of it lies within one buffer."""
@@ -196,6 +197,28 @@ class Addressing:
         shape = _shape(index, mask, type)
         mask = None if mask is None else mask.expand(shape)
         return Lanes((Part(buffer, Indexed(index.expand(shape), mask)),), mask, shape)
+
+    def _inside_by_lanes(self, pointer: Value, where: Mask | None, type: Type) -> Lanes | None:
+        """Where a look at all addresses that are meant shows it."""
+        if pointer.undefined is not None or pointer.wrapped is not None:
+            return None
+        addresses, size = pointer.tensor(Type("ptr")), dtype_of(type).itemsize
+        mask = None if where is None else mask_tensor(where)
+        shape = _shape(addresses, mask, type)
+        if mask is not None:
+            addresses, mask = _replaced(addresses, mask), mask.expand(shape)
+        low, high = (int(edge) for edge in torch.aminmax(addresses))
+        buffer = self.space[buffer_of(low)] if buffer_of(low) == buffer_of(high) else None
+        if buffer is None or position_of(low) < buffer.low or position_of(high) + size > buffer.high:
+            return None
+        positions = addresses - address(buffer.number, 0)
+        is_whole = buffer.is_dense or not bool(buffer.is_between(positions).any())
+        if not is_whole or (size > 1 and bool((positions % size).any())):
+            return None
+        if buffer.is_absent:
+            return Lanes((), None, shape)
+        index = torch.div(positions, size, rounding_mode="floor").expand(shape)
+        return Lanes((Part(buffer, Indexed(index, mask)),), mask, shape)
 
     def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
         addresses = pointer.tensor(Type("ptr"))
