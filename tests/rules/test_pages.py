@@ -85,7 +85,9 @@ def test_a_page_is_filled_in(rule: type[Rule]) -> None:
 
 @pytest.mark.parametrize(("rule", "text"), parameters("Example"), ids=name)
 def test_an_example_is_found(rule: type[Rule], text: str, written: Callable[[Stage], dict[str, Path]]) -> None:
-    assert codes(rule, text, written) == {rule.code}
+    found = codes(rule, text, written)
+    assert rule.code in found
+    assert found == {rule.code} or rule.stage() is Stage.RUN  # one defect may show in more than one way
 
 
 @pytest.mark.parametrize(("rule", "text"), parameters("Use instead"), ids=name)
