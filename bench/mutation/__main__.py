@@ -16,7 +16,7 @@ import csv
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,8 +26,8 @@ from bench.corpus import ROOT
 from bench.mutation import tables
 from bench.mutation.auditing import OPTIONS, Audited, Item, audit, write
 from bench.mutation.calling import become_cpu
-from bench.mutation.kernels import Kernel, kernels
-from bench.mutation.mutants import MOST, UNSEEN_BY_LAUNCHES, Mutant, mutants
+from bench.mutation.kernels import kernels
+from bench.mutation.mutants import MOST, UNSEEN_BY_LAUNCHES, mutants
 from bench.mutation.store import Store, key_of, version_of
 from bench.mutation.trying import Task, Tried, try_mutant
 from tritonaudit.execute.killed import Killed
@@ -46,18 +46,21 @@ def main() -> None:
     made = [mutant for kernel in chosen for mutant in mutants(kernel, arguments.most)]
     store = Store(arguments.results)
     started = time.perf_counter()
-    tried = _tried(made, store, arguments.jobs)
+    originals = [Item(kernel.name, kernel.name, kernel.file.read_text()) for kernel in chosen]
+    tasks = [*originals, *(Item(one.id, one.kernel, one.source) for one in made)]
+    unseen = {one.id for one in made if one.operator in UNSEEN_BY_LAUNCHES} | {one.id for one in originals}
+    tried = _tried(tasks, unseen, store, arguments.jobs)
     audited: Mapping[str, Audited] = {}
     if "audit" in arguments.sides:
         options = (*OPTIONS, *arguments.options.split())
-        originals = [Item(kernel.name, kernel.name, kernel.file.read_text()) for kernel in chosen]
         worth = [one for one in made if (it := tried.get(one.id)) and not it.rejected and not it.is_equal]
         items = [*originals, *(Item(one.id, one.kernel, one.source) for one in worth)]
         audited = _audited(items, options, store, arguments.jobs)
     seconds = time.perf_counter() - started
     declared = _declared()
     judged = [tables.Judged(one, tried.get(one.id), audited.get(one.id), one.id in declared) for one in made]
-    text = _report(chosen, judged, audited, seconds)
+    text = _report([tables.original(item.id, tried[item.id], audited.get(item.id)) for item in originals], judged)
+    text += f"{len(judged)} mutants in {seconds:.0f} s\n"
     print(text)
     if arguments.output:
         arguments.output.write_text(text)
@@ -90,27 +93,22 @@ def _sides(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _tried(made: Sequence[Mutant], store: Store, jobs: int) -> Mapping[str, Tried]:
-    """What launching the mutants shows, by their ids."""
+def _tried(items: Sequence[Item], unseen: Container[str], store: Store, jobs: int) -> Mapping[str, Tried]:
+    """What launching the items shows, by their names; of the `unseen` ones what they launch does not tell all."""
     version = version_of(*_TRYING)
-    keys = {one.id: key_of("tried", version, one.source) for one in made}
-    tried = {one.id: Tried(**known) for one in made if (known := store.get(keys[one.id])) is not None}
+    keys = {item.id: key_of("tried", version, item.source) for item in items}
+    tried = {item.id: Tried(**known) for item in items if (known := store.get(keys[item.id])) is not None}
     with tempfile.TemporaryDirectory() as name:
         tasks = [
-            Task(
-                one.id,
-                one.kernel,
-                write(Item(one.id, one.kernel, one.source), Path(name)),
-                one.operator not in UNSEEN_BY_LAUNCHES,
-            )
-            for one in made
-            if one.id not in tried
+            Task(item.id, item.kernel, write(item, Path(name)), item.id not in unseen)
+            for item in items
+            if item.id not in tried
         ]
         for task, result in run_tasks(try_mutant, tasks, workers=jobs, limits=_LIMITS, prepare=become_cpu):
             outcome = Tried(float32=result.reason, float16=result.reason) if isinstance(result, Killed) else result
             tried[task.id] = outcome
             store.put(keys[task.id], asdict(outcome))
-            _progress(len(tried), len(made), "tried")
+            _progress(len(tried), len(items), "tried")
     return tried
 
 
@@ -141,18 +139,17 @@ def _declared() -> frozenset[str]:
         return frozenset(row["id"] for row in rows if row["first"] == row["second"] == "equivalent")
 
 
-def _report(
-    chosen: Sequence[Kernel], judged: Sequence[tables.Judged], audited: Mapping[str, Audited], seconds: float
-) -> str:
-    sides = {**tables.AUDIT, **tables.PLAIN} if audited else tables.PLAIN
+def _report(originals: Sequence[str], judged: Sequence[tables.Judged]) -> str:
+    is_audited = any(one.audited for one in judged)
+    sides = {**tables.AUDIT, **tables.PLAIN} if is_audited else tables.PLAIN
     parts = [
         tables.counted(judged, sides, lambda one: one.kernel, "kernel"),
         tables.counted(judged, sides, lambda one: one.operator, "operator"),
+        "What is said of the originals\n" + "\n".join(filter(None, originals)),
     ]
-    if audited:
-        found = [f"{kernel.name}: {one.errors or 'clean'}" for kernel in chosen if (one := audited.get(kernel.name))]
-        parts += [tables.codes(judged), "Originals\n" + "\n".join(found), "Survivors\n" + tables.survivors(judged)]
-    return "\n".join([*parts, f"{len(judged)} mutants in {seconds:.0f} s"])
+    if is_audited:
+        parts += [tables.codes(judged), "What the audit does not notice\n" + tables.survivors(judged)]
+    return "\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ def mask_dropped(site: Site) -> Iterator[cst.CSTNode]:
 
 def mask_term_dropped(site: Site) -> Iterator[str]:
     if isinstance(site.node, cst.BinaryOperation) and isinstance(site.node.operator, cst.BitAnd):
-        yield f"({code(site.node.left)})"
-        yield f"({code(site.node.right)})"
+        yield code(site.node.left)
+        yield code(site.node.right)
 
 
 def mask_swapped(site: Site) -> Iterator[cst.CSTNode]:
@@ -85,7 +85,7 @@ def other_changed(site: Site) -> Iterator[cst.CSTNode]:
 
 def offset_off_by_one(site: Site) -> Iterator[str | cst.CSTNode]:
     if name_of(site.node) == "tl.arange":
-        yield f"(1 + {code(site.node)})"
+        yield f"1 + {code(site.node)}"
     if _is_access(site):
         pointer = site.node.args[0]
         changed = cst.parse_expression(f"{code(pointer.value)} + 1")
@@ -112,7 +112,7 @@ def block_turned(site: Site) -> Iterator[str]:
 
 def program_id_lost(site: Site) -> Iterator[str]:
     if name_of(site.node) == "tl.program_id":
-        yield f"({code(site.node)} * 0)"
+        yield f"{code(site.node)} * 0"
 
 
 def program_id_of_other_axis(site: Site) -> Iterator[str]:
@@ -122,7 +122,7 @@ def program_id_of_other_axis(site: Site) -> Iterator[str]:
 
 def wide_offset_dropped(site: Site) -> Iterator[str]:
     if _is_cast_to(site, "tl.int64"):
-        yield f"({code(site.node.func.value)})"
+        yield code(site.node.func.value)
 
 
 def atomic_lost(site: Site) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _updated(site: Site) -> tuple[str, str] | None:
 
 def upcast_dropped(site: Site) -> Iterator[str]:
     if _is_cast_to(site, "tl.float32"):
-        yield f"({code(site.node.func.value)})"
+        yield code(site.node.func.value)
 
 
 def cast_early(site: Site) -> Iterator[str | cst.CSTNode]:
@@ -249,7 +249,7 @@ def operator_swapped(site: Site) -> Iterator[str]:
     if isinstance(site.node, cst.BinaryOperation):
         operator = code(site.node.operator).strip()
         if operator in _SWAPPED:
-            yield f"({code(site.node.left)} {_SWAPPED[operator]} {code(site.node.right)})"
+            yield f"{code(site.node.left)} {_SWAPPED[operator]} {code(site.node.right)}"
     if isinstance(site.node, cst.AugAssign):
         operator = code(site.node.operator).strip().rstrip("=")
         yield f"{code(site.node.target)} {_SWAPPED[operator]}= {code(site.node.value)}"
@@ -259,9 +259,9 @@ def term_dropped(site: Site) -> Iterator[str]:
     if isinstance(site.node, cst.BinaryOperation):
         operator = code(site.node.operator).strip()
         if operator in ("+", "-", "*", "/", "%", "//"):
-            yield f"({code(site.node.left)})"
+            yield code(site.node.left)
         if operator in ("+", "*"):
-            yield f"({code(site.node.right)})"
+            yield code(site.node.right)
 
 
 _OTHER_FUNCTIONS = {
@@ -288,10 +288,10 @@ def function_swapped(site: Site) -> Iterator[cst.CSTNode]:
 
 def function_dropped(site: Site) -> Iterator[str]:
     if name_of(site.node) in ("tl.abs", "tl.trans", "tl.sqrt", "tl.floor", "tl.log"):
-        yield f"({code(site.node.args[0].value)})"
+        yield code(site.node.args[0].value)
     if name_of(site.node) in ("tl.maximum", "tl.minimum"):
         for one in site.node.args:
-            yield f"({code(one.value)})"
+            yield code(one.value)
 
 
 def axis_changed(site: Site) -> Iterator[cst.CSTNode]:
@@ -309,7 +309,7 @@ def choice_swapped(site: Site) -> Iterator[str]:
 def choice_dropped(site: Site) -> Iterator[str]:
     if name_of(site.node) == "tl.where":
         for one in site.node.args[1:]:
-            yield f"({code(one.value)})"
+            yield code(one.value)
 
 
 # -- statements ------------------------------------------------------------------------------------------------------

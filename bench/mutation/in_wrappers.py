@@ -14,7 +14,7 @@ from bench.mutation.sites import Site, argument, code, is_launch, name_of, names
 def grid_rounded_down(site: Site) -> Iterator[str]:
     if name_of(site.node) == "triton.cdiv":
         count, block = (code(one.value) for one in site.node.args)
-        yield f"({count} // {block})"
+        yield f"{count} // {block}"
 
 
 def grid_too_small(site: Site) -> Iterator[cst.CSTNode]:
@@ -25,14 +25,14 @@ def grid_too_small(site: Site) -> Iterator[cst.CSTNode]:
 def grid_factor_dropped(site: Site) -> Iterator[str]:
     is_product = isinstance(site.node, cst.BinaryOperation) and isinstance(site.node.operator, cst.Multiply)
     if is_product and any(isinstance(node, cst.Element) for node in site.above):
-        yield f"({code(site.node.left)})"
-        yield f"({code(site.node.right)})"
+        yield code(site.node.left)
+        yield code(site.node.right)
 
 
 def grid_axes_swapped(site: Site) -> Iterator[str]:
     if isinstance(site.node, cst.Tuple) and len(site.node.elements) == 2 and _is_of_grid_tuple(site):
         first, second = (code(one.value) for one in site.node.elements)
-        yield f"({second}, {first})"
+        yield f"{second}, {first}"
 
 
 def _is_of_grid(site: Site) -> bool:

@@ -29,7 +29,7 @@ PLAIN: Mapping[str, Mapping[str, int]] = {
     "grand_total": {"rows": 64, "cols": 1024},
     "group_norm": {"batch": 4, "groups": 8, "per_group": 8, "length": 256},
     "layer_norm": {"rows": 64, "cols": 2048},
-    "layer_norm_backward": {"rows": 64, "cols": 1024},
+    "layer_norm_backward": {"rows": 16, "cols": 1024},
     "matmul": {"m": 256, "n": 256, "k": 256},
     "quantise": {"rows": 64, "cols": 2048},
     "rotary": {"batch": 2, "tokens": 64, "heads": 8, "half": 32},

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from bench.mutation import in_kernels, in_wrappers
 from bench.mutation.in_kernels import Operator
 from bench.mutation.kernels import Kernel
-from bench.mutation.sites import Function, Site, code, functions, sites
+from bench.mutation.sites import Function, Site, code, functions
 
 MOST = 1
 """How many mutants one operator makes of a kernel, of all that it could make, evenly spread."""
@@ -60,35 +60,48 @@ def mutants_of(name: str, text: str, most: int) -> tuple[Mutant, ...]:
     for is_kernel, operators in ((True, in_kernels.OPERATORS), (False, in_wrappers.OPERATORS)):
         inside = [function for function in functions(wrapper.module) if function.is_kernel == is_kernel]
         for operator in operators:
-            found: list[Mutant] = []
-            for mutant in _of_operator(operator, name, wrapper.module, inside, positions):
+            edits = list(_edits(operator, inside, positions))
+            count = len(edits) if operator.__name__ in _RARE else min(most, len(edits))
+            for edit in _spread(edits, count):
+                mutant = edit.mutant(name, operator.__name__, wrapper.module)
                 meaning = _meaning(mutant.source)
                 if meaning is not None and meaning not in seen:
                     seen.add(meaning)
-                    found.append(mutant)
-            chosen += found if operator.__name__ in _RARE else _spread(found, most)
+                    chosen.append(mutant)
     return tuple(chosen)
 
 
-def _of_operator(
-    operator: Operator, name: str, module: cst.Module, inside: Sequence[Function], positions: object
-) -> Iterator[Mutant]:
+@dataclass(frozen=True, eq=False)
+class _Edit:
+    """What may stand in a node's place; `number` tells it from others of the same operator and line."""
+
+    site: Site
+    line: int
+    number: int
+    after: cst.CSTNode
+
+    def mutant(self, name: str, operator: str, module: cst.Module) -> Mutant:
+        return Mutant(
+            name,
+            operator,
+            self.line,
+            self.number,
+            _shown(self.site.node),
+            _shown(self.after),
+            module.deep_replace(self.site.node, self.after).code,
+            self.site.function.is_kernel,
+        )
+
+
+def _edits(
+    operator: Operator, inside: Sequence[Function], positions: Mapping[cst.CSTNode, CodeRange]
+) -> Iterator[_Edit]:
     numbers: defaultdict[int, int] = defaultdict(int)
-    for site in (site for function in inside for site in sites(function)):
+    for site in (site for function in inside for site in function.sites):
         for replacement in operator(site):
-            line = positions[site.node].start.line  # type: ignore[index]
+            line = positions[site.node].start.line
             numbers[line] += 1
-            after = _node(replacement, site)
-            yield Mutant(
-                name,
-                operator.__name__,
-                line,
-                numbers[line],
-                _shown(site.node),
-                _shown(after),
-                module.deep_replace(site.node, after).code,
-                site.function.is_kernel,
-            )
+            yield _Edit(site, line, numbers[line], _node(replacement, site))
 
 
 def _node(replacement: str | cst.CSTNode, site: Site) -> cst.CSTNode:
@@ -109,10 +122,9 @@ def _meaning(source: str) -> str | None:
         return None
 
 
-def _spread(found: Sequence[Mutant], most: int) -> list[Mutant]:
-    """At most so many, evenly spread."""
-    most = min(most, len(found))
-    return [found[(2 * place + 1) * len(found) // (2 * most)] for place in range(most)]
+def _spread(edits: Sequence[_Edit], count: int) -> list[_Edit]:
+    """So many of them, evenly spread."""
+    return [edits[(2 * place + 1) * len(edits) // (2 * count)] for place in range(count)]
 
 
 def _shown(node: cst.CSTNode) -> str:

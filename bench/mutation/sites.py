@@ -25,17 +25,22 @@ class Function:
         return tuple(parameter.name.value for parameter in self.node.params.params)
 
     @cached_property
-    def nodes(self) -> tuple[cst.CSTNode, ...]:
-        """All nodes of its body, in the order of the text."""
-        return tuple(node for node, _ in walk(self.node.body))
+    def sites(self) -> tuple[Site, ...]:
+        """All nodes of its body in the order of the text, but for docstrings and annotations."""
+        return tuple(Site(node, self, above) for node, above in walk(self.node.body))
+
+    @property
+    def nodes(self) -> Iterator[cst.CSTNode]:
+        """The same without what is around them."""
+        return (site.node for site in self.sites)
 
     @cached_property
     def set_before_loops(self) -> frozenset[str]:
         """The variables that are assigned outside of loops."""
         return frozenset(
-            code(node.targets[0].target)
-            for node, above in walk(self.node.body)
-            if isinstance(node, cst.Assign) and not any(isinstance(one, cst.For) for one in above)
+            code(site.node.targets[0].target)
+            for site in self.sites
+            if isinstance(site.node, cst.Assign) and site.loop is None
         )
 
     @cached_property
@@ -95,12 +100,6 @@ def functions(module: cst.Module) -> Iterator[Function]:
             function = Function(statement, is_kernel)
             if is_kernel or any(is_launch(node) for node in function.nodes):
                 yield function
-
-
-def sites(function: Function) -> Iterator[Site]:
-    """All nodes of its body, but for docstrings and annotations."""
-    for node, above in walk(function.node.body):
-        yield Site(node, function, above)
 
 
 def walk(

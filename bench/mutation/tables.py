@@ -60,6 +60,16 @@ def _share(count: int, of: int) -> str:
     return f"{count} ({100 * count / of:.1f} %)" if of else "-"
 
 
+def original(name: str, tried: Tried, audited: Audited | None) -> str:
+    """What is wrongly said of a kernel that is right; empty where that is nothing."""
+    plain = [
+        f"allclose {dtype}: {why}" for dtype, why in (("float32", tried.float32), ("float16", tried.float16)) if why
+    ]
+    found = [f"audit: {', '.join(audited.errors)}"] if audited and audited.errors else []
+    said = [*([tried.rejected] if tried.rejected else []), *plain, *found]
+    return f"{name}: {'; '.join(said)}" if said else ""
+
+
 def codes(judged: Sequence[Judged]) -> str:
     """Which codes notice how many mutants, and how many no other code notices."""
     found = [one.audited.errors for one in judged if one.is_left and one.audited and one.audited.errors]

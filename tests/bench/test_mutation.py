@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,11 @@ def copy(x):
 '''
 
 
+@cache
+def made() -> dict[str, tuple[Mutant, ...]]:
+    return {kernel.name: mutants(kernel) for kernel in kernels()}
+
+
 def changes(operator: str) -> set[tuple[int, str]]:
     return {(one.line, one.after) for one in mutants_of("copy", COPY, 100) if one.operator == operator}
 
@@ -58,29 +64,27 @@ def test_faults_are_what_their_names_say() -> None:
     }
     assert changes("other_changed") == {(10, "tl.load(x_ptr + offsets, mask=offsets < n, other=1.0)")}
     assert changes("comparison_weakened") == {(10, "(offsets <= n)"), (11, "(offsets <= n)")}
-    assert changes("program_id_lost") == {(9, "((tl.program_id(0) * 0))")} or changes("program_id_lost") == {
-        (9, "(tl.program_id(0) * 0)")
-    }
-    assert changes("grid_rounded_down") == {(18, "((n // 64))")} or changes("grid_rounded_down") == {(18, "(n // 64)")}
+    assert changes("program_id_lost") == {(9, "(tl.program_id(0) * 0)")}
+    assert changes("grid_rounded_down") == {(18, "(n // 64)")}
     assert changes("copy_dropped") == {(15, "(x)")}
+    assert mutants_of("copy", COPY, 2) == mutants_of("copy", COPY, 2)
     assert changes("order_weakened") == changes("half_accumulator") == set()
 
 
-def test_mutants_are_distinct_python_and_the_same_each_time() -> None:
+def test_mutants_are_distinct_python() -> None:
     for kernel in kernels():
-        made = mutants(kernel)
-        assert made == mutants(kernel)
-        meanings = {ast.dump(ast.parse(one.source)) for one in made}
-        assert len(meanings) == len({one.id for one in made}) == len(made) >= 20
+        some = made()[kernel.name]
+        meanings = {ast.dump(ast.parse(one.source)) for one in some}
+        assert len(meanings) == len({one.id for one in some}) == len(some) >= 20
         assert ast.dump(ast.parse(kernel.file.read_text())) not in meanings
-        assert all(one.id.isidentifier() for one in made)
+        assert all(one.id.isidentifier() for one in some)
 
 
 def test_every_operator_has_a_place_and_there_are_mutants_enough() -> None:
-    made = [one for kernel in kernels() for one in mutants(kernel)]
+    every = [one for some in made().values() for one in some]
     operators = {operator.__name__ for operator in (*in_kernels.OPERATORS, *in_wrappers.OPERATORS)}
-    assert {one.operator for one in made} == operators
-    assert len(made) >= 400
+    assert {one.operator for one in every} == operators
+    assert len(every) >= 400
     assert {kernel.name for kernel in kernels()} == set(PLAIN)
 
 
@@ -95,7 +99,7 @@ def test_a_mutant_is_rejected_or_equal_or_noticed(tmp_path: Path) -> None:
     source = softmax.file.read_text()
     edits = {
         "itself": ("", ""),
-        "spelled_otherwise": ("mask=mask)", "mask=cols < n_cols)"),
+        "spelled_otherwise": ('-float("inf")', 'float("-inf")'),
         "wrong": ("/ total", "* total"),
         "wrong_for_odd_sizes": ("(n_rows,)", "(n_rows // 2 * 2,)"),
         "impossible": ("axis=0", "axis=1"),
