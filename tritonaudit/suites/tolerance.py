@@ -37,6 +37,8 @@ _PASS_RMS, _WARN_RMS = 3.0, 8.0
 _PASS_ELEMENT, _WARN_ELEMENT = 16.0, 32.0
 _ROUNDING, _NOISE, _SAME, _BACKWARD = 1 / 4, 4.0, 1 / 2, 1 / 32
 """What of each kind of error goes into the budget."""
+_ONE_SIDED = 256.0
+"""Roundings that prove nothing where all elements are alike: in a sum of equal numbers they all go one way."""
 _PASS_AGAIN, _WARN_AGAIN, _WARN_BIAS = 0.02, 0.45, 0.1
 _AGAIN_OF_SAME, _BIAS_OF_SAME = 1.5, 3.0
 _FEW, _MANY = 8, 64
@@ -88,13 +90,18 @@ class Judgement:
     loose: bool = False
 
 
-def judge(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> Judgement:
+def judge(
+    output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], *, usual: float = 0.0
+) -> Judgement:
     """Whether `output` is right.
 
     `precise` is the reference's result in float64 (or complex128, or the integers it gives), `same` what PyTorch gives
     in the kernel's dtype, None where that cannot be had, and `perturbed` are references in float64 on inputs of
     `perturb`. Integers and booleans must be equal to one of the references. Whatever is not finite must be where
-    `precise` rounded to the output's dtype has it, or `same`.
+    `precise` rounded to the output's dtype has it, or `same`; NaN for infinity, or the other way round, is warned of.
+
+    `usual` is the magnitude that the result has on ordinary inputs, where these are not: a rounding of float32 beside
+    it is no error, as in `2 * sigmoid(2 * x) - 1` for tanh(1e-6). Without it, this output's own is taken.
     """
     output, precise = _plain(output), _plain(precise)
     same = None if same is None or same.shape != precise.shape else _plain(same)
@@ -106,7 +113,7 @@ def judge(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seque
         return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
     if not _is_inexact(output):
         return _judge_exact(output, precise, same, perturbed, strict, loose)
-    return _judge_inexact(output, precise, same, perturbed, strict, loose)
+    return _judge_inexact(output, precise, same, perturbed, usual, strict, loose)
 
 
 def rejects(candidate: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> bool:
@@ -236,7 +243,7 @@ class _Values:
     """The elements in float64, flat, the parts of complex numbers side by side; `magnitude` is of the whole number.
 
     Elements that are `judged` have an error. `astray` are those that are not finite where they should be, or the other
-    way round. `same` is what PyTorch gives, or the reference again.
+    way round; `confused` are NaN for infinity, or the other way round. `same` is what PyTorch gives, or the reference again.
     """
 
     output: Tensor
@@ -246,6 +253,7 @@ class _Values:
     moved: Tensor
     judged: Tensor
     astray: Tensor
+    confused: Tensor
 
     def excess(self, other: Tensor) -> Tensor:
         """How much farther from zero than wanted each judged element is; 0 where that is not finite."""
@@ -266,20 +274,22 @@ class _Budget:
     tells: Tensor
 
 
-def _budget(values: _Values, dtype: Any) -> _Budget:
+def _budget(values: _Values, dtype: Any, usual: float) -> _Budget:
     pools = _Pools(values.magnitude, values.judged)
     rounding = _rounding(values.magnitude, dtype)
     moved = torch.maximum(values.moved, pools.usual(values.moved))
     noise = torch.maximum(moved, _unit(dtype) * values.magnitude)
-    noise = _NOISE * noise.clamp_min(_floor(values.magnitude[values.judged], dtype))
+    noise = _NOISE * noise.clamp_min(max(_floor(values.magnitude[values.judged], dtype), _unit(dtype) * usual))
     error_of_same = values.excess(values.same).abs()
     error_of_same = torch.maximum(error_of_same, pools.usual(error_of_same))
     passes = torch.stack([_ROUNDING * rounding, noise, _SAME * error_of_same]).amax(0)
-    # as far as inputs of the dtype move it that are rounded once more: too far, but so is a product of rounded numbers
-    backward = moved * (torch.finfo(dtype).eps / 2 / _unit(dtype))
+    # as far as inputs that are rounded once more move it: more than need be, and yet as products of narrow numbers do
+    backward = _BACKWARD * moved * (torch.finfo(dtype).eps / 2 / _unit(dtype))
+    if len(values.wanted[values.judged].float().unique()) < _FEW:
+        backward = torch.maximum(backward, _ONE_SIDED * _unit(dtype) * values.magnitude)
     return _Budget(
         passes,
-        torch.maximum(passes, _BACKWARD * backward),
+        torch.maximum(passes, backward),
         rounding + _NOISE * noise,
         values.judged & (rounding > 2 * _NOISE * noise),
     )
@@ -288,7 +298,7 @@ def _budget(values: _Values, dtype: Any) -> _Budget:
 @dataclass(frozen=True)
 class _Again:
     """Elements that are rounded more than once: their share of those that tell, how many distinct numbers they are,
-    and how much larger the share of those too far from zero is than that of those too near."""
+    and by how much the share of those too far from zero is the larger."""
 
     share: float = 0.0
     distinct: int = 0
@@ -305,15 +315,21 @@ def _again(excess: Tensor, budget: _Budget, wanted: Tensor) -> _Again:
 
 
 def _judge_inexact(
-    output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], strict: bool, loose: bool
+    output: Tensor,
+    precise: Tensor,
+    same: Tensor | None,
+    perturbed: Sequence[Tensor],
+    usual: float,
+    strict: bool,
+    loose: bool,
 ) -> Judgement:
     values = _values(output, precise, same, perturbed)
-    budget = _budget(values, _flat(output).dtype)
+    budget = _budget(values, _flat(output).dtype, usual)
     excess = values.excess(values.output)
     error, judged = excess.abs(), values.judged
     ratio, proven = error / budget.passes, error / budget.proves
     worst = int(ratio.argmax())
-    astray = torch.nonzero(values.astray & (~judged | (ratio > _PASS_ELEMENT))).flatten()
+    astray, of_astray = _stray(values, ratio)
     parts = values.output.numel() // output.numel()
     again = _again(excess, budget, values.wanted)
     again_of_same = None if same is None else _again(values.excess(values.same), budget, values.wanted)
@@ -327,18 +343,27 @@ def _judge_inexact(
         exceeding=int((ratio > _PASS_ELEMENT).sum()),
         rounded_again=again.share,
         bias=again.bias,
-        nonfinite=_element(output, precise, int(astray[0]) // parts) if len(astray) else None,
+        nonfinite=None if astray is None else _element(output, precise, astray // parts),
         strict=strict,
         loose=loose,
     )
     status, reason = _decide(found, Extent(float(proven.max()), _rms(proven[judged])), again, again_of_same)
+    if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
+        status, reason = of_astray, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
     return replace(found, status=status, reason=reason)
 
 
+def _stray(values: _Values, ratio: Tensor) -> tuple[int | None, Status]:
+    """The first element that is not finite where it should be, or the other way round, and what that comes to."""
+    astray = values.astray & (~values.judged | (ratio > _PASS_ELEMENT))
+    for found, status in ((astray & ~values.confused, Status.FAIL), (astray, Status.WARN)):
+        if bool(found.any()):
+            return int(found.nonzero()[0]), status
+    return None, Status.PASS
+
+
 def _decide(found: Judgement, proven: Extent, again: _Again, again_of_same: _Again | None) -> tuple[Status, str]:
-    """The status by what was measured, and the sentence that says why: the worst of what is wrong."""
-    if found.nonfinite is not None:
-        return Status.FAIL, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
+    """The status by how far the elements are off, and the sentence that says why: the worst of what is wrong."""
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
     of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
@@ -409,7 +434,12 @@ def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seq
         torch.stack([torch.zeros_like(got), *moved]).amax(0),
         judged,
         astray,
+        _is_confused(got, rounded) | _is_confused(got, beside),
     )
+
+
+def _is_confused(one: Tensor, other: Tensor) -> Tensor:
+    return ~one.isfinite() & ~other.isfinite() & (one.isnan() ^ other.isnan())
 
 
 def _flat(tensor: Tensor) -> Tensor:
@@ -463,7 +493,7 @@ def _rounding(magnitude: Tensor, dtype: Any) -> Tensor:
 def _floor(magnitude: Tensor, dtype: Any) -> float:
     """What no error need be below: a rounding of numbers of the usual magnitude, and what a GPU may flush."""
     smallest = float(torch.finfo(dtype).smallest_normal)
-    flushed = smallest / _PASS_ELEMENT if dtype in (torch.float32, torch.bfloat16) else 0.0
+    flushed = smallest / (_NOISE * _PASS_RMS) if dtype in (torch.float32, torch.bfloat16) else 0.0
     return max(_unit(dtype) * _rms(magnitude), flushed)
 
 
