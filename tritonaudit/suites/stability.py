@@ -44,6 +44,11 @@ HARDSHIPS = (
 _LARGEST = {"float16": 65504.0}
 
 
+def can_hold(dtype: str, hardship: Hardship) -> bool:
+    """Whether tensors of a dtype can hold the numbers of a hardship."""
+    return hardship.largest <= _LARGEST.get(dtype, float("inf"))
+
+
 def stability_cases(subject: Subject) -> Iterator[tuple[str, Case]]:
     """The hardships by name, each with every dtype that can hold it, in sizes of about a thousand.
 
@@ -55,7 +60,7 @@ def stability_cases(subject: Subject) -> Iterator[tuple[str, Case]]:
     sizes = {axis.name: int(axis.ordinary) for axis in axes.sizes}
     for hardship in HARDSHIPS:
         for dtype in subject.dtypes:
-            if hardship.largest <= _LARGEST.get(dtype, float("inf")):
+            if can_hold(dtype, hardship):
                 yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
 
 

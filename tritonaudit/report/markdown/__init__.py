@@ -85,7 +85,7 @@ def _checklists(found: Evidence) -> Iterator[str]:
         yield f"### {asked.title}"
         yield ""
         yield from checklist(asked, found)
-    if rows := list(further_checks(CHECKLISTS, found)):
+    if rows := list(further_checks(found)):
         yield ""
         yield "### Further checks"
         yield ""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tritonaudit.compile.phrases import counted
-from tritonaudit.finding import Status
+from tritonaudit.compile.phrases import counted, listed
+from tritonaudit.finding import Outcome, Status
 from tritonaudit.report.checklists import Checklist, Convention, Done, Entry, Item, Value
-from tritonaudit.report.markdown.coverage import covered
-from tritonaudit.report.markdown.evidence import Evidence, codes_of, outcome_of, place
+from tritonaudit.report.markdown.coverage import Coverage, covered
+from tritonaudit.report.markdown.evidence import ASKED, Evidence, applies, codes_of, outcome_of, place
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.suites.gather import SubjectRun
 
@@ -56,15 +56,19 @@ def answer(entry: Entry, evidence: Evidence) -> Answer:
             return _of_value(entry, evidence)
 
 
-def further_checks(asked: Sequence[Checklist], evidence: Evidence) -> Iterator[str]:
+def further_checks(evidence: Evidence) -> Iterator[str]:
     """What the checks of the run stage came to that no entry of the checklists asks for, as a table."""
-    bound = {check for each in asked for entry in each.entries if isinstance(entry, Item) for check in entry.checks}
-    outcomes = [outcome for run in evidence.runs for outcome in run.outcomes if outcome.check not in bound]
-    if outcomes:
-        yield from table("Check", "Subject", "Came to", "Because")
-    for outcome in outcomes:
+    outcomes = [(run, one) for run in evidence.runs for one in run.outcomes if one.check not in ASKED]
+    by_status: dict[tuple[str, Status], dict[str, list[str]]] = {}
+    for run, outcome in outcomes:
         because = ", ".join(filter(None, (outcome.case, outcome.reason)))
-        yield row(prose(outcome.check), prose(outcome.subject), outcome.status.value, prose(because))
+        by_status.setdefault((outcome.check, outcome.status), {}).setdefault(because, []).append(evidence.label(run))
+    if by_status:
+        yield from table("Check", "Came to", "Because")
+    order = list(dict.fromkeys(check for check, _ in by_status))
+    for (check, status), by_text in sorted(by_status.items(), key=lambda item: order.index(item[0][0])):
+        because = "; ".join(f"{among(map(code, names))}: {prose(text)}" for text, names in by_text.items())
+        yield row(prose(check), status.value, because)
 
 
 def _of_item(item: Item, evidence: Evidence) -> Answer:
@@ -89,7 +93,7 @@ def _seen(item: Item, evidence: Evidence) -> Iterator[str]:
         for run in evidence.runs if check not in told else ():
             outcome = outcome_of(run, check)
             if outcome is not None and outcome.status in _SEEN:
-                yield f"{prose(check)} in {code(run.name)}: {prose(outcome.reason)}"
+                yield f"{prose(check)} in {code(evidence.label(run))}: {prose(outcome.reason)}"
 
 
 def _missing(item: Item, evidence: Evidence) -> Iterator[str]:
@@ -100,15 +104,20 @@ def _missing(item: Item, evidence: Evidence) -> Iterator[str]:
     if evidence.why_nothing_ran:
         yield prose(evidence.why_nothing_ran)
         return
-    for check in item.checks:
-        yield from _told(evidence.runs, lambda run, check=check: _why_not_done(run, check))  # type: ignore[misc]
+    yield from _told(evidence, lambda run: _why_not_done(run, item.checks))
     if evidence.never_launched:
         yield f"no subject launches {among(code(kernel.name) for kernel in evidence.never_launched)}"
 
 
-def _why_not_done(run: SubjectRun, check: str) -> str:
-    """Empty where the check of the subject came to a verdict."""
-    outcome = outcome_of(run, check)
+def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> str:
+    """Empty where all of the checks that apply to the subject came to a verdict."""
+    applying = [check for check in checks if applies(check, run)]
+    if not applying:
+        return "none of its dtypes can hold such numbers"
+    return ", ".join(filter(None, (_why_unknown(check, outcome_of(run, check)) for check in applying)))
+
+
+def _why_unknown(check: str, outcome: Outcome | None) -> str:
     if outcome is None:
         return f"{prose(check)} was not tried"
     if outcome.status in (Status.NOT_RUN, Status.INCONCLUSIVE):
@@ -119,24 +128,29 @@ def _why_not_done(run: SubjectRun, check: str) -> str:
 def _silent(item: Item, evidence: Evidence) -> Iterator[str]:
     """What was done and found nothing."""
     if codes := [code for code in item.rules if not evidence.why_rule_did_not_run(code)]:
-        yield f"no finding of {' and '.join(codes)}"
+        yield f"no finding of {listed(codes)}"
     for check in item.checks:
-        yield from _told(evidence.runs, lambda run, check=check: _passed(run, check))  # type: ignore[misc]
+        named = f"{prose(check)}: " if len(item.checks) > 1 else ""
+        if shares := list(_shares(check, evidence)):
+            yield f"{named}{'not seen' if item.flag else 'nothing wrong'} in {listed(shares)}"
 
 
-def _passed(run: SubjectRun, check: str) -> str:
-    outcome = outcome_of(run, check)
-    if outcome is None or outcome.status is not Status.PASS:
-        return ""
-    also = f" ({prose(outcome.reason)})" if outcome.reason else ""
-    return f"not seen: {prose(check)}, in {outcome.case}{also}"
+def _shares(check: str, evidence: Evidence) -> Iterator[str]:
+    """In how many cases of which subjects a check passed."""
+    by_share: dict[str, list[str]] = {}
+    for run in evidence.runs:
+        outcome = outcome_of(run, check)
+        if outcome is not None and outcome.status is Status.PASS:
+            also = f" ({prose(outcome.reason)})" if outcome.reason else ""
+            by_share.setdefault(f"{outcome.case}{also}", []).append(evidence.label(run))
+    yield from (f"{share} of {among(map(code, names))}" for share, names in by_share.items())
 
 
-def _told(runs: tuple[SubjectRun, ...], tell: Callable[[SubjectRun], str]) -> Iterator[str]:
+def _told(evidence: Evidence, tell: Callable[[SubjectRun], str]) -> Iterator[str]:
     """What is told of each subject, once where it is the same of several; their names, unless it is told of all."""
     by_text: dict[str, list[str]] = {}
-    for run in runs:
-        by_text.setdefault(tell(run), []).append(run.name)
+    for run in evidence.runs:
+        by_text.setdefault(tell(run), []).append(evidence.label(run))
     for text, names in by_text.items():
         if text:
             yield text if len(by_text) == 1 else f"{among(map(code, names))}: {text}"
@@ -146,13 +160,13 @@ def _of_done(done: Done, evidence: Evidence) -> Answer:
     """Whether a check was done in each subject, whatever it came to."""
     if evidence.why_nothing_ran:
         return Answer(NOT_CHECKED, None, prose(evidence.why_nothing_ran))
-    missing = list(_told(evidence.runs, lambda run: _why_not_done(run, done.check)))
+    missing = list(_told(evidence, lambda run: _why_not_done(run, (done.check,))))
     if missing:
         return Answer(NO, False, "; ".join(missing))
     if evidence.never_launched:
         names = among(code(kernel.name) for kernel in evidence.never_launched)
         return Answer(NOT_CHECKED, None, f"no subject launches {names}")
-    return Answer(YES, True, "; ".join(_told(evidence.runs, lambda run: _cases_of(run, done.check))))
+    return Answer(YES, True, "; ".join(_told(evidence, lambda run: _cases_of(run, done.check))))
 
 
 def _cases_of(run: SubjectRun, check: str) -> str:
@@ -163,21 +177,29 @@ def _cases_of(run: SubjectRun, check: str) -> str:
 def _of_convention(convention: Convention, evidence: Evidence) -> Answer:
     if evidence.why_nothing_ran:
         return Answer(NOT_CHECKED, None, prose(evidence.why_nothing_ran))
-    counts = [
-        (run, [getattr(trial.closeness, convention.name) for trial in run.trials if trial.closeness])
-        for run in evidence.runs
-    ]
-    if not any(verdicts for _, verdicts in counts):
+    verdicts = [verdict for run in evidence.runs for verdict in _verdicts(convention, run)]
+    if not verdicts:
         return Answer(NOT_CHECKED, None, "no result was compared with a reference's")
-    shares = {run.name: f"in {sum(verdicts)} of {counted(len(verdicts), 'trial')}" for run, verdicts in counts}
-    word = YES if all(all(verdicts) for _, verdicts in counts) else NO
-    return Answer(word, None, "; ".join(_told(evidence.runs, lambda run: shares[run.name])))
+    shares = _told(evidence, lambda run: _share(_verdicts(convention, run)))
+    return Answer(YES if all(verdicts) else NO, None, "; ".join(shares))
+
+
+def _verdicts(convention: Convention, run: SubjectRun) -> list[bool]:
+    return [getattr(trial.closeness, convention.name) for trial in run.trials if trial.closeness is not None]
+
+
+def _share(verdicts: Sequence[bool]) -> str:
+    return f"in {sum(verdicts)} of {counted(len(verdicts), 'trial')}"
 
 
 def _of_value(value: Value, evidence: Evidence) -> Answer:
     if evidence.why_nothing_ran:
         return Answer("not covered", None, prose(evidence.why_nothing_ran))
-    coverage = {run.name: covered(value, run) for run in evidence.runs}
-    everywhere = all(one.is_covered for one in coverage.values())
-    because = "; ".join(_told(evidence.runs, lambda run: prose(coverage[run.name].because)))
-    return Answer("covered" if everywhere else "not covered", True if everywhere else None, because)
+    coverage = [covered(value, run).is_covered for run in evidence.runs]
+    differs = any(coverage) and not all(coverage)
+    because = "; ".join(_told(evidence, lambda run: _told_of(covered(value, run), differs)))
+    return Answer("covered", True, because) if all(coverage) else Answer("not covered", None, because)
+
+
+def _told_of(coverage: Coverage, differs: bool) -> str:
+    return prose(f"not covered, {coverage.because}" if differs and not coverage.is_covered else coverage.because)

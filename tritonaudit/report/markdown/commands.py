@@ -19,7 +19,7 @@ def commands(evidence: Evidence) -> Iterator[str]:
         by_command.setdefault(_command(finding), []).append(finding)
     lines: list[str] = []
     for command, findings in by_command.items():
-        lines += [f"# {finding.code} {finding.name} at {visible(place(finding))}" for finding in findings]
+        lines += [visible(f"# {finding.code} {finding.name} at {place(finding)}") for finding in findings]
         lines += [visible(command), ""]
     whole = evidence.about.command or "tritonaudit check --output-format markdown"
     yield from fenced([*lines, "# the whole audit", visible(whole)], "sh")

@@ -77,11 +77,12 @@ def _why_not(value: Value, run: SubjectRun) -> str:
 
 def _reasons(value: Value, run: SubjectRun) -> list[str]:
     """Why the audit left the value out."""
-    match value.axis:
-        case Axis.SIZE | Axis.BATCH:
-            wanted = rf"=({value.value}|other sizes)(?!\d)"
-        case Axis.BLOCK:
-            wanted = r"=other sizes"
-        case Axis.FILL | Axis.LAYOUT | Axis.DTYPE:
-            wanted = rf"\b{value.axis.value}[= ]{re.escape(str(value.value))}(?![\w.])"
+    if isinstance(value.value, tuple):
+        factor, offset = value.value
+        sizes = "|".join(str(factor * block + offset) for block in _blocks(run))
+        wanted = rf"=({sizes}|other sizes)(?!\d)"
+    elif value.axis in (Axis.SIZE, Axis.BATCH):
+        wanted = rf"=({value.value}|other sizes)(?!\d)"
+    else:
+        wanted = rf"\b{value.axis.value}[= ]{re.escape(str(value.value))}(?![\w.])"
     return list(dict.fromkeys(why for what, why in run.left_out if re.search(wanted, what)))

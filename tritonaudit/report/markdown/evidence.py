@@ -11,13 +11,14 @@ from tritonaudit.compile.audit import CompileAudit
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage
 from tritonaudit.report.about import About
+from tritonaudit.report.checklists import CHECKLISTS, Done, Item, stability
 from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.stability import HARDSHIPS, can_hold
 from tritonaudit.suites.stage import RunAudit
-from tritonaudit.suites.worker import STABILITY
 
 CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
 _COMMANDS = {
@@ -78,6 +79,11 @@ class Evidence:
         """The kernels that no subject launches."""
         return tuple(kernel for kernel in self.kernels if kernel not in self.launched)
 
+    def label(self, run: SubjectRun) -> str:
+        """The name of a subject, after its file where another one has the same."""
+        is_alone = sum(other.name == run.name for other in self.runs) == 1
+        return run.name if is_alone else f"{shown_path(run.path)}: {run.name}"
+
     def findings(self, codes: Iterable[str]) -> list[Finding]:
         wanted = frozenset(codes)
         return [finding for finding in self.audit.findings if finding.code in wanted]
@@ -117,10 +123,8 @@ def outcome_of(run: SubjectRun, check: str) -> Outcome | None:
 
 
 def stage_of(code: str) -> Stage:
-    """The stage whose rules have such codes; the tool's own belong to the source stage."""
-    if Category(code[2]) is Category.TOOL:
-        return Stage.SOURCE
-    return next(stage for stage in Stage if code[3] in stage.value)
+    """The stage whose rules have such codes: the source stage, unless its hundreds are another's."""
+    return next((stage for stage in Stage if code[3] in stage.value), Stage.SOURCE)
 
 
 def codes_of(check: str) -> frozenset[str]:
@@ -132,9 +136,28 @@ def codes_of(check: str) -> frozenset[str]:
 
 def category_of(check: str) -> Category:
     """The category of a check of the run stage: that of the rule which reports it."""
-    if check.startswith(f"{STABILITY}: "):
+    if check in _HARDSHIPS:
         return Category.STABILITY
     return next((Category(code[2]) for code in sorted(codes_of(check))), Category.CORRECTNESS)
+
+
+def applies(check: str, run: SubjectRun) -> bool:
+    """Whether a check can be made of a subject: the numbers of a hardship may be beyond its dtypes."""
+    hardship = _HARDSHIPS.get(check)
+    return hardship is None or any(can_hold(trial.case.dtype, hardship) for trial in run.trials)
+
+
+_HARDSHIPS = {stability(hardship.name): hardship for hardship in HARDSHIPS}
+
+
+def checks_of(entries: Iterable[object]) -> frozenset[str]:
+    """The checks that entries of checklists are bound to."""
+    items = [entry for entry in entries if isinstance(entry, (Item, Done))]
+    return frozenset(check for item in items for check in (item.checks if isinstance(item, Item) else (item.check,)))
+
+
+ASKED = checks_of(entry for asked in CHECKLISTS for entry in asked.entries)
+"""The checks that a category needs to pass; of others it is only said that they did not run."""
 
 
 def level(finding: Finding) -> str:

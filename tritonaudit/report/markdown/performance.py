@@ -26,7 +26,7 @@ def performance(evidence: Evidence) -> Iterator[str]:
 
         lines = ["".join(text for text, _ in line) for line in CompiledSection(evidence.compiled).lines()]
         yield ""
-        yield f"What the compiler (Triton {prose(evidence.compiled.triton)}) made of the launches, without a GPU:"
+        yield f"What the compiler ({prose(f'Triton {evidence.compiled.triton}')}) made of the launches, without a GPU:"
         yield ""
         yield from fenced(lines[:-1], "text")
 

@@ -14,13 +14,16 @@ from enum import IntEnum
 from tritonaudit.compile.phrases import counted
 from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
 from tritonaudit.report.markdown.evidence import (
+    ASKED,
     CATEGORIES,
     LEVELS,
     Evidence,
     KernelName,
+    applies,
     category_of,
     launched_by,
     level,
+    outcome_of,
 )
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.report.shortfall import shortfall_lines
@@ -82,7 +85,7 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
     failed = _unreported(category, evidence.runs, findings)
     gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
-    issues = [_counts(findings), *doubts, *gaps]
+    issues = [_counts(findings), *doubts, *gaps, *_beside(category, evidence.runs)]
     return Standing(_verdict(findings, doubts, gaps), "; ".join(filter(None, issues)) or "none")
 
 
@@ -165,9 +168,21 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[str]:
 
 
 def _run_gaps(category: Category, run: SubjectRun) -> Iterator[str]:
-    outcomes = _outcomes(category, run)
-    if not outcomes:
-        yield f"`{run.name}` has no check of it"
-    elif missed := [outcome for outcome in outcomes if outcome.status is Status.NOT_RUN]:
-        checks = counted(len(missed), "check")
-        yield f"{checks} of `{run.name}` did not run, such as {missed[0].check}: {missed[0].reason}"
+    needed = sorted(check for check in ASKED if category_of(check) is category and applies(check, run))
+    outcomes = [(check, outcome_of(run, check)) for check in needed]
+    missed = [(check, one) for check, one in outcomes if one is None or one.status is Status.NOT_RUN]
+    if missed:
+        check, outcome = missed[0]
+        why = f"{check} ({outcome.reason})" if outcome is not None else f"{check} (it was not tried)"
+        yield f"{len(missed)} of {counted(len(needed), 'check')} of `{run.name}` did not run, such as {why}"
+
+
+def _beside(category: Category, runs: Sequence[SubjectRun]) -> list[str]:
+    """Checks that did not run, and without which a category may pass."""
+    missed = {
+        f"{outcome.check} did not run: {outcome.reason}": None
+        for run in runs
+        for outcome in _outcomes(category, run)
+        if outcome.status is Status.NOT_RUN and outcome.check not in ASKED
+    }
+    return list(missed)

@@ -9,7 +9,9 @@ from tritonaudit.compile.phrases import listed
 from tritonaudit.report.escape import visible
 
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_SPECIAL = re.compile(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[:])|(?<!\w)_|_(?!\w)|(?<!\w)@(?=\w)|#(?=\d)")
+_SPECIAL = re.compile(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<!\w)_|_(?!\w)|(?<!\w)@(?=\w)|#(?=\d)")
+_START = re.compile(r"^(?=[-+=>#\[])|(?<=^\d)(?=[.)])|(?<=^\d\d)(?=[.)])")
+"""Where a line would begin a list, a heading, a quotation or a definition."""
 
 
 def prose(text: str) -> str:
@@ -20,7 +22,7 @@ def prose(text: str) -> str:
     for span in _CODE_SPAN.finditer(shown):
         parts += [_escaped(shown[end : span.start()]), span[0]]
         end = span.end()
-    return "".join((*parts, _escaped(shown[end:])))
+    return _START.sub(r"\\", "".join((*parts, _escaped(shown[end:]))), count=1)
 
 
 def _escaped(text: str) -> str:
@@ -61,8 +63,8 @@ def fenced(lines: list[str], language: str = "", indent: str = "") -> list[str]:
 
 
 def among(words: Iterable[str], most: int = 5) -> str:
-    """`a, b and c`; `a, b and 3 others` where there are more than `most`."""
+    """`a, b and c`; `a, b and 3 others` where there are more than `most`; empty where there are none."""
     known = list(dict.fromkeys(words))
     if len(known) > most + 1:
         known[most:] = [f"{len(known) - most} others"]
-    return listed(known)
+    return listed(known) if known else ""
