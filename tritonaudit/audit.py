@@ -20,7 +20,8 @@ RUN_PARTS = frozenset(("correctness", "memory", "stability"))
 class AuditRequest:
     """Which parts to do, how many seconds to try each subject for, in how many processes, on what.
 
-    One that `resumes` does not try again what an audit that was killed had tried.
+    One that `resumes` does not try again what an audit that was killed had tried. `most_cases` of each subject are
+    tried at most.
     """
 
     parts: frozenset[str]
@@ -28,20 +29,19 @@ class AuditRequest:
     jobs: int
     device: str = "auto"
     resumes: bool = False
-
-    @property
-    def stages(self) -> frozenset[Stage]:
-        """The stages that these parts are of."""
-        named = {"source": Stage.SOURCE, "compile": Stage.COMPILE}
-        return frozenset(named.get(part, Stage.RUN) for part in self.parts)
+    most_cases: int | None = None
 
 
 @dataclass(frozen=True)
 class FullAudit:
-    """The audit, and what its stages show besides findings; one that was interrupted has what was done by then."""
+    """The audit, what its stages show besides findings, and those that were done.
+
+    One that was interrupted has what was done by then.
+    """
 
     audit: Audit
     sections: tuple[Section, ...]
+    stages: frozenset[Stage]
     is_interrupted: bool = False
 
 
@@ -49,19 +49,21 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, pr
     """Audit the files and folders in all the parts that are asked for, until that is interrupted."""
     audits: list[Audit] = []
     sections: list[Section] = []
+    done: set[Stage] = set()
     is_interrupted = False
-    for name, stage in _stages(request):
+    for stage, run in _stages(request):
         if not is_interrupted:
             try:
-                audit, section, is_interrupted = stage(paths, config, request, progress)
+                audit, section, is_interrupted = run(paths, config, request, progress)
             except KeyboardInterrupt:
                 is_interrupted = True
             else:
                 audits.append(audit)
                 sections.extend(section)
+                done.add(stage)
                 continue
-        audits.append(Audit(outcomes=(Outcome(name, "all files", Status.NOT_RUN, reason="interrupted"),)))
-    return FullAudit(_united(audits), tuple(sections), is_interrupted)
+        audits.append(Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),)))
+    return FullAudit(_united(audits), tuple(sections), frozenset(done), is_interrupted)
 
 
 _Done = tuple[Audit, tuple[Section, ...], bool]
@@ -69,10 +71,10 @@ _StageOf = Callable[[Sequence[Path], Config, AuditRequest, Progress], _Done]
 """What does a stage: its audit, what it shows besides findings, and whether it was interrupted."""
 
 
-def _stages(request: AuditRequest) -> list[tuple[str, _StageOf]]:
-    named: list[tuple[str, _StageOf]] = [("source", _source), ("compile", _compile)]
-    chosen = [(name, stage) for name, stage in named if name in request.parts]
-    return [*chosen, *([("run", _run)] if request.parts & RUN_PARTS else [])]
+def _stages(request: AuditRequest) -> list[tuple[Stage, _StageOf]]:
+    named: list[tuple[str, Stage, _StageOf]] = [("source", Stage.SOURCE, _source), ("compile", Stage.COMPILE, _compile)]
+    chosen = [(stage, run) for name, stage, run in named if name in request.parts]
+    return [*chosen, *([(Stage.RUN, _run)] if request.parts & RUN_PARTS else [])]
 
 
 def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
@@ -94,7 +96,12 @@ def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress:
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
     run_request = RunRequest(
-        request.seconds, request.jobs, cache_folder("runs"), request.resumes, device=Where(request.device)
+        request.seconds,
+        request.jobs,
+        cache_folder("runs"),
+        request.resumes,
+        device=Where(request.device),
+        most_cases=request.most_cases,
     )
     ran = run_paths(paths, config, run_request, progress)
     return ran.audit, (RanSection(ran),), ran.is_interrupted

@@ -92,6 +92,6 @@ def command(
     except NoGpu as error:
         raise click.ClickException(f"--device gpu: {error}") from error
     color = not output_file and terminal.wants_color()
-    told = about(config, *request.stages)
+    told = about(config, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)

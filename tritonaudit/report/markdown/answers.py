@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.compile.phrases import counted, listed
-from tritonaudit.finding import Outcome, Status
+from tritonaudit.finding import Status
 from tritonaudit.report.checklists import Checklist, Convention, Done, Entry, Item, Value
 from tritonaudit.report.markdown.coverage import Coverage, covered
-from tritonaudit.report.markdown.evidence import ASKED, Evidence, applies, codes_of, outcome_of, place
+from tritonaudit.report.markdown.evidence import ASKED, Evidence, applies, codes_of, outcome_of, place, why_not_tried
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.suites.gather import SubjectRun
 
@@ -114,12 +114,13 @@ def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> str:
     applying = [check for check in checks if applies(check, run)]
     if not applying:
         return "none of its dtypes can hold such numbers"
-    return ", ".join(filter(None, (_why_unknown(check, outcome_of(run, check)) for check in applying)))
+    return ", ".join(filter(None, (_why_unknown(run, check) for check in applying)))
 
 
-def _why_unknown(check: str, outcome: Outcome | None) -> str:
+def _why_unknown(run: SubjectRun, check: str) -> str:
+    outcome = outcome_of(run, check)
     if outcome is None:
-        return f"{prose(check)} was not tried"
+        return f"{prose(check)} {why_not_tried(check, run)}"
     if outcome.status in (Status.NOT_RUN, Status.INCONCLUSIVE):
         return f"{prose(check)} is {outcome.status.value}: {prose(outcome.reason)}"
     return ""

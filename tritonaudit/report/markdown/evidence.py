@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tritonaudit.compile.audit import CompileAudit
 from tritonaudit.engine import shown_path
-from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage
+from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.checklists import CHECKLISTS, Done, Item, stability
 from tritonaudit.report.compiled import CompiledSection
@@ -17,7 +17,7 @@ from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.gather import SubjectRun
-from tritonaudit.suites.stability import HARDSHIPS, can_hold
+from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 
 CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
@@ -148,6 +148,17 @@ def applies(check: str, run: SubjectRun) -> bool:
 
 
 _HARDSHIPS = {stability(hardship.name): hardship for hardship in HARDSHIPS}
+
+
+def why_not_tried(check: str, run: SubjectRun) -> str:
+    """Why a check that applies to a subject is none of those that were made."""
+    failed = any(_fails(run, symptom.value) for symptom in NUMERIC)
+    return "was not tried, since ordinary inputs fail" if check in _HARDSHIPS and failed else "was not tried"
+
+
+def _fails(run: SubjectRun, check: str) -> bool:
+    outcome = outcome_of(run, check)
+    return outcome is not None and outcome.status is Status.FAIL
 
 
 def checks_of(entries: Iterable[object]) -> frozenset[str]:

@@ -24,6 +24,7 @@ from tritonaudit.report.markdown.evidence import (
     launched_by,
     level,
     outcome_of,
+    why_not_tried,
 )
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.report.shortfall import shortfall_lines
@@ -173,7 +174,7 @@ def _run_gaps(category: Category, run: SubjectRun) -> Iterator[str]:
     missed = [(check, one) for check, one in outcomes if one is None or one.status is Status.NOT_RUN]
     if missed:
         check, outcome = missed[0]
-        why = f"{check} ({outcome.reason})" if outcome is not None else f"{check} (it was not tried)"
+        why = f"{check} ({outcome.reason})" if outcome is not None else f"{check}, which {why_not_tried(check, run)}"
         yield f"{len(missed)} of {counted(len(needed), 'check')} of `{run.name}` did not run, such as {why}"
 
 
