@@ -15,7 +15,7 @@ _REMEDY = "widen a factor before the product: `tl.program_id(0).to(tl.int64)`, `
 class OverflowInt32(Rule):
     code, name = "TAN402", "overflow-int32"
     summary = "An address is computed from an integer that overflowed."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     symptoms = (Symptom.OVERFLOW,)
 
     def check(self, run: RunKernel) -> Iterator[Hit]:
