@@ -35,6 +35,16 @@ def users_place(error: BaseException) -> tuple[str, int | None] | None:
     return written[-1] if written else None
 
 
+def called_into(error: BaseException, *files: str) -> bool:
+    """Whether the innermost frame of the user's had called into one of these files of ours, by their paths in it."""
+    place = users_place(error)
+    seen = False
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        name = frame.f_code.co_filename
+        seen = (seen and (name, line) != place) or (name.startswith(_OURS) and name[len(_OURS) :] in files)
+    return seen
+
+
 def is_refusal(error: BaseException) -> bool:
     """Whether the user's own `raise` or `assert` says it, and nothing that their code called."""
     frames = _frames(error)
@@ -90,6 +100,7 @@ def _installed() -> tuple[str, ...]:
 # -- what the log of a process says that died ------------------------------------------------------------------------
 
 _FRAME = re.compile(r'^ {2}File "(.+)", line (\d+) in ', re.MULTILINE)
+_WARNING = re.compile(r"^.+:\d+: \w*Warning: .*\n(?:  .*(?:\n|$))?", re.MULTILINE)
 _TRACED = re.compile(r"^(?:Fatal Python error: |Timeout \(\d)", re.MULTILINE)
 
 
@@ -104,7 +115,7 @@ def traced_place(log: str) -> tuple[str, int] | None:
 
 
 def last_words(log: str) -> str:
-    """The last line that a process wrote itself, empty for none."""
+    """The last line that a process wrote itself and that is no warning of Python's, empty for none."""
     traced = _TRACED.search(log)
-    own = log[: traced.start()] if traced else log
+    own = _WARNING.sub("", log[: traced.start()] if traced else log)
     return next((line.strip() for line in reversed(own.splitlines()) if line.strip()), "")

@@ -236,6 +236,8 @@ def _described_end(code: int) -> tuple[End, str]:
         name = f" ({signal.Signals(-code).name})"
     except ValueError:
         name = ""
+    if -code == signal.SIGXCPU:
+        return End.TIMEOUT, "took more processor time than it may"
     reason = ", as the kernel does when the machine runs out of memory" if -code == signal.SIGKILL else ""
     end = End.CRASH if -code in _OWN_FAULTS else End.LOST
     return end, f"killed by signal {-code}{name}{reason}"
@@ -319,7 +321,8 @@ class _Worker:
             self._selector.unregister(self._requests)
 
     def wait_for(self, seconds: float) -> None:
-        """Its next word is to come within the seconds, and its reply when it was to come before."""
+        """Its next word is to come within the seconds, its reply when it was to come before; its log starts afresh."""
+        os.ftruncate(self._log, 0)
         self.deadline, self.seconds = min(
             (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
         )

@@ -47,7 +47,7 @@ def serve(channel: Channel, memory: int) -> None:
 def tell(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 
-    What the task forked does not get past here.
+    The task's log begins anew then. What the task forked does not get past here.
     """
     if _serving is not None:
         _serving.tell(content, seconds)

@@ -9,7 +9,7 @@ from tritonaudit.execute.blame import last_words, traced_place
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Record
-from tritonaudit.suites.late import late, unknown
+from tritonaudit.suites.late import Late, late, unknown
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 _OWN_DOING = frozenset((End.CRASH, End.EXIT, End.RAISED))
@@ -23,15 +23,13 @@ def blamed(path: Path, subject: str, record: Record, begun: Begun, killed: Kille
     text = f"its process {killed.message}{f' ({last})' if last else ''}"
     place = traced_place(killed.log)
     kernels = [kernel for entry in record.ended for kernel in entry.outcome.kernels]
-    sighting = Sighting(
-        Symptom.HANG if killed.end is End.TIMEOUT else Symptom.CRASH,
-        kernels[-1] if kernels else KernelRef(str(path), subject, 1),
-        (*place, 1) if place is not None else None,
-        text,
-    )
+    if place is not None:
+        sighting = Sighting(Symptom.CRASH, KernelRef(place[0], subject, place[1]), (*place, 1), text)
+    else:
+        sighting = Sighting(Symptom.CRASH, kernels[-1] if kernels else KernelRef(str(path), subject, 1), None, text)
     if killed.end is End.TIMEOUT:
         others = [entry.outcome for entry in record.ended if entry.trial.check == "call"]
-        return late(seconds, sighting, begun.case, others, waits=False)
+        return late(begun.case, others, sighting, Late(seconds, waits=False, computes=True), seconds)
     if killed.end in _OWN_DOING:
         return CaseOutcome(begun.case, frozenset((Symptom.CRASH,)), (sighting,), seconds=seconds)
     return unknown(begun.case, text)

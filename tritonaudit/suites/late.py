@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import prod
+import resource
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from math import ceil, prod
+from types import FrameType
 
+from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -14,8 +20,21 @@ LEAST_SECONDS = 5.0
 """However little of a subject's time is left: what takes less is slow, and no more."""
 GRACE_SECONDS = 5.0
 """From the time when a case is to end by itself to its process being killed."""
+_PATIENCE = 3
+"""So many times longer a case may take where the machine has little time for it."""
+_WAITING = 0.05
+"""The share of a processor up to which a case does no more than wait."""
 _SLOWER = 10
 """So many times longer than a case of as many elements: then it hangs."""
+
+
+class Late(OutOfTime):
+    """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it."""
+
+    def __init__(self, seconds: float, *, waits: bool, computes: bool) -> None:
+        super().__init__(seconds)
+        self.waits = waits
+        self.computes = computes
 
 
 def case_seconds(left: float) -> float:
@@ -23,10 +42,44 @@ def case_seconds(left: float) -> float:
     return min(MOST_SECONDS, max(LEAST_SECONDS, left))
 
 
-def late(seconds: float, sighting: Sighting, case: Case, others: Iterable[CaseOutcome], *, waits: bool) -> CaseOutcome:
-    """A case that did not end within the seconds.
+def longest(seconds: float) -> float:
+    """How long a case that may take so many seconds can last before its process is killed."""
+    return _PATIENCE * seconds + GRACE_SECONDS
 
-    It hangs, as the `sighting` says, where one of as many elements was far quicker; it may where it only waits; else
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Raise Late in what runs inside once it has computed, or done nothing but wait, for so many seconds.
+
+    It is raised as soon as Python code is reached; a process that never reaches any is killed by SIGXCPU. In the main
+    thread alone.
+    """
+    began, cpu = time.monotonic(), time.process_time()
+
+    def look(_: int, __: FrameType | None) -> None:
+        wall, computed = time.monotonic() - began, time.process_time() - cpu
+        waits, computes = computed < _WAITING * wall, computed >= seconds
+        if waits or computes or wall >= _PATIENCE * seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise Late(seconds, waits=waits, computes=computes)
+
+    before = signal.signal(signal.SIGALRM, look)
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = ceil(cpu + seconds + GRACE_SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    signal.setitimer(signal.ITIMER_REAL, seconds, LEAST_SECONDS / 10)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def late(case: Case, others: Iterable[CaseOutcome], sighting: Sighting, error: Late, seconds: float) -> CaseOutcome:
+    """What a case came to that did not end within these seconds.
+
+    It hangs, as the `sighting` says, where one of as many elements was far quicker, and may where it only waits; else
     nothing is known of it.
     """
     quick = [
@@ -34,9 +87,9 @@ def late(seconds: float, sighting: Sighting, case: Case, others: Iterable[CaseOu
         for outcome in others
         if outcome.checked and _elements(outcome.case) >= _elements(case) and outcome.seconds * _SLOWER < seconds
     ]
-    if not quick and not waits:
+    if not error.waits and not (error.computes and quick):
         return unknown(case, sighting.text)
-    than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s" if quick else ", and waits all the time"
+    than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s" if quick else ", and only waits"
     hang = Sighting(Symptom.HANG, sighting.kernel, sighting.place, f"{sighting.text}{than}", is_certain=bool(quick))
     return CaseOutcome(case, frozenset((Symptom.HANG,)), (hang,), seconds=seconds)
 

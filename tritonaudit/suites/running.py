@@ -14,13 +14,13 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import Begun, Ended, Entry, Journal, Stopped
-from tritonaudit.suites.late import GRACE_SECONDS, MOST_SECONDS
+from tritonaudit.suites.late import MOST_SECONDS, longest
 from tritonaudit.suites.worker import SubjectTask, audit_subject, become_device
 
 SubjectKey = tuple[Path, str]
 """A subject: its file, and its name there."""
 
-_MOST_DEATHS = 3
+_MOST_DEATHS = 6
 """Of workers on one subject: after them the rest of it is not run."""
 _MEMORY = 8 << 30
 _MEMORY_SHARE = 0.75
@@ -66,7 +66,7 @@ class Runner:
         """Try each of them once; those that are to be gone on with."""
         means = self.means
         tasks = [SubjectTask(*key, means.seconds, self.journals[key].read(), means.most_cases) for key in subjects]
-        whole = IMPORT_SECONDS + means.seconds + 2 * (MOST_SECONDS + GRACE_SECONDS)
+        whole = IMPORT_SECONDS + means.seconds + 2 * longest(MOST_SECONDS)
         again: list[SubjectKey] = []
         for task, outcome in run_tasks(
             audit_subject,

@@ -29,7 +29,7 @@ SECONDS = 30.0
 CPU_ENGINE = "CPU engine"
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 """Drivers' own files: where there are none there is no GPU, and no need to import torch to know."""
-_WORST_FIRST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.NOT_RUN, Status.PASS)
+_TOLD_FIRST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS)
 
 
 class Where(Enum):
@@ -182,9 +182,9 @@ class _Running:
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
         found = {outcome.status for outcome in run.outcomes}
-        worst = next((status.value for status in _WORST_FIRST if status in found), Status.NOT_RUN.value)
+        told = next((status.value for status in _TOLD_FIRST if status in found), Status.NOT_RUN.value)
         seconds = self._journals[key].read().spent
-        self._progress.done(_shown(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {worst}")
+        self._progress.done(_shown(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {told}")
 
 
 def _shown(key: SubjectKey) -> str:

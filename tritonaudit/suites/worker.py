@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.capture.time_limit import OutOfTime, time_limit
-from tritonaudit.execute.blame import described, users_place
+from tritonaudit.capture.time_limit import time_limit
+from tritonaudit.execute.blame import called_into, described, users_place
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, Stopped, Trial
 from tritonaudit.suites.large import large_cases, look
-from tritonaudit.suites.late import GRACE_SECONDS, MOST_SECONDS, case_seconds, late, unknown
+from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC, endure, stability_cases
 
@@ -40,12 +41,12 @@ _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
 SIMPLER = "simpler"
 """The check of a case that is simpler than one with a defect, where trying it killed the worker."""
-_BETWEEN_SECONDS = MOST_SECONDS + GRACE_SECONDS
+_LAUNCHING = ("capture/record.py", "suites/on_gpu.py")
+"""Files of ours through which each launch goes."""
+_BETWEEN_SECONDS = 60.0
 """From the end of a case to the next one at most."""
 _MOST_BROKEN_OFF = 2
 """So often a case is tried again that an audit was trying when it was killed."""
-_WAITING = 0.05
-"""The share of a processor up to which a case does no more than wait."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def audit_subject(task: SubjectTask) -> None:
 
     assert _device is not None
     faulthandler.enable(all_threads=False)
+    faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
     _Audit(_device, subject, task).run()
@@ -236,30 +238,26 @@ class _Audit:
 
     def _timed(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
         seconds = case_seconds(self.left)
-        tell(Begun(trial, case, self.spent), seconds + GRACE_SECONDS)
-        faulthandler.dump_traceback_later(seconds + GRACE_SECONDS / 2)
-        cpu = time.process_time()
+        tell(Begun(trial, case, self.spent), longest(seconds))
+        faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
-            with time_limit(seconds):
+            with patience(seconds):
                 return work(case)
-        except OutOfTime as error:
-            return self._late(case, seconds, error, waits=time.process_time() - cpu < _WAITING * seconds)
+        except Late as error:
+            return self._late(case, seconds, error)
         except Exception as error:  # the subject's own are part of an outcome: this is a defect of ours
             return unknown(case, f"tritonaudit failed, please report it: {described(error)}")
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def _late(self, case: Case, seconds: float, error: OutOfTime, *, waits: bool) -> CaseOutcome:
+    def _late(self, case: Case, seconds: float, error: Late) -> CaseOutcome:
         """A case that took too long: it hangs, or nothing is known."""
-        place = users_place(error)
+        path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
-        sighting = Sighting(
-            Symptom.HANG,
-            kernels[-1] if kernels else self._wrapper(),
-            (place[0], place[1], 1) if place is not None and place[1] is not None else None,
-            f"it does not end within {seconds:.0f} s",
-        )
-        return late(seconds, sighting, case, self.outcomes, waits=waits)
+        kernel = kernels[-1] if kernels and called_into(error, *_LAUNCHING) else self._wrapper()
+        place = None if line is None else (path, line, 1)
+        sighting = Sighting(Symptom.HANG, kernel, place, f"it does not end within {seconds:.0f} s")
+        return late(case, self.outcomes, sighting, error, seconds)
 
     def _tell(self, entry: Entry) -> None:
         tell(entry, _BETWEEN_SECONDS)
@@ -304,7 +302,7 @@ class _Audit:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
         from tritonaudit.suites import sanitizer
 
-        if self.device.is_engine or self.left <= 0 or not sanitizer.is_there():
+        if self.device.is_engine or not sanitizer.is_there():
             return
         cases = (*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][: _SANITIZED - 1])
         trials = [Trial(f"sanitizer: {sanitizer.NAME}", case.label) for case in cases]
@@ -313,7 +311,7 @@ class _Audit:
         kernels = tuple({kernel for outcome in self.outcomes for kernel in outcome.kernels})
         calls = sanitizer.Calls(self.task.path, self.subject.name, cases)
         seconds = 2 * MOST_SECONDS
-        tell(Begun(trials[0], cases[0], self.spent), seconds + GRACE_SECONDS)
+        tell(Begun(trials[0], cases[0], self.spent), longest(seconds))
         for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
             self._tell(Ended(trial, outcome, self.spent))
 

@@ -1,0 +1,135 @@
+"""Subjects that do what no subject should to the process that they run in, and honest ones beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+KERNELS = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+@triton.jit
+def wrong_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) + 1, mask=offsets < n)
+
+
+def launched(kernel, x):
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+    return out
+"""
+"""`kernels.py`, from which every subject imports: a right kernel and a wrong one."""
+
+HONEST = {
+    "right": "double = Subject(lambda x: launched(double_kernel, x), reference=twice, inputs=[Tensor('n')], **FEW)\n",
+    "wrong": "double = Subject(lambda x: launched(wrong_kernel, x), reference=twice, inputs=[Tensor('n')], **FEW)\n",
+}
+"""What must come to the same whatever runs beside it."""
+
+_HEAD = """\
+import contextlib
+import ctypes
+import mmap
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from kernels import double_kernel, launched, wrong_kernel
+
+from tritonaudit import Subject, Tensor
+
+FEW = {"sizes": {"n": [64, 7]}, "dtypes": ["float32"]}
+
+
+def twice(x):
+    return 2 * x
+
+
+"""
+_HOSTILE = """\
+
+
+def double(x):
+    out = launched(double_kernel, x)
+    if x.numel() == 7:
+        misbehave()
+    return out
+
+
+double_subject = Subject(double, reference=twice, inputs=[Tensor("n")], **FEW)
+"""
+
+DEEDS: Mapping[str, str] = {
+    "segfaults": "ctypes.string_at(0)",
+    "aborts": "os.abort()",
+    "leaves_at_once": "os._exit(0)",
+    "leaves": "sys.exit(3)",
+    "kills_itself": "os.kill(os.getpid(), signal.SIGKILL)",
+    "kills_its_parent": "os.kill(os.getppid(), signal.SIGKILL)",
+    "stops": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "forks": "os.fork()",
+    "leaves_a_child": "os.fork() or time.sleep(1000)",
+    "leaves_a_daemon": "os.fork() or (os.setsid(), os.fork(), time.sleep(1000))",
+    "leaves_a_thread": "threading.Thread(target=time.sleep, args=(1000,)).start()",
+    "fills_memory": "held = []\n    while True:\n        held.append(b'x' * (1 << 28))",
+    "maps_memory": "held = mmap.mmap(-1, 1 << 36)\n    for at in range(0, 1 << 36, 4096):\n        held[at] = 1",
+    "sleeps": "time.sleep(100000)",
+    "sleeps_in_c": "ctypes.CDLL(None).sleep(100000)",
+    "ignores_interruption": "while True:\n        with contextlib.suppress(BaseException):\n            time.sleep(1)",
+    "spins": "while True:\n        pass",
+    "spins_in_c": "sum(iter(int, 1))",
+    "disarms_the_clock": "signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(100000)",
+    "writes_megabytes": "os.write(1, b'x' * (32 << 20))\n    print('y' * (8 << 20), file=sys.stderr)",
+    "writes_everywhere": "for number in range(3, 64):\n        with contextlib.suppress(OSError):\n"
+    "            os.write(number, b'x' * 100)",
+    "interrupts": "raise KeyboardInterrupt",
+    "exits": "raise SystemExit('no more')",
+    "ends_generators": "raise GeneratorExit",
+    "raises_its_own": "class Odd(BaseException):\n        def __str__(self):\n            raise self\n\n    raise Odd",
+    "recurses": "misbehave()",
+    "deletes_the_cache": "shutil.rmtree(os.environ['TRITONAUDIT_CACHE'], ignore_errors=True)",
+    "deletes_its_folder": "shutil.rmtree(Path(__file__).parent / '__pycache__', ignore_errors=True)",
+    "goes_elsewhere": "os.chdir('/')\n    os.environ.clear()\n    sys.path.clear()",
+    "closes_everything": "os.closerange(0, 4096)",
+    "closes_its_streams": "sys.stdout.close()\n    sys.stderr.close()\n    os.closerange(0, 3)",
+    "unloads_modules": "sys.modules.clear()",
+    "breaks_pickling": "import pickle\n\n    pickle.dumps = None",
+    "traces": "sys.settrace(lambda *_: 1 / 0)",
+}
+"""What a subject does in its wrapper at one of its two sizes, by what a report may call it."""
+
+
+def write(folder: Path, names: Mapping[str, str]) -> None:
+    """Write `kernels.py`, and a spec file for each subject: `names` gives their text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pyproject.toml").touch()
+    (folder / "kernels.py").write_text(KERNELS)
+    for name, text in names.items():
+        (folder / f"audit_{name}.py").write_text(text)
+
+
+def honest() -> dict[str, str]:
+    """The spec files of the honest subjects."""
+    return {name: _HEAD + text for name, text in HONEST.items()}
+
+
+def hostile(deed: str) -> str:
+    """The spec file of a hostile one."""
+    return f"{_HEAD}def misbehave():\n    {DEEDS[deed]}\n{_HOSTILE}"
