@@ -104,6 +104,14 @@ def by_index(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(x_ptr + index, mask=offsets < n), mask=offsets < n)  # here
 
 
+@triton.jit
+def repeated(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    row = tl.program_id(1) * tl.num_programs(0) * BLOCK
+    tl.store(out_ptr + row + offsets, x + row)  # here
+
+
 def line_of(kernel: Any) -> int:
     lines, first = inspect.getsourcelines(kernel.fn)
     return first + next(number for number, line in enumerate(lines) if "# here" in line)
@@ -175,6 +183,21 @@ def test_programs_that_write_the_same_do_no_harm() -> None:
 def test_a_sum_without_an_atomic_races() -> None:
     kinds = {fault.kind for fault in faults(added_total, (4,), torch.arange(1000.0), torch.zeros(1), 1000, BLOCK=BLOCK)}
     assert kinds == {Kind.RACE_WRITE_WRITE, Kind.RACE_READ_WRITE}
+
+
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_rows_of_programs_that_share_what_they_read_do_not_race(is_checked: bool) -> None:
+    storage = torch.arange(4.0 * 2 * BLOCK)
+    x, out = storage[: 2 * BLOCK], storage[2 * BLOCK :]
+    assert simulate(repeated, (2, 3), x, out, BLOCK=BLOCK, checks=is_checked).faults == ()
+    assert torch.equal(out.reshape(3, -1), x + torch.tensor([[0.0], [2 * BLOCK], [4 * BLOCK]]))
+
+
+def test_what_other_rows_of_programs_read_must_not_be_written() -> None:
+    storage = torch.arange(4.0 * 2 * BLOCK)
+    x, out = storage[2 * BLOCK : 4 * BLOCK], storage[: 6 * BLOCK]
+    found = fault_of(Kind.RACE_READ_WRITE, repeated, (2, 3), x, out, BLOCK=BLOCK)
+    assert (found.tensor, found.element, found.program) == ("out_ptr", 2 * BLOCK, (0, 1, 0))
 
 
 def test_an_atomic_sum_does_not_race() -> None:

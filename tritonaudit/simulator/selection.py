@@ -74,6 +74,11 @@ class Strided:
             return self
         return Strided(self.offset, (programs, *self.sizes[1:]), (0, *self.strides[1:]))
 
+    def once(self) -> Strided:
+        """Those of one program of each axis along which programs mean the same elements."""
+        sizes = [1 if stride == 0 else size for stride, size in zip(self.strides, self.sizes, strict=True)]
+        return Strided(self.offset, (*sizes[: self.grid], *self.sizes[self.grid :]), self.strides, self.grid)
+
     def define(self, undefined: torch.Tensor, size: int) -> None:
         """Note, for each byte of a memory, that these elements of `size` bytes are written."""
         self.in_bytes(size).fill(undefined, False)
@@ -160,6 +165,10 @@ class Indexed:
     def expand(self, shape: tuple[int, ...]) -> Indexed:
         """With every program's lanes, also where they are the same for all."""
         return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
+
+    def once(self) -> Indexed:
+        """The same: programs that mean the same elements are not told apart."""
+        return self
 
     def for_each(self, programs: int) -> Indexed:
         """With every program's lanes, also where they are the same for all."""

@@ -161,8 +161,9 @@ class Shadow:
         return _kept([Conflict(is_write, bad, others)], cells)
 
     def _note_readers(self, cells: Selection, programs: Programs) -> None:
+        cells = cells.once()
         is_first = not self._read.meets(cells)
-        is_shared = len(programs) > 1 and cells.shape[0] == 1
+        is_shared = cells.shape[0] < len(programs)
         if is_first and not is_shared and cells.is_injective:
             self._read.put_alone(cells, programs)
             return
