@@ -106,12 +106,17 @@ def call_subject(device: Device, subject: Subject, case: Case, how: How = How())
         given = copied(arguments) if how.has_memory else arguments
         try:
             returned = call(subject.function, *arguments, gradients=subject.gradients)
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except OutOfTime:
+            raise
+        except BaseException as error:
             return Called(given, (), (), tuple(observed.ran), observed.failure or error)
         if observed.failure is not None:
             return Called(given, (), (), tuple(observed.ran), observed.failure)
         if not how.has_memory:
             return Called(given, (), (), tuple(observed.ran))
+        if any(map(_lacks_elements, tensors_in(returned))):
+            hollow = ValueError("what it returns has a shape, and no memory for its elements")
+            return Called(given, (), (), tuple(observed.ran), hollow)
         results = tuple(
             Result(name, tensor, observed.unwritten(tensor))
             for name, tensor in results_of(subject, arguments, returned, given)
@@ -140,6 +145,21 @@ def results_of(
         for name, _, tensor in named:
             if tensor.requires_grad and tensor.grad is not None:
                 yield f"gradient of {name}", tensor.grad
+
+
+def bytes_needed(tensor: torch.Tensor) -> int:
+    """How large a storage must be to hold all elements."""
+    if not tensor.numel():
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return int((tensor.storage_offset() + last + 1) * tensor.element_size())
+
+
+def _lacks_elements(tensor: torch.Tensor) -> bool:
+    if tensor.layout != torch.strided:
+        return False
+    storage = tensor.untyped_storage()
+    return bool(storage.device.type == "meta" or storage.nbytes() < bytes_needed(tensor))
 
 
 def copied(value: Any) -> Any:

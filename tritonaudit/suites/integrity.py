@@ -25,7 +25,7 @@ from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.calling import Device, How, Ran, copied, is_same, results_of
+from tritonaudit.suites.calling import Device, How, Ran, bytes_needed, copied, is_same, results_of
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.harness import Harness
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -214,14 +214,10 @@ def _called(device: Device, subject: Subject, case: Case, one: _Call, *, is_trac
             one.error = one.fallback = observed.failure
             return one
         one.strange = tuple(_strange(returned, one.arguments))
-        try:
+        if not one.strange:
             one.results = tuple(results_of(subject, one.arguments, returned, one.given))
             one.kept = tuple(copied(tensor) for _, tensor in one.results)
             one.shares = tuple(_shares(provenance, one.results))
-        except Exception as error:  # a class of the user's in a tensor's place may do anything
-            if not one.strange:
-                raise
-            one.error = error
         one.written = frozenset(provenance.written())
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))
@@ -283,14 +279,8 @@ def _strange(returned: Any, arguments: Arguments) -> Iterator[str]:
             yield "on the meta device: it has a shape and no elements"
         elif device is not None and storage.device != device:
             yield f"on {storage.device}, and the inputs on {device}"
-        elif tensor.numel() and storage.nbytes() < _needed(tensor):
-            yield f"a tensor of {_needed(tensor):,} bytes over a storage of {storage.nbytes():,}"
-
-
-def _needed(tensor: torch.Tensor) -> int:
-    """The bytes that a storage must have to hold all elements."""
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return int((tensor.storage_offset() + last + 1) * tensor.element_size())
+        elif storage.nbytes() < bytes_needed(tensor):
+            yield f"a tensor of {bytes_needed(tensor):,} bytes over a storage of {storage.nbytes():,}"
 
 
 # -- what they show ----------------------------------------------------------------------------------------------------
@@ -298,36 +288,38 @@ def _needed(tensor: torch.Tensor) -> int:
 
 def _judged(device: Device, subject: Subject, case: Case, calls: Sequence[_Call]) -> CaseOutcome:
     first = calls[0]
-    wrapper = wrapper_ref(subject)
-    unchecked = {Symptom.STREAM: f"the {device.name} has one stream"}
-    checked = set(SYMPTOMS) - {Symptom.STREAM, Symptom.WEAK_REFERENCE}
-    answers: dict[int, References] = {}
+    unchecked = {Symptom.STREAM: f"streams are not watched on the {device.name}"}
+    if first.fallback is not None or first.strange:
+        found = [*_fallback(calls), *_no_tensor(first)]
+        reason = "the first call gives no result to look at"
+        unchecked |= {symptom: reason for symptom in SYMPTOMS if symptom not in {one[0] for one in found}}
+    else:
+        answers, missing = _answers(subject, case, calls)
+        if missing:
+            unchecked[Symptom.WEAK_REFERENCE] = missing
+        weak = list(_weak(first, answers))
+        found = [
+            *_no_kernel(first),
+            *_torch_work(first, answers, is_weak=bool(weak)),
+            *_stale(calls, answers),
+            *_aliased(subject, calls),
+            *_beside(subject, calls),
+            *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
+        ]
+    checked = frozenset(symptom for symptom in SYMPTOMS if symptom not in unchecked)
+    return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked.items()))
+
+
+def _answers(subject: Subject, case: Case, calls: Sequence[_Call]) -> tuple[dict[int, References], str]:
+    """What the reference gives for the first and for the other values; if it does not, why."""
     if subject.reference is None:
-        unchecked[Symptom.WEAK_REFERENCE] = "the subject has no reference"
-    elif first.fallback is None:
-        answers = {one.values: references(subject, one.given, case) for one in calls[:2]}
-        if answers[0].same and len(answers[0].same) == len(first.results):
-            checked.add(Symptom.WEAK_REFERENCE)
-        else:
-            unchecked[Symptom.WEAK_REFERENCE] = answers[0].reason or "it gives another number of tensors"
-            answers = {}
-    weak = list(_weak(first, answers))
-    found = [
-        *_fallback(calls),
-        *_no_kernel(first),
-        *_torch_work(first, answers, is_weak=bool(weak)),
-        *_stale(calls, answers),
-        *_aliased(subject, calls),
-        *_beside(subject, calls),
-        *((Symptom.NO_TENSOR, f"the output is {how}", True) for how in dict.fromkeys(first.strange)),
-        *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
-    ]
-    return CaseOutcome(
-        case,
-        frozenset(checked),
-        tuple(_sightings(wrapper, found)),
-        tuple((symptom, unchecked[symptom]) for symptom in unchecked),
-    )
+        return {}, "the subject has no reference"
+    found = {one.values: references(subject, one.given, case) for one in calls[:2]}
+    if not found[0].same:
+        return {}, found[0].reason
+    if len(found[0].same) != len(calls[0].results):
+        return {}, "the reference gives another number of tensors"
+    return found, ""
 
 
 _Seen = tuple[Symptom, str, bool]
@@ -352,6 +344,11 @@ def _fallback(calls: Sequence[_Call]) -> Iterator[_Seen]:
             failure = str(one.fallback) if isinstance(one.fallback, NoProgram) else described(one.fallback)
             text = f"a launch fails ({failure}), and the wrapper goes on without it"
             yield Symptom.TORCH_WORK, text, True
+
+
+def _no_tensor(first: _Call) -> Iterator[_Seen]:
+    for how in dict.fromkeys(first.strange):
+        yield Symptom.NO_TENSOR, f"the output is {how}", True
 
 
 def _no_kernel(first: _Call) -> Iterator[_Seen]:

@@ -87,8 +87,10 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         return result
 
     def origins(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The origin of each element, as a number, of the tensor's shape."""
+        """The origin of each element, as a number, of the tensor's shape; none is known where there is no memory."""
         self._see_launches()
+        if not _is_seen(tensor):
+            return torch.zeros(tensor.shape, dtype=torch.uint8)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             return self._elements(tensor).clone()
 
