@@ -20,5 +20,5 @@ class CollidingLanes(Rule):
 
     def check(self, run: RunKernel) -> Iterator[Hit]:
         for seen in run.of(*self.symptoms):
-            message = f"lanes of one store of `{run.name}` collide {sentences.cases(run, seen)}: {seen.text}"
+            message = f"`{run.name}` writes different values to one place {sentences.cases(run, seen)}: {seen.text}"
             yield sentences.hit(seen, message, _REMEDY)

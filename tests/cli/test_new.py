@@ -54,7 +54,7 @@ def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", ["TAM199", "TAM399"])
+@pytest.mark.parametrize("code", ["TAM199", "TAM399", "TAM499"])
 def test_a_new_rule_passes_ruff_and_mypy(checkout: Path, code: str) -> None:
     new(checkout, code, "some-name")
     python("-m", "ruff", "check", SOURCE, cwd=checkout)
@@ -62,12 +62,13 @@ def test_a_new_rule_passes_ruff_and_mypy(checkout: Path, code: str) -> None:
     python("-m", "mypy", SOURCE, cwd=checkout)
 
 
-def test_a_rule_of_the_compile_stage_reads_compiled_kernels(checkout: Path) -> None:
-    new(checkout, "TAM399", "some-name")
-    facts = "from tritonaudit.rules import find_rule; print(find_rule('TAM399').facts().__name__)"
-    assert python("-c", facts, cwd=checkout).stdout == "CompiledKernel\n"
+@pytest.mark.parametrize(("code", "facts"), [("TAM399", "CompiledKernel"), ("TAM499", "RunKernel")])
+def test_a_rule_of_a_later_stage_reads_its_facts(checkout: Path, code: str, facts: str) -> None:
+    new(checkout, code, "some-name")
+    told = f"from tritonaudit.rules import find_rule; print(find_rule({code!r}).facts().__name__)"
+    assert python("-c", told, cwd=checkout).stdout == f"{facts}\n"
     for name in ("bad.py", "good.py"):
-        spec = checkout / "fixtures" / "rules" / "TAM399_some_name" / name
+        spec = checkout / "fixtures" / "rules" / f"{code}_some_name" / name
         assert 'copy_subject = Subject(copy, inputs=Tensor("size"))' in spec.read_text(encoding="utf-8")
 
 
@@ -86,7 +87,7 @@ def test_a_rule_of_the_tool_itself(checkout: Path) -> None:
         ("TAM199", "Some_Name", "is not a name"),
         ("TAM199", "../../etc", "is not a name"),
         ("TAM199", "3d-tile", "cannot name a module"),
-        ("TAM499", "some-name", "TAM499 belongs to the stage run, which does not exist yet"),
+        ("TAM599", "some-name", "TAM599 belongs to the stage measure, which does not exist yet"),
     ],
 )
 def test_what_is_refused(checkout: Path, code: str, name: str, why: str) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,21 +76,30 @@ OF_STAGE: dict[Stage, list[Path]] = {
 LATER_STAGE = {path: stage for stage, paths in OF_STAGE.items() for path in paths}
 
 
+def code_of(path: Path) -> str:
+    """The code of the rule whose fixture the file is."""
+    return path.parent.name.partition("_")[0]
+
+
 def slow(path: Path) -> list[pytest.MarkDecorator]:
     return [pytest.mark.slow] if path in LATER_STAGE else []
 
 
 def looked_at(path: Path, *, pedantic: bool) -> Audit:
-    """What the later stage that the file is for finds in it."""
+    """What the later stage that the file is for finds in it: of a run, that sees a defect in many ways, one rule's."""
     skip_where_it_cannot_run(path.read_text(encoding="utf-8"))
     stage = LATER_STAGE[path]
-    return audit_of(path, stage, OF_STAGE[stage], pedantic=pedantic)
+    audit = audit_of(path, stage, OF_STAGE[stage], pedantic=pedantic)
+    if stage is not Stage.RUN:
+        return audit
+    own = tuple(finding for finding in audit.findings if finding.code == code_of(path))
+    return replace(audit, findings=own, outcomes=())
 
 
 def findings(path: Path, *, pedantic: bool) -> Marks:
     """The lines where something is found; of later stages what the file's rule finds, for the others may agree."""
     if path in LATER_STAGE:
-        audit, codes = looked_at(path, pedantic=pedantic), {path.parent.name.partition("_")[0]}
+        audit, codes = looked_at(path, pedantic=pedantic), {code_of(path)}
     else:
         audit = check_text(path.read_bytes(), path, Config(ROOT, pedantic=pedantic))
         codes = {finding.code for finding in audit.findings}

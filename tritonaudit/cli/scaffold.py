@@ -66,7 +66,7 @@ def _files(rule: type[Rule]) -> dict[str, str]:
     source = f"rules/{rule.category().name.lower()}/{module}"
     fixture = f"fixtures/rules/{rule.code}_{module}"
     imports, check = _CHECKS[rule.stage()]
-    kernel = _SUBJECT if rule.stage() is Stage.COMPILE else _KERNEL
+    kernel = _KERNEL if rule.stage() is Stage.SOURCE else _SUBJECT
     return {
         f"{source}.py": _RULE.format(rule=rule, imports=imports, check=check),
         f"{source}.md": _PAGE.format(rule=rule),
@@ -90,6 +90,13 @@ _CHECKS = {
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
         """What is wrong with one kernel, in words of the variants that it compiles to, `kernel.compiled`."""
         yield from ()  # yield Hit(kernel.span, "what is wrong, in which variants", remedy="what to write instead")''',
+    ),
+    Stage.RUN: (
+        "from tritonaudit.finding import Confidence, Severity\nfrom tritonaudit.suites.facts import RunKernel",
+        '''\
+    def check(self, run: RunKernel) -> Iterator[Hit]:
+        """What is wrong with one kernel, in words of what running a subject showed of it, `run.of(Symptom.…)`."""
+        yield from ()  # yield sentences.hit(seen, "what is wrong, in which cases", "what to write instead")''',
     ),
 }
 """By stage, what a rule's module imports and how its `check` begins."""
