@@ -1,12 +1,13 @@
 """Which faults in correct kernels an audit notices, and which a plain comparison of results.
 
-    python bench/mutation [--kernel NAME] [--jobs N] [--output FILE] [--sides audit,plain]
+    python bench/mutation [--kernel NAME] [--jobs N] [--output FILE] [--sides audit,plain] [--gpucheck DIR]
 
 Each kernel of `subjects/` is mutated: one fault at a time, in the kernel or in the function that launches it. A mutant
 that Triton rejects is left out; one that launches the same programs on the same arguments in all cases is equivalent.
 The audit is `tritonaudit audit` on the CPU engine: a mutant is noticed if there is a finding at the level of an error.
 The plain comparison is KernelBench's: one shape, five seeds, `torch.allclose` with 1e-4 (float32) or 1e-2 (float16),
-on the CPU engine, too. Results are kept in --results, and a run goes on where the last one was broken off.
+on the CPU engine, too; so is gpucheck, if it is asked, with its shapes, dtypes and tolerances. Results are kept in
+--results, and a run goes on where the last one was broken off.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from bench.mutation.auditing import OPTIONS, Audited, Item, audit, write
 from bench.mutation.calling import become_cpu
 from bench.mutation.kernels import kernels
 from bench.mutation.mutants import MOST, UNSEEN_BY_LAUNCHES, mutants
+from bench.mutation.peer import become_cpu_with, noticed_by_gpucheck
 from bench.mutation.store import Store, key_of, version_of
 from bench.mutation.trying import Task, Tried, try_mutant
 from tritonaudit.execute.killed import Killed
@@ -47,18 +49,23 @@ def main() -> None:
     store = Store(arguments.results)
     started = time.perf_counter()
     originals = [Item(kernel.name, kernel.name, kernel.file.read_text()) for kernel in chosen]
-    tasks = [*originals, *(Item(one.id, one.kernel, one.source) for one in made)]
+    items = [*originals, *(Item(one.id, one.kernel, one.source) for one in made)]
     unseen = {one.id for one in made if one.operator in UNSEEN_BY_LAUNCHES} | {one.id for one in originals}
-    tried = _tried(tasks, unseen, store, arguments.jobs)
+    tried = _tried(items, unseen, store, arguments.jobs)
+    worth = [item for item in items[len(chosen) :] if not (it := tried[item.id]).rejected and not it.is_equal]
+    noticed: Mapping[str, str] = {}
+    if arguments.gpucheck:
+        noticed = _noticed(worth, arguments.gpucheck.resolve(), store, arguments.jobs)
     audited: Mapping[str, Audited] = {}
     if "audit" in arguments.sides:
         options = (*OPTIONS, *arguments.options.split())
-        worth = [one for one in made if (it := tried.get(one.id)) and not it.rejected and not it.is_equal]
-        items = [*originals, *(Item(one.id, one.kernel, one.source) for one in worth)]
-        audited = _audited(items, options, store, arguments.jobs)
+        audited = _audited([*originals, *worth], options, store, arguments.jobs)
     seconds = time.perf_counter() - started
     declared = _declared()
-    judged = [tables.Judged(one, tried.get(one.id), audited.get(one.id), one.id in declared) for one in made]
+    judged = [
+        tables.Judged(one, tried.get(one.id), audited.get(one.id), noticed.get(one.id), one.id in declared)
+        for one in made
+    ]
     text = _report([tables.original(item.id, tried[item.id], audited.get(item.id)) for item in originals], judged)
     text += f"{len(judged)} mutants in {seconds:.0f} s\n"
     print(text)
@@ -75,6 +82,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many processes [default: 2]")
     parser.add_argument("--sides", type=_sides, default=_SIDES, help="who is asked [default: audit,plain]")
     parser.add_argument("--options", default="", metavar="TEXT", help='for the audit, such as "--budget 10"')
+    parser.add_argument(
+        "--gpucheck", type=Path, metavar="DIR", help="ask gpucheck, too: pip install --target DIR gpucheck==0.1.0"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the tables there, too")
     parser.add_argument(
         "--results",
@@ -112,6 +122,29 @@ def _tried(items: Sequence[Item], unseen: Container[str], store: Store, jobs: in
     return tried
 
 
+def _noticed(items: Sequence[Item], folder: Path, store: Store, jobs: int) -> Mapping[str, str]:
+    """What gpucheck notices first, by the names of the items; nothing of those that it did not come to an end with."""
+    version = version_of(*_TRYING, "bench/mutation/peer.py")
+    keys = {item.id: key_of("gpucheck", version, item.source) for item in items}
+    noticed = {item.id: known for item in items if (known := store.get(keys[item.id])) is not None}
+    with tempfile.TemporaryDirectory() as name:
+        left = [item for item in items if item.id not in noticed]
+        tasks = [Task(item.id, item.kernel, write(item, Path(name)), False) for item in left]
+        results = run_tasks(
+            noticed_by_gpucheck,
+            tasks,
+            workers=jobs,
+            limits=_LIMITS,
+            prepare=become_cpu_with,
+            arguments=(folder,),
+        )
+        for task, result in results:
+            noticed[task.id] = result.reason if isinstance(result, Killed) else result
+            store.put(keys[task.id], noticed[task.id])
+            _progress(len(noticed), len(items), "checked by gpucheck")
+    return noticed
+
+
 def _audited(items: Sequence[Item], options: Sequence[str], store: Store, jobs: int) -> Mapping[str, Audited]:
     """What the audit finds, by the names of the items."""
     version = version_of("tritonaudit", "rules", "bench/mutation/subjects")
@@ -141,7 +174,8 @@ def _declared() -> frozenset[str]:
 
 def _report(originals: Sequence[str], judged: Sequence[tables.Judged]) -> str:
     is_audited = any(one.audited for one in judged)
-    sides = {**tables.AUDIT, **tables.PLAIN} if is_audited else tables.PLAIN
+    is_checked = any(one.gpucheck is not None for one in judged)
+    sides = {**(tables.AUDIT if is_audited else {}), **tables.PLAIN, **(tables.GPUCHECK if is_checked else {})}
     parts = [
         tables.counted(judged, sides, lambda one: one.kernel, "kernel"),
         tables.counted(judged, sides, lambda one: one.operator, "operator"),

@@ -18,6 +18,7 @@ class Judged:
     mutant: Mutant
     tried: Tried | None
     audited: Audited | None
+    gpucheck: str | None = None
     is_declared: bool = False
 
     @property
@@ -36,6 +37,7 @@ PLAIN: Sides = {
     "allclose float16": lambda one: one.tried is not None and bool(one.tried.float16),
     "allclose either": lambda one: one.tried is not None and bool(one.tried.float32 or one.tried.float16),
 }
+GPUCHECK: Sides = {"gpucheck": lambda one: bool(one.gpucheck)}
 AUDIT: Sides = {"audit": lambda one: one.audited is not None and bool(one.audited.errors)}
 """Who may notice a mutant."""
 
@@ -86,7 +88,7 @@ def survivors(judged: Sequence[Judged]) -> str:
 
 def _survivor(one: Judged) -> str:
     assert one.audited is not None
-    noticed = [name for name, side in PLAIN.items() if side(one)]
+    noticed = [name for name, side in {**PLAIN, **GPUCHECK}.items() if side(one)]
     remarks = [*noticed, *one.audited.lesser, *one.audited.problems]
     said = f"  ({'; '.join(remarks)})" if remarks else ""
     return f"{one.mutant.id}{said}\n    - {one.mutant.before}\n    + {one.mutant.after}"
