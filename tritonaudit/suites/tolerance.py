@@ -35,6 +35,8 @@ DRAWS = 4
 
 _PASS_RMS, _WARN_RMS = 3.0, 8.0
 _PASS_ELEMENT, _WARN_ELEMENT = 16.0, 32.0
+_CHANCE = 4.0
+"""By how much more one element alone may be off than the mean of many."""
 _ROUNDING, _NOISE, _SAME, _BACKWARD = 1 / 4, 4.0, 1 / 2, 1 / 32
 """What of each kind of error goes into the budget."""
 _ONE_SIDED = 256.0
@@ -243,7 +245,7 @@ class _Values:
     """The elements in float64, flat, the parts of complex numbers side by side; `magnitude` is of the whole number.
 
     Elements that are `judged` have an error. `astray` are those that are not finite where they should be, or the other
-    way round; `confused` are NaN for infinity, or the other way round. `same` is what PyTorch gives, or the reference again.
+    way round; `confused` are NaN for infinity, or the other way round. `same` is what PyTorch gives, else `wanted`.
     """
 
     output: Tensor
@@ -254,6 +256,11 @@ class _Values:
     judged: Tensor
     astray: Tensor
     confused: Tensor
+
+    @property
+    def distinct(self) -> int:
+        """How many numbers there are that are not the same: elements that are alike have errors that are."""
+        return len(self.wanted[self.judged].float().unique())
 
     def excess(self, other: Tensor) -> Tensor:
         """How much farther from zero than wanted each judged element is; 0 where that is not finite."""
@@ -277,15 +284,15 @@ class _Budget:
 def _budget(values: _Values, dtype: Any, usual: float) -> _Budget:
     pools = _Pools(values.magnitude, values.judged)
     rounding = _rounding(values.magnitude, dtype)
-    moved = torch.maximum(values.moved, pools.usual(values.moved))
+    moved = torch.maximum(values.moved, pools.typical(values.moved))
     noise = torch.maximum(moved, _unit(dtype) * values.magnitude)
     noise = _NOISE * noise.clamp_min(max(_floor(values.magnitude[values.judged], dtype), _unit(dtype) * usual))
     error_of_same = values.excess(values.same).abs()
-    error_of_same = torch.maximum(error_of_same, pools.usual(error_of_same))
+    error_of_same = torch.maximum(error_of_same, pools.typical(error_of_same))
     passes = torch.stack([_ROUNDING * rounding, noise, _SAME * error_of_same]).amax(0)
     # as far as inputs that are rounded once more move it: more than need be, and yet as products of narrow numbers do
     backward = _BACKWARD * moved * (torch.finfo(dtype).eps / 2 / _unit(dtype))
-    if len(values.wanted[values.judged].float().unique()) < _FEW:
+    if values.distinct < _FEW:
         backward = torch.maximum(backward, _ONE_SIDED * _unit(dtype) * values.magnitude)
     return _Budget(
         passes,
@@ -347,7 +354,8 @@ def _judge_inexact(
         strict=strict,
         loose=loose,
     )
-    status, reason = _decide(found, Extent(float(proven.max()), _rms(proven[judged])), again, again_of_same)
+    proof = Extent(float(proven.max()), _rms(proven[judged]))
+    status, reason = _decide(found, proof, values.distinct, again, again_of_same)
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
         status, reason = of_astray, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
     return replace(found, status=status, reason=reason)
@@ -362,10 +370,13 @@ def _stray(values: _Values, ratio: Tensor) -> tuple[int | None, Status]:
     return None, Status.PASS
 
 
-def _decide(found: Judgement, proven: Extent, again: _Again, again_of_same: _Again | None) -> tuple[Status, str]:
+def _decide(
+    found: Judgement, proven: Extent, distinct: int, again: _Again, again_of_same: _Again | None
+) -> tuple[Status, str]:
     """The status by how far the elements are off, and the sentence that says why: the worst of what is wrong."""
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
+    passes_rms = _PASS_RMS + _CHANCE / math.sqrt(distinct)
     of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
     verdicts = [
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
@@ -374,7 +385,7 @@ def _decide(found: Judgement, proven: Extent, again: _Again, again_of_same: _Aga
             f"errors of {found.exceeding} elements are above {_PASS_ELEMENT:g} times the budget, {_told(found.worst)}",
         ),
         (
-            _graded(found.ratio.rms <= _PASS_RMS, proven.rms <= _WARN_RMS),
+            _graded(found.ratio.rms <= passes_rms, proven.rms <= _WARN_RMS),
             f"errors are {found.ratio.rms:.3g} times the budget, {_told(found.worst)}",
         ),
         (
@@ -416,6 +427,8 @@ def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seq
     rounded = _rounded(reference, dtype)
     beside = rounded if same is None else _flat(same).double()
     like_reference, like_same = _class(got) == _class(rounded), _class(got) == _class(beside)
+    if top <= torch.finfo(dtype).max:  # without an infinity, what is too large may become NaN as well
+        like_reference |= got.isnan() & (reference.abs() > top)
     # what PyTorch has where it differs from the reference will do, and is then what is wanted
     wanted = torch.where(like_same & ~like_reference, beside, reference)
     top = _top(dtype)
@@ -430,7 +443,7 @@ def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seq
         got,
         wanted,
         _magnitude(precise, wanted).masked_fill(~judged, 0.0),
-        beside,
+        wanted if same is None else beside,
         torch.stack([torch.zeros_like(got), *moved]).amax(0),
         judged,
         astray,
@@ -511,7 +524,7 @@ class _Pools:
         self._judged = judged
         self._members = _pooled(exponent, exponent[judged])
 
-    def usual(self, numbers: Tensor) -> Tensor:
+    def typical(self, numbers: Tensor) -> Tensor:
         """For each element the largest number of its group but for a tenth of them, where something may jump."""
         found = torch.zeros_like(numbers)
         for number in range(int(self._members.max()) + 1):

@@ -1,0 +1,401 @@
+"""Whether a result is right."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tritonaudit.finding import Status
+
+torch = pytest.importorskip("torch")
+
+from tritonaudit.suites.tolerance import DRAWS, Element, garbage, is_exact, judge, perturb, rejects  # noqa: E402
+
+FLOATING = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+HALVES = [torch.float16, torch.bfloat16]
+
+
+def numbers(*shape: int, seed: int = 0) -> Any:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def softmax(x: Any) -> Any:
+    return x.softmax(-1)
+
+
+def beside(reference: Any, *inputs: Any) -> tuple[Any, Any, list[Any]]:
+    """What `judge` takes after the output."""
+    wide = [one.double() for one in inputs]
+    perturbed = [reference(*perturb(inputs, seed)) for seed in range(DRAWS)]
+    return reference(*wide), reference(*inputs), perturbed
+
+
+def alone(precise: Any) -> tuple[Any, None, list[Any]]:
+    return precise, None, []
+
+
+# -- what is right -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_the_nearest_numbers_pass_in_every_dtype(dtype: Any) -> None:
+    precise = numbers(50, 40)
+    judgement = judge(precise.to(dtype), *alone(precise))
+    assert judgement.status is Status.PASS
+    assert judgement.rounded_again == 0
+    assert judgement.exceeding == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, *HALVES])
+def test_a_softmax_in_float32_passes_and_one_in_half_precision_does_not(dtype: Any) -> None:
+    x = numbers(32, 1000).to(dtype)
+    known = beside(softmax, x)
+    assert judge(x.float().softmax(-1).to(dtype), *known).status is Status.PASS
+    shares = (x.float() - x.float().amax(-1, keepdim=True)).exp()
+    narrow = torch.float16 if dtype == torch.float32 else dtype
+    rounded = shares.to(narrow).float() / shares.to(narrow).sum(-1, keepdim=True).float()
+    assert judge(rounded.to(dtype), *known).status is not Status.PASS
+
+
+def test_cancellation_is_no_fault() -> None:
+    x = (numbers(100, 64) + 1000).float()
+    known = beside(lambda x: x.var(-1, unbiased=False), x)
+    centred = x - x.mean(-1, keepdim=True)
+    assert judge((centred * centred).mean(-1), *known).status is Status.PASS
+    in_one_pass = (x * x).mean(-1) - x.mean(-1) ** 2
+    assert judge(in_one_pass, *known).status is Status.FAIL
+
+
+def test_an_error_that_pytorch_makes_too_passes() -> None:
+    precise = numbers(1000)
+    same = (precise * (1 + 0.01 * numbers(1000, seed=1))).float()
+    output = (precise * (1 + 0.01 * numbers(1000, seed=2))).float()
+    assert judge(output, precise, same, []).status is Status.PASS
+    assert judge(output, *alone(precise)).status is Status.FAIL
+
+
+def test_where_the_result_jumps_either_side_will_do() -> None:
+    x = torch.tensor([*[0.25, 1.25, 2.25, -3.25] * 20, 0.5, 2.5])
+    known = beside(torch.round, x)
+    assert judge((x + 0.5).floor(), *known).status is Status.PASS
+    assert judge((x + 0.8).floor(), *known).status is Status.FAIL
+
+
+# -- what is wrong -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, *HALVES])
+def test_a_dropped_tail_fails(dtype: Any) -> None:
+    x = numbers(4, 1000).to(dtype)
+    known = beside(softmax, x)
+    output = known[1].clone()
+    output[:, -1] = 0
+    judgement = judge(output, *known)
+    assert judgement.status is Status.FAIL
+    assert judgement.exceeding == 4
+    assert judgement.worst is not None
+    assert judgement.worst.index[1] == 999
+    assert judgement.worst.got == 0
+
+
+def test_a_wrong_small_element_does_not_hide_under_large_ones() -> None:
+    precise = torch.cat([1e4 * numbers(500), torch.linspace(1, 2, 500, dtype=torch.float64)])
+    output = precise.to(torch.bfloat16)
+    output[700] *= 1.2
+    judgement = judge(output, *alone(precise))
+    assert judgement.status is Status.FAIL
+    assert judgement.worst == Element((700,), output[700].item(), precise[700].item())
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_numbers_that_are_rounded_twice_are_warned_of(dtype: Any) -> None:
+    x, y = numbers(2, 20_000).to(dtype)
+    known = beside(
+        lambda x, y: (x.float() * y.float() * y.float()).to(x.dtype) if x.dtype == dtype else x * y * y, x, y
+    )
+    once, twice = judge(known[1], *known), judge(x * y * y, *known)
+    assert (once.status, once.rounded_again) == (Status.PASS, 0)
+    assert twice.status is Status.WARN
+    assert 0.2 < twice.rounded_again < 0.35
+    assert abs(twice.bias) < 0.02
+    assert twice.reason.startswith(f"{twice.rounded_again:.1%} of the elements are rounded more than once (0.0% of ")
+
+
+def test_that_pytorch_rounds_as_often_makes_it_right() -> None:
+    x, y = numbers(2, 20_000).half()
+    assert judge(y * y * x, *beside(lambda x, y: x * y * y, x, y)).status is Status.PASS
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_errors_of_less_than_a_rounding_fail_if_all_go_one_way(dtype: Any) -> None:
+    precise = numbers(20_000)
+    scale = 1 + 0.7 * torch.finfo(dtype).eps
+    judgement = judge((precise * scale).to(dtype), precise, precise.to(dtype), [])
+    assert judgement.status is Status.FAIL
+    assert judgement.bias > 0.3
+    assert judgement.reason.endswith("mostly away from zero")
+
+
+def test_bits_that_are_cut_off_fail() -> None:
+    precise = numbers(20_000)
+    cut = (precise.float().view(torch.int32) & -65536).view(torch.float32).bfloat16()
+    judgement = judge(cut, precise, precise.bfloat16(), [])
+    assert judgement.status is Status.FAIL
+    assert judgement.bias < -0.3
+
+
+def test_what_float64_computes_in_float32_fails() -> None:
+    x = numbers(50, 100)
+    known = beside(softmax, x)
+    assert judge(x.softmax(-1), *known).status is Status.PASS
+    assert judge(x.float().softmax(-1).double(), *known).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        (torch.zeros(2, 3), "the shape is (2, 3), that of the reference (3, 2)"),
+        (torch.zeros(3, 2, dtype=torch.float16), "the dtype is float16, that of PyTorch's result float32"),
+        (torch.zeros(3, 2, dtype=torch.int32), "the dtype is int32, that of PyTorch's result float32"),
+    ],
+)
+def test_another_shape_or_dtype_fails(output: Any, reason: str) -> None:
+    precise = torch.zeros(3, 2, dtype=torch.float64)
+    judgement = judge(output, precise, precise.float(), [])
+    assert (judgement.status, judgement.reason) == (Status.FAIL, reason)
+
+
+def test_without_pytorchs_result_any_floating_dtype_will_do() -> None:
+    precise = numbers(3)
+    assert judge(precise.half(), *alone(precise)).status is Status.PASS
+    judgement = judge(torch.zeros(3, dtype=torch.int64), *alone(precise))
+    assert judgement.reason == "the dtype is int64, that of the reference float64"
+
+
+# -- what is not finite --------------------------------------------------------------------------------------------
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "status"),
+    [
+        (INF, INF, Status.PASS),
+        (NAN, NAN, Status.PASS),
+        (INF, -INF, Status.FAIL),
+        (NAN, INF, Status.WARN),
+        (INF, NAN, Status.WARN),
+        (1.0, NAN, Status.FAIL),
+        (NAN, 1.0, Status.FAIL),
+        (INF, 1e5, Status.PASS),
+        (-INF, 1e5, Status.FAIL),
+        (INF, 65504.0, Status.PASS),
+        (65504.0, 65530.0, Status.PASS),
+        (INF, 60000.0, Status.FAIL),
+        (65504.0, 1e5, Status.PASS),
+        (50000.0, 1e5, Status.FAIL),
+    ],
+)
+def test_infinities_and_nan_are_where_the_reference_rounded_has_them(got: float, wanted: float, status: Status) -> None:
+    output = torch.tensor([[1.0, 2.0], [3.0, got]], dtype=torch.float16)
+    precise = torch.tensor([[1.0, 2.0], [3.0, wanted]], dtype=torch.float64)
+    judgement = judge(output, *alone(precise))
+    assert judgement.status is status
+    if status is Status.PASS:
+        assert judgement.nonfinite is None
+    else:
+        assert judgement.nonfinite is not None or math.isfinite(got)
+        assert judgement.nonfinite is None or judgement.nonfinite.index == (1, 1)
+
+
+def test_what_overflows_in_pytorch_may_overflow() -> None:
+    precise, same = torch.tensor([1.0, 2.0], dtype=torch.float64), torch.tensor([1.0, INF])
+    assert judge(torch.tensor([1.0, INF]), precise, same, []).status is Status.PASS
+    assert judge(torch.tensor([1.0, 2.0]), precise, same, []).status is Status.PASS
+    assert judge(torch.tensor([INF, 2.0]), precise, same, []).status is Status.FAIL
+
+
+def test_a_dtype_without_infinity_saturates_or_gives_nan() -> None:
+    precise = torch.tensor([1.0, 1e4, -1e4], dtype=torch.float64)
+    for got in ([1.0, 448.0, -448.0], [1.0, NAN, NAN]):
+        output = torch.tensor(got).to(torch.float8_e4m3fn)
+        assert judge(output, *alone(precise)).status is Status.PASS
+    assert judge(torch.tensor([1.0, 448.0, 448.0]).to(torch.float8_e4m3fn), *alone(precise)).status is Status.FAIL
+
+
+def test_results_without_any_finite_element() -> None:
+    precise = torch.full((3,), NAN, dtype=torch.float64)
+    judgement = judge(precise.float(), *alone(precise))
+    assert (judgement.status, judgement.worst) == (Status.PASS, None)
+    assert judge(torch.zeros(3), *alone(precise)).status is Status.FAIL
+
+
+def test_numbers_that_a_gpu_flushes_to_zero_pass() -> None:
+    precise = torch.full((100,), 1e-38, dtype=torch.float64)
+    assert judge(torch.zeros(100), *alone(precise)).status is Status.PASS
+    assert judge(torch.zeros(100).half(), *alone(1e-5 + precise)).status is Status.FAIL
+
+
+# -- other kinds ---------------------------------------------------------------------------------------------------
+
+
+def test_integers_and_booleans_are_exact() -> None:
+    precise = torch.tensor([1, 2, 3])
+    assert judge(precise.clone(), *alone(precise)).status is Status.PASS
+    judgement = judge(torch.tensor([1, 5, 3]), *alone(precise))
+    assert judgement.status is Status.FAIL
+    assert judgement.worst == Element((1,), 5, 2)
+    assert judgement.reason == "1 of 3 elements differ, the worst at [1]: 5, wanted 2"
+    booleans = torch.tensor([True, False])
+    assert judge(booleans.clone(), *alone(booleans)).status is Status.PASS
+    assert judge(~booleans, *alone(booleans)).status is Status.FAIL
+
+
+def test_an_integer_on_the_edge_of_two_may_be_either() -> None:
+    precise, moved = torch.tensor([1, 2, 3]), torch.tensor([1, 3, 3])
+    assert judge(moved.clone(), precise, precise, [moved]).status is Status.PASS
+    assert judge(torch.tensor([2, 2, 3]), precise, precise, [moved]).status is Status.WARN
+    assert judge(torch.tensor([2, 2, 2]), precise, precise, [moved]).status is Status.FAIL
+
+
+def test_complex_numbers_are_measured_by_their_magnitude() -> None:
+    precise = torch.complex(numbers(500), 1e-9 * numbers(500, seed=1))
+    assert judge((precise + 1e-8j).to(torch.complex64), *alone(precise)).status is Status.PASS
+    output = precise.to(torch.complex64)
+    output[7] = output[7].conj() + 1e-3j
+    judgement = judge(output, *alone(precise))
+    assert judgement.status is Status.FAIL
+    assert judgement.worst is not None
+    assert judgement.worst.index == (7,)
+    assert judgement.worst.wanted == precise[7].item()
+
+
+def test_scalars_and_empty_results() -> None:
+    assert judge(torch.tensor(1.0), *alone(torch.tensor(1.0, dtype=torch.float64))).worst == Element((), 1.0, 1.0)
+    assert judge(torch.tensor(1.01), *alone(torch.tensor(1.0, dtype=torch.float64))).status is Status.FAIL
+    empty = torch.empty(0, 3)
+    assert judge(empty, empty.double(), empty, []).status is Status.PASS
+
+
+def test_strict_and_loose_are_told_and_decide_nothing() -> None:
+    precise = 1 + numbers(100).abs()
+    half = judge(precise.half(), *alone(precise))
+    assert (half.strict, half.loose, half.status) == (False, True, Status.PASS)
+    near = judge((precise * (1 + 2e-4)).float(), *alone(precise))
+    assert (near.strict, near.loose, near.status) == (False, True, Status.FAIL)
+
+
+def test_beside_usual_numbers_small_errors_are_none() -> None:
+    x = torch.full((100,), 1e-6)
+    known = beside(torch.tanh, x)
+    output = 2 * torch.sigmoid(2 * x) - 1
+    assert judge(output, *known).status is Status.FAIL
+    assert judge(output, *known, usual=0.6).status is Status.PASS
+
+
+# -- the rest of the module ----------------------------------------------------------------------------------------
+
+
+def test_perturbed_tensors_move_by_a_rounding() -> None:
+    tensors = [torch.ones(10_000), torch.ones(10_000, dtype=torch.float64), torch.arange(3), torch.ones(4).half()]
+    single, double, integers, half = perturb(tensors, 0)
+    assert {single.dtype, double.dtype, half.dtype} == {torch.float64}
+    assert (single - 1).std().item() == pytest.approx(2**-24, rel=0.05)
+    assert (double - 1).std().item() == pytest.approx(2**-53, rel=0.5)
+    assert integers.tolist() == [0, 1, 2]
+    assert torch.equal(single, perturb(tensors, 0)[0])
+    assert not torch.equal(single, perturb(tensors, 2)[0])
+
+
+def test_perturbations_come_in_pairs_of_opposite_direction() -> None:
+    ones = torch.ones(100)
+    (there,), (back,) = perturb([ones], 4), perturb([ones], 5)
+    assert torch.allclose(there - 1, 1 - back, rtol=1e-6, atol=0)
+
+
+def test_perturbed_complex_numbers() -> None:
+    (moved,) = perturb([torch.tensor([1 + 1j, 0j])], 0)
+    assert moved.dtype == torch.complex128
+    assert moved[1] == 0
+    assert 0 < abs(moved[0] - (1 + 1j)) < 1e-6
+
+
+def test_sums_of_small_integers_must_be_exact() -> None:
+    precise = torch.tensor([4.0, -3.0], dtype=torch.float64)
+    assert is_exact(torch.tensor([4.0, -3.0]), precise, precise.float()) is True
+    assert is_exact(torch.tensor([4.0, -2.9999998]), precise, precise.float()) is False
+    assert is_exact(torch.tensor([4.0]), precise, precise.float()) is False
+    assert is_exact(torch.tensor([4.0, -3.0]), precise + 1e-9, precise.float()) is None
+    assert is_exact(torch.tensor([4.0, -3.0]), precise, None) is None
+
+
+def test_a_reference_of_one_number_rejects_nothing() -> None:
+    x = numbers(10, 100).float()
+    varied, constant = beside(softmax, x), beside(lambda x: torch.ones_like(x[:, 0]), x)
+    found = {name: rejects(one, *varied) for name, one in garbage(varied[0], torch.float32)}
+    assert found == {"zeros": True, "the mean": True, "the elements shuffled": True}
+    found = {name: rejects(one, *constant) for name, one in garbage(constant[0], torch.float32)}
+    assert found == {"zeros": True, "the mean": False, "the elements shuffled": False}
+
+
+# -- properties ----------------------------------------------------------------------------------------------------
+
+DTYPES = st.sampled_from([torch.float32, torch.float16, torch.bfloat16])
+ROUNDINGS = st.lists(st.floats(0, 60), min_size=24, max_size=24)
+
+
+def with_errors(precise: Any, roundings: list[float], dtype: Any) -> Any:
+    """The nearest numbers, each so many roundings farther from zero."""
+    near = precise.to(dtype)
+    return near + near * torch.tensor(roundings).to(dtype) * torch.finfo(dtype).eps
+
+
+@settings(max_examples=60, deadline=None)
+@given(dtype=DTYPES, errors=ROUNDINGS, more=ROUNDINGS, is_known=st.booleans())
+def test_more_error_never_turns_a_fail_into_a_pass(
+    dtype: Any, errors: list[float], more: list[float], is_known: bool
+) -> None:
+    precise = 1 + numbers(24).abs()
+    same = precise.to(dtype) if is_known else None
+    output = with_errors(precise, errors, dtype)
+    worse = output + torch.where(output.double() < precise, -1, 1).to(dtype) * torch.tensor(more).to(dtype) * 0.01
+    before, after = judge(output, precise, same, []), judge(worse, precise, same, [])
+    order = [Status.PASS, Status.WARN, Status.FAIL]
+    assert order.index(after.status) >= order.index(before.status)
+    assert after.ratio.rms >= before.ratio.rms
+
+
+@settings(max_examples=40, deadline=None)
+@given(dtype=DTYPES, errors=ROUNDINGS, seed=st.integers(0, 100))
+def test_the_order_of_the_elements_does_not_matter(dtype: Any, errors: list[float], seed: int) -> None:
+    precise = numbers(24)
+    output, same = with_errors(precise, errors, dtype), precise.to(dtype)
+    moved = precise * (1 + 1e-6 * numbers(24, seed=1))
+    order = torch.randperm(24, generator=torch.Generator().manual_seed(seed))
+    one = judge(output, precise, same, [moved])
+    other = judge(
+        output[order].reshape(4, 6),
+        precise[order].reshape(4, 6),
+        same[order].reshape(4, 6),
+        [moved[order].reshape(4, 6)],
+    )
+    assert (one.status, one.exceeding, one.ratio.max) == (other.status, other.exceeding, other.ratio.max)
+    assert one.ratio.rms == pytest.approx(other.ratio.rms)
+
+
+@settings(max_examples=40, deadline=None)
+@given(dtype=st.sampled_from([torch.float32, torch.bfloat16]), errors=ROUNDINGS, power=st.integers(-40, 40))
+def test_powers_of_two_change_nothing(dtype: Any, errors: list[float], power: int) -> None:
+    precise = numbers(24)
+    output, same = with_errors(precise, errors, dtype), precise.to(dtype)
+    moved = precise * (1 + 1e-6 * numbers(24, seed=1))
+    one = judge(output, precise, same, [moved])
+    scaled = [tensor * 2.0**power for tensor in (output, precise, same, moved)]
+    other = judge(*scaled[:3], scaled[3:])
+    assert (one.status, one.exceeding, one.rounded_again) == (other.status, other.exceeding, other.rounded_again)
+    assert one.ratio.rms == pytest.approx(other.ratio.rms)
+    assert one.error.rms * 2.0**power == pytest.approx(other.error.rms)
