@@ -45,6 +45,11 @@ def called_into(error: BaseException, *files: str) -> bool:
     return seen
 
 
+def is_in(error: BaseException, folder: str) -> bool:
+    """Whether code of a folder, given by a part of its path, was being executed, or what that had called."""
+    return any(folder in path for path, _ in _frames(error))
+
+
 def is_refusal(error: BaseException) -> bool:
     """Whether the user's own `raise` or `assert` says it, and nothing that their code called."""
     frames = _frames(error)

@@ -48,7 +48,9 @@ def run_subject(subject: Subject, case: Case) -> Any:
 def call(
     function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], *, gradients: bool
 ) -> Any:
-    """What the function returns. `gradients` passes ones backward from every floating-point tensor that it returns.
+    """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
+
+    They are random eighths between -2 and 2, which every dtype holds, the same in each call.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any.
     """
@@ -57,8 +59,14 @@ def call(
         differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
         if not differentiable:
             raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [torch.ones_like(tensor) for tensor in differentiable])
+        torch.autograd.backward(differentiable, [_eighths(tensor) for tensor in differentiable])
     return outputs
+
+
+def _eighths(like: torch.Tensor) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(like.numel())
+    numbers = torch.randint(-16, 17, like.shape, generator=generator).div(8)
+    return numbers.to(like.device, like.dtype)
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:

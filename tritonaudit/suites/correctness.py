@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
-from tritonaudit.execute.blame import described, is_refusal, users_place
+from tritonaudit.execute.blame import described, is_refusal, text_of, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Result, call_subject, is_same
 from tritonaudit.suites.facts import Symptom
@@ -39,7 +39,12 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
     started = time.perf_counter()
     called = call_subject(device, subject, case, How(config=config))
     watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
-    outcome = _failed(subject, case, called) if called.error is not None else _returned(subject, case, called, watched)
+    if called.error is None:
+        outcome = _returned(subject, case, called, watched)
+    elif device.is_lost:
+        outcome = _lost(subject, case, called)
+    else:
+        outcome = _failed(subject, case, called, watched)
     return _completed(outcome, called, time.perf_counter() - started)
 
 
@@ -85,11 +90,20 @@ def _blocks(launch: Launch) -> Iterator[int]:
 # -- a call that failed ------------------------------------------------------------------------------------------------
 
 
-def _failed(subject: Subject, case: Case, called: Called) -> CaseOutcome:
+def _lost(subject: Subject, case: Case, called: Called) -> CaseOutcome:
+    """A launch that the GPU gave up on."""
+    assert called.error is not None
+    words = text_of(called.error).partition(". ")[0].partition(" Search ")[0]
+    kernel = called.ran[-1].launch.kernel if called.ran else wrapper_ref(subject)
+    sighting = Sighting(Symptom.CRASH, kernel, None, f"the GPU ends it: {words}")
+    return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,))
+
+
+def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Symptom]) -> CaseOutcome:
     """A call that raised: the subject's fault, unless its reference refuses the case too, or it is our engine's."""
     error = called.error
     assert error is not None
-    every = _RESULTS | _CALLS | memory.SYMPTOMS
+    every = _RESULTS | _CALLS | watched
     reason = ""
     if isinstance(error, NotSimulated):
         reason = str(error)
@@ -208,8 +222,20 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     else:
         symptom = Symptom.WRONG_RESULT
     text = f"{judged.result.name}: {judged.judgement.reason}"
-    is_near_overflow = symptom is Symptom.NEW_NON_FINITE and case.fill in _NEAR_OVERFLOW
-    yield Sighting(symptom, kernel, place, text, status is Status.FAIL and not is_near_overflow)
+    is_certain = status is Status.FAIL and not _may_be_harmless(symptom, case, judged.judgement)
+    yield Sighting(symptom, kernel, place, text, is_certain)
+
+
+def _may_be_harmless(symptom: Symptom, case: Case, judgement: Judgement) -> bool:
+    """Whether inputs that are hard in one way explain it: near the largest number, or all alike.
+
+    Roundings of equal numbers add up, where those of different ones cancel: a sum one by one then loses digits that a
+    sum by pairs keeps.
+    """
+    if symptom is Symptom.NEW_NON_FINITE:
+        return case.fill in _NEAR_OVERFLOW
+    are_alike = case.fill != Case().fill or case.layout is Layout.EXPANDED
+    return are_alike and judgement.loose
 
 
 def _is_new_non_finite(judged: _Judged) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import time_limit
-from tritonaudit.execute.blame import called_into, described, users_place
+from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
@@ -34,6 +35,7 @@ _CALLS_FIRST = 24
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 STABILITY, LARGE = "stability", "large tensors"
+_COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
 _INTEGRITY = "integrity"
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
@@ -252,6 +254,8 @@ class _Audit:
 
     def _late(self, case: Case, seconds: float, error: Late) -> CaseOutcome:
         """A case that took too long: it hangs, or nothing is known."""
+        if is_in(error, _COMPILER):
+            return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
         path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
         kernel = kernels[-1] if kernels and called_into(error, *_LAUNCHING) else self._wrapper()
