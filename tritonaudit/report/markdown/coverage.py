@@ -80,9 +80,9 @@ def _reasons(value: Value, run: SubjectRun) -> list[str]:
     if isinstance(value.value, tuple):
         factor, offset = value.value
         sizes = "|".join(str(factor * block + offset) for block in _blocks(run))
-        wanted = rf"=({sizes}|other sizes)(?!\d)"
+        wanted = rf"=({sizes})(?!\d)| other sizes"
     elif value.axis in (Axis.SIZE, Axis.BATCH):
-        wanted = rf"=({value.value}|other sizes)(?!\d)"
+        wanted = rf"={value.value}(?!\d)| other sizes"
     else:
         wanted = rf"\b{value.axis.value}[= ]{re.escape(str(value.value))}(?![\w.])"
     return list(dict.fromkeys(why for what, why in run.left_out if re.search(wanted, what)))

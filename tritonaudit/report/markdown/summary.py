@@ -7,11 +7,10 @@ has not run is no pass, and neither is a part that has not. Findings fail or war
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tritonaudit.compile.phrases import counted
 from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
 from tritonaudit.report.markdown.evidence import (
     ASKED,
@@ -86,7 +85,8 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
     failed = _unreported(category, evidence.runs, findings)
     gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
-    issues = [_counts(findings), *doubts, *gaps, *_beside(category, evidence.runs)]
+    _, beside = _missed(category, evidence.runs, evidence)
+    issues = [_counts(findings), *doubts, *gaps, *beside]
     return Standing(_verdict(findings, doubts, gaps), "; ".join(filter(None, issues)) or "none")
 
 
@@ -154,7 +154,7 @@ def _gaps(
         return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
         return [evidence.why_nothing_ran]
-    gaps = [gap for run in runs for gap in _run_gaps(category, run)]
+    gaps, _ = _missed(category, runs, evidence)
     if unlaunched:
         gaps.append(f"no subject launches {among(f'`{kernel.name}`' for kernel in unlaunched)}")
     return gaps
@@ -168,22 +168,32 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[str]:
         yield among(reasons)
 
 
-def _run_gaps(category: Category, run: SubjectRun) -> Iterator[str]:
-    needed = sorted(check for check in ASKED if category_of(check) is category and applies(check, run))
-    outcomes = [(check, outcome_of(run, check)) for check in needed]
-    missed = [(check, one) for check, one in outcomes if one is None or one.status is Status.NOT_RUN]
-    if missed:
-        check, outcome = missed[0]
-        why = f"{check} ({outcome.reason})" if outcome is not None else f"{check}, which {why_not_tried(check, run)}"
-        yield f"{len(missed)} of {counted(len(needed), 'check')} of `{run.name}` did not run, such as {why}"
+def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[str], list[str]]:
+    """What did not run of the checks that the category needs, and of others, told by the reasons."""
+    needed: dict[str, list[tuple[str, str]]] = {}
+    others: dict[str, list[tuple[str, str]]] = {}
+    for run in runs:
+        for check in (*sorted(ASKED), *_unasked(run)):
+            if category_of(check) is category and applies(check, run) and (why := _why_missed(check, run)):
+                (needed if check in ASKED else others).setdefault(why, []).append((check, evidence.label(run)))
+    return _told(needed), _told(others)
 
 
-def _beside(category: Category, runs: Sequence[SubjectRun]) -> list[str]:
-    """Checks that did not run, and without which a category may pass."""
-    missed = {
-        f"{outcome.check} did not run: {outcome.reason}": None
-        for run in runs
-        for outcome in _outcomes(category, run)
-        if outcome.status is Status.NOT_RUN and outcome.check not in ASKED
-    }
-    return list(missed)
+def _unasked(run: SubjectRun) -> list[str]:
+    return [outcome.check for outcome in run.outcomes if outcome.check not in ASKED]
+
+
+def _why_missed(check: str, run: SubjectRun) -> str:
+    """How it is to be told that the check did not run; empty where it did."""
+    outcome = outcome_of(run, check)
+    if outcome is None:
+        return why_not_tried(check, run)
+    return f"did not run: {outcome.reason}" if outcome.status is Status.NOT_RUN else ""
+
+
+def _told(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
+    """`wrong result and 4 others in `softmax` did not run: …`."""
+    return [
+        f"{among((check for check, _ in alike), 2)} in {among(f'`{name}`' for _, name in alike)} {why}"
+        for why, alike in missed.items()
+    ]
