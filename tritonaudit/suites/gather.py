@@ -19,6 +19,10 @@ from tritonaudit.suites.witness import witness_of
 INTERRUPTED = "interrupted"
 
 
+_INSTEAD = {Symptom.WEAK_REFERENCE: Status.INCONCLUSIVE}
+"""What a symptom means that is no defect of the subject's."""
+
+
 @dataclass(frozen=True)
 class SubjectRun:
     """All that trying a subject came to: `trials` in their order, what was `left_out` and why."""
@@ -102,6 +106,7 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome]) -> Iterator[Outcome]:
         reasons = [reason for trial in trials for missed, reason in trial.unchecked if missed is symptom]
         if seen:
             status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
+            status = _INSTEAD.get(symptom, status)
             yield Outcome(symptom.value, place, status, _counted(checked), seen[0].text)
         elif checked:
             yield Outcome(symptom.value, place, Status.PASS, _counted(checked), _also(reasons))
