@@ -423,6 +423,7 @@ def _is_biased(again: _Again) -> bool:
 
 def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> _Values:
     dtype = _flat(output).dtype
+    top = _top(dtype)
     got, reference = _flat(output).double(), _flat(precise).double()
     rounded = _rounded(reference, dtype)
     beside = rounded if same is None else _flat(same).double()
@@ -431,7 +432,6 @@ def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seq
         like_reference |= got.isnan() & (reference.abs() > top)
     # what PyTorch has where it differs from the reference will do, and is then what is wanted
     wanted = torch.where(like_same & ~like_reference, beside, reference)
-    top = _top(dtype)
     wanted = torch.where(reference.isfinite(), wanted.clamp(-top, top), wanted)
     astray = ~(like_reference | like_same)
     at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
