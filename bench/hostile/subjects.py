@@ -115,6 +115,21 @@ DEEDS: Mapping[str, str] = {
 }
 """What a subject does in its wrapper at one of its two sizes, by what a report may call it."""
 
+HARMLESS = frozenset(
+    (
+        "forks",
+        "leaves_a_child",
+        "leaves_a_daemon",
+        "leaves_a_thread",
+        "writes_megabytes",
+        "deletes_the_cache",
+        "deletes_its_folder",
+        "goes_elsewhere",
+        "traces",
+    )
+)
+"""Deeds after which a call may be right all the same."""
+
 
 def write(folder: Path, names: Mapping[str, str]) -> None:
     """Write `kernels.py`, and a spec file for each subject: `names` gives their text."""

@@ -51,10 +51,10 @@ def is_in(error: BaseException, folder: str) -> bool:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether the user's own `raise` or `assert` says it, and nothing that their code called."""
+    """Whether the user's own `raise` or `assert` says it, and nothing that their code called; an exit is no refusal."""
     frames = _frames(error)
     place = users_place(error)
-    if place is None or not frames or frames[-1] != place or place[1] is None:
+    if place is None or not frames or frames[-1] != place or place[1] is None or not isinstance(error, Exception):
         return False
     return linecache.getline(place[0], place[1]).lstrip().startswith(("raise ", "assert ", "assert("))
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 
 from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
