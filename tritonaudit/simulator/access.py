@@ -226,9 +226,9 @@ def _groups(where: Mask | None, programs: Programs) -> Sequence[Group] | None:
 
     None where all go together. The kinds: the mask holds in all lanes, in none, and in some.
     """
-    count = len(programs)
-    if not isinstance(where, Box) or count < 2 or where.is_uniform:
+    if not isinstance(where, Box) or where.is_uniform or len(programs) < 2:
         return None
+    count = len(programs)
     if where.runs is not None and where.runs[-1][0].stop == count:
         return [Group(places, None if box.is_full else box) for places, box in where.runs]
     full, empty = where.fills(count), where.is_empty_for(count)

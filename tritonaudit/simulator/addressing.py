@@ -101,7 +101,7 @@ class Addressing:
         if where is not None and not (isinstance(where, Box) and where.is_uniform):
             return None
         buffer, number, size = self._buffer(at), at.progression, dtype_of(type).itemsize
-        if buffer is None or number is None or not buffer.is_dense:
+        if buffer is None or number is None:
             return None
         first, steps, programs = _axes(number)
         if first % size or any(step % size for step in (*steps, *at.strides)):
@@ -118,7 +118,8 @@ class Addressing:
             return None
         cells = Strided(offset, tuple(sizes), tuple(strides), len(programs))
         begin, end = cells.bounds
-        return View(buffer, cells) if buffer.low <= begin * size and end * size <= buffer.high else None
+        is_inside = buffer.low <= begin * size and end * size <= buffer.high and buffer.has_all(cells, size)
+        return View(buffer, cells) if is_inside else None
 
     def _buffer(self, at: Affine) -> Buffer | None:
         """The one buffer that all bases of addresses lie in."""

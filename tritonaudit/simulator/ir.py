@@ -88,10 +88,11 @@ class Operation:
 
     def operand(self, group: int) -> int | None:
         """The operand of a group that has one or none."""
-        segments = self.segments or (1,) * len(self.operands)
-        if group >= len(segments) or not segments[group]:
+        if not self.segments:
+            return self.operands[group] if group < len(self.operands) else None
+        if group >= len(self.segments) or not self.segments[group]:
             return None
-        return self.operands[sum(segments[:group])]
+        return self.operands[sum(self.segments[:group])]
 
 
 @dataclass(frozen=True)

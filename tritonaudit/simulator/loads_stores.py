@@ -43,9 +43,7 @@ def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, 
     assert pointer is not None
     type = frame.result(operation)
     found = machine.accesses.load(pointer, mask, other, _moved(type), frame.site(operation))
-    data = found.data
-    if isinstance(data, torch.Tensor):
-        data = compact(data.view(dtype_of(type)), type)
+    data = compact(found.tensor(type).view(dtype_of(type)), type)
     if type.is_pointer:
         data = as_addresses(Value(data), type, machine.accesses.addressing.space)
     return (Value(data, found.undefined),)

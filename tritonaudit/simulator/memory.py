@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 
 from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.selection import Strided
 from tritonaudit.simulator.shadow import Shadow
 
 _TAG_BITS = 48
@@ -110,6 +111,15 @@ class Buffer:
         """Sizes and strides of the view, the greatest stride first, without axes along which nothing changes."""
         axes = zip(self.tensor.shape, self.tensor.stride(), strict=True)
         return tuple(sorted((axis for axis in axes if axis[0] > 1 and axis[1]), key=lambda axis: -axis[1]))
+
+    def has_all(self, cells: Strided, size: int) -> bool:
+        """Whether elements of that size, which lie within the view's bounds, are known to be elements of the view."""
+        if self.is_dense:
+            return True
+        if self.is_absent or size != self.itemsize:
+            return False
+        inside = Strided(cells.offset - self.low // size, cells.sizes, cells.strides, cells.grid)
+        return not bool(inside.of(self._holes).any())
 
     def is_between(self, positions: torch.Tensor) -> torch.Tensor:
         """Whether the bytes, which lie within the view's bounds, belong to none of its elements.
