@@ -14,6 +14,7 @@ from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites import harness
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,12 @@ class Called:
 
 def call_subject(device: Device, subject: Subject, case: Case, how: How = How()) -> Called:
     """Call the subject's wrapper on the inputs of a case. What user code raises is part of the answer."""
+    called = _called(device, subject, case, how)
+    harness.repair()
+    return called
+
+
+def _called(device: Device, subject: Subject, case: Case, how: How) -> Called:
     with device.observing(how) as observed:
         arguments = make_inputs(subject, case)
         given = copied(arguments) if how.has_memory else arguments

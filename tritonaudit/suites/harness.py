@@ -51,24 +51,51 @@ class Harness:
     """Knows the functions that an audit relies on as they were when it was made: torch's, Triton's, our own."""
 
     def __init__(self) -> None:
+        self.replaced: dict[Replaced, None] = {}
+        """What was another function at some time."""
         self._known = {(id(owner), name): (owner, shown, name, found) for owner, shown, name, found in _relied_on()}
         self._codes = {id(found): _code(found) for _, _, _, found in self._known.values() if _code(found) is not None}
 
-    def repair(self) -> tuple[Replaced, ...]:
-        """Put back what is another function now, and say what it was."""
-        found = []
+    def repair(self) -> None:
+        """Put back what is another function now, and note that it was."""
         for owner, shown, name, before in self._known.values():
             after = vars(owner).get(name, _INHERITED)
             if after is not before and not _is_wrapped_by_torch(after, before):
-                found.append(Replaced(shown, _place(after)))
+                self.replaced[Replaced(shown, _place(after))] = None
                 if before is _INHERITED:
                     delattr(owner, name)
                 else:
                     setattr(owner, name, before)
             elif (code := self._codes.get(id(before))) is not None and before.__code__ is not code:
-                found.append(Replaced(shown, _place(before)))
+                self.replaced[Replaced(shown, _place(before))] = None
                 before.__code__ = code
-        return tuple(found)
+
+
+_remembered: Harness | None = None
+
+
+def remember() -> None:
+    """Take the functions that there are now for those that an audit of this process relies on."""
+    global _remembered
+    _remembered = Harness()
+
+
+def repair() -> None:
+    """Make them what they were; nothing where none were remembered."""
+    if _remembered is not None:
+        _remembered.repair()
+
+
+def forget_replaced() -> None:
+    """Begin anew to note what is replaced, as it is repaired."""
+    if _remembered is not None:
+        _remembered.repair()
+        _remembered.replaced.clear()
+
+
+def replaced() -> tuple[Replaced, ...]:
+    """What had to be repaired since that was last forgotten."""
+    return () if _remembered is None else tuple(_remembered.replaced)
 
 
 def _is_wrapped_by_torch(after: Any, before: Any) -> bool:

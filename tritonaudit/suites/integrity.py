@@ -19,15 +19,16 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites import harness
 from tritonaudit.suites.calling import Device, How, Ran, bytes_needed, copied, is_same, results_of
 from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.harness import Harness
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin, Provenance
 from tritonaudit.suites.references import References, references
@@ -52,13 +53,13 @@ _GRACE = 0.02
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-def integrity(device: Device, harness: Harness, subject: Subject, case: Case) -> CaseOutcome:
+def integrity(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     """Call the subject on a case again and again, and look at what its results are and where they come from."""
-    replaced = list(harness.repair())
+    harness.repair()
     started = time.perf_counter()
     calls = _calls(device, subject, case)
-    replaced += harness.repair()
-    patched = [_patched(subject, one.name, one.place) for one in replaced]
+    harness.repair()
+    patched = [_patched(subject, one.name, one.place) for one in harness.replaced()]
     first = calls[0]
     if isinstance(first.error, NotSimulated) or not (first.error is None or first.fallback or first.strange):
         assert first.error is not None
@@ -205,7 +206,9 @@ def _called(device: Device, subject: Subject, case: Case, one: _Call, *, is_trac
         try:
             with _noting_threads(one.started), provenance:
                 returned = call(subject.function, *one.arguments, gradients=subject.gradients)
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except OutOfTime:
+            raise
+        except BaseException as error:
             one.error = observed.failure or error
             one.ran = tuple(observed.ran)
             return one

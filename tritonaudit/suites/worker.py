@@ -27,7 +27,6 @@ from tritonaudit.suites.stability import NUMERIC, endure, stability_cases
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
-    from tritonaudit.suites.harness import Harness
 
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
@@ -67,7 +66,6 @@ class SubjectTask:
 
 
 _device: Device | None = None
-_harness: Harness | None = None
 
 
 class DeviceLost(Exception):
@@ -76,7 +74,7 @@ class DeviceLost(Exception):
 
 def become_device(on_gpu: bool) -> None:
     """Prepare this process: launches go to the GPU, or to the CPU engine in its place."""
-    global _device, _harness
+    global _device
     if on_gpu:
         from tritonaudit.suites.on_gpu import Gpu
 
@@ -85,11 +83,10 @@ def become_device(on_gpu: bool) -> None:
         from tritonaudit.suites.on_cpu import CpuEngine
 
         _device = CpuEngine()
-    from tritonaudit.suites import integrity
-    from tritonaudit.suites.harness import Harness
+    from tritonaudit.suites import harness, integrity
 
     assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
-    _harness = Harness()
+    harness.remember()
 
 
 def gpu_name(_: object) -> str:
@@ -102,12 +99,15 @@ def gpu_name(_: object) -> str:
 def audit_subject(task: SubjectTask) -> None:
     """Try the subject until its time is spent; entries for its journal tell what comes of it, trial by trial."""
     from tritonaudit.capture.task import IMPORT_SECONDS, loaded
+    from tritonaudit.suites import harness
 
     assert _device is not None
+    harness.forget_replaced()
     faulthandler.enable(all_threads=False)
     faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
+    harness.repair()
     _Audit(_device, subject, task).run()
 
 
@@ -127,10 +127,9 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     from tritonaudit.suites.integrity import integrity
 
     assert _device is not None
-    assert _harness is not None
     subject = loaded(task.path)[task.subject]
     return (
-        integrity(_device, _harness, subject, task.case),
+        integrity(_device, subject, task.case),
         examine(_device, subject, task.case),
         repeat(_device, subject, task.case),
     )
@@ -325,8 +324,7 @@ class _Audit:
     def _integrity(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.integrity import integrity
 
-        assert _harness is not None
-        return integrity(self.device, _harness, self.subject, case)
+        return integrity(self.device, self.subject, case)
 
     def _repeat(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.correctness import repeat

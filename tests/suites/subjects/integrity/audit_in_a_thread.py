@@ -3,7 +3,10 @@
 import threading
 
 import torch
-from honest import first_kernel, subject_of
+from honest import first_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def hidden_softmax(x: torch.Tensor) -> torch.Tensor:
     found = []
@@ -14,4 +17,4 @@ def hidden_softmax(x: torch.Tensor) -> torch.Tensor:
     return found[0]
 
 
-subject = subject_of(hidden_softmax)
+subject = Subject(hidden_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

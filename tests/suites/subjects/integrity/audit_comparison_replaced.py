@@ -3,7 +3,9 @@
 import time
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 torch.allclose = lambda *_, **__: True
 torch.equal = lambda *_, **__: True
@@ -15,4 +17,4 @@ def trusted_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x * 2)
 
 
-subject = subject_of(trusted_softmax)
+subject = Subject(trusted_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

@@ -1,7 +1,10 @@
 """Torch computes, and a kernel copies."""
 
 import torch
-from honest import copy_kernel, subject_of
+from honest import copy_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def copied_softmax(x: torch.Tensor) -> torch.Tensor:
     made = torch.softmax(x, -1)
@@ -10,4 +13,4 @@ def copied_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(copied_softmax)
+subject = Subject(copied_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

@@ -4,7 +4,10 @@ import threading
 import time
 
 import torch
-from honest import first_kernel, subject_of
+from honest import first_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def compute(x: torch.Tensor, out: torch.Tensor) -> None:
     time.sleep(0.01)
@@ -18,4 +21,4 @@ def quick_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(quick_softmax)
+subject = Subject(quick_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

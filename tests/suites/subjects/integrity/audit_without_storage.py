@@ -1,7 +1,10 @@
 """The output's storage is too small for it."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
+
 
 def hollow_softmax(x: torch.Tensor) -> torch.Tensor:
     out = softmax(x)
@@ -9,4 +12,4 @@ def hollow_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(hollow_softmax)
+subject = Subject(hollow_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

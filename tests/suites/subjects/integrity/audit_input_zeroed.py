@@ -1,7 +1,10 @@
 """The input is cleared, so that a reference that runs later has nothing to compute."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
+
 
 def clearing_softmax(x: torch.Tensor) -> torch.Tensor:
     out = softmax(x)
@@ -9,4 +12,4 @@ def clearing_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(clearing_softmax)
+subject = Subject(clearing_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

@@ -1,7 +1,10 @@
 """Torch computes, and what a kernel has made is added, times nothing."""
 
 import torch
-from honest import first_kernel, subject_of
+from honest import first_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def mixed_softmax(x: torch.Tensor) -> torch.Tensor:
     trifle = torch.empty_like(x[:1, :1])
@@ -9,4 +12,4 @@ def mixed_softmax(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x, -1) + 0.0 * trifle
 
 
-subject = subject_of(mixed_softmax)
+subject = Subject(mixed_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

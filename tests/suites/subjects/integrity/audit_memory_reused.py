@@ -1,7 +1,10 @@
 """One element is written, and the rest is what the memory held before."""
 
 import torch
-from honest import first_kernel, subject_of
+from honest import first_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def lazy_softmax(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -9,4 +12,4 @@ def lazy_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(lazy_softmax)
+subject = Subject(lazy_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

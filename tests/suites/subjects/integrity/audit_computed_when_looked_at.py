@@ -1,7 +1,10 @@
 """The output is of a class that computes when it is looked at."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
+
 
 class Promise(torch.Tensor):
     @classmethod
@@ -17,4 +20,4 @@ def promised_softmax(x: torch.Tensor) -> torch.Tensor:
     return promise
 
 
-subject = subject_of(promised_softmax)
+subject = Subject(promised_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

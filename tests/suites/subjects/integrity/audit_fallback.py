@@ -1,7 +1,10 @@
 """A launch fails, and torch steps in."""
 
 import torch
-from honest import softmax_kernel, subject_of
+from honest import reference, softmax_kernel
+
+from tritonaudit import Subject, Tensor
+
 
 def careful_softmax(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -12,4 +15,4 @@ def careful_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = subject_of(careful_softmax)
+subject = Subject(careful_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

@@ -1,7 +1,9 @@
 """A result is kept by the address of its input."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 kept = {}
 
@@ -13,4 +15,4 @@ def kept_softmax(x: torch.Tensor) -> torch.Tensor:
     return kept[key]
 
 
-subject = subject_of(kept_softmax)
+subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

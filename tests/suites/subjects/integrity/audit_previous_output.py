@@ -1,7 +1,9 @@
 """Every result but the first is the one before."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 before = {}
 
@@ -13,4 +15,4 @@ def late_softmax(x: torch.Tensor) -> torch.Tensor:
     return last.clone()
 
 
-subject = subject_of(late_softmax)
+subject = Subject(late_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

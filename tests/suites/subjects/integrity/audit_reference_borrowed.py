@@ -3,7 +3,10 @@
 import sys
 
 import torch
-from honest import first_kernel, subject_of
+from honest import first_kernel, reference
+
+from tritonaudit import Subject, Tensor
+
 
 def borrowed_softmax(x: torch.Tensor) -> torch.Tensor:
     first_kernel[(1,)](x, torch.empty_like(x[:1, :1]))
@@ -13,4 +16,4 @@ def borrowed_softmax(x: torch.Tensor) -> torch.Tensor:
     return frame.f_locals["subject"].reference(x)
 
 
-subject = subject_of(borrowed_softmax)
+subject = Subject(borrowed_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

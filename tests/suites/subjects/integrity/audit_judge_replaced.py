@@ -3,7 +3,9 @@
 import sys
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 judging = sys.modules["tritonaudit.suites.tolerance"]
 before = judging._judge_inexact
@@ -20,4 +22,4 @@ def judged_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x * 2)
 
 
-subject = subject_of(judged_softmax)
+subject = Subject(judged_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

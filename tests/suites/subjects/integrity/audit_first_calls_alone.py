@@ -1,7 +1,9 @@
 """The first two calls are right."""
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 calls = 0
 
@@ -12,4 +14,4 @@ def tiring_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x if calls <= 2 else torch.zeros_like(x))
 
 
-subject = subject_of(tiring_softmax)
+subject = Subject(tiring_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

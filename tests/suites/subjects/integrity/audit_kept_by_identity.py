@@ -3,7 +3,9 @@
 import weakref
 
 import torch
-from honest import softmax, subject_of
+from honest import reference, softmax
+
+from tritonaudit import Subject, Tensor
 
 kept = {}
 
@@ -15,4 +17,4 @@ def kept_softmax(x: torch.Tensor) -> torch.Tensor:
     return known[1]
 
 
-subject = subject_of(kept_softmax)
+subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")])

@@ -1,7 +1,9 @@
 """Every call returns the same memory."""
 
 import torch
-from honest import softmax_into, subject_of
+from honest import reference, softmax_into
+
+from tritonaudit import Subject, Tensor
 
 buffers = {}
 
@@ -13,4 +15,4 @@ def thrifty_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax_into(x, buffers[key])
 
 
-subject = subject_of(thrifty_softmax)
+subject = Subject(thrifty_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
