@@ -182,7 +182,11 @@ def _report(originals: Sequence[str], judged: Sequence[tables.Judged]) -> str:
         "What is said of the originals\n" + "\n".join(filter(None, originals)),
     ]
     if is_audited:
-        parts += [tables.codes(judged), "What the audit does not notice\n" + tables.survivors(judged)]
+        parts += [
+            tables.codes(judged),
+            "What the audit does not notice\n" + tables.survivors(judged) + "\n",
+            "What the audit did not try\n" + tables.unaudited(judged) + "\n",
+        ]
     return "\n".join(parts) + "\n"
 
 

@@ -34,11 +34,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Audited:
-    """The codes of what was found at the level of an error, and below; and what could not be read or done."""
+    """The codes of what was found at the level of an error, and below; what could not be done; how many cases ran."""
 
     errors: Sequence[str]
     lesser: Sequence[str]
     problems: Sequence[str]
+    cases: int = 0
 
 
 def audit(items: Sequence[Item], options: Sequence[str], jobs: int) -> Iterator[Mapping[str, Audited]]:
@@ -75,17 +76,23 @@ def _audit(items: Sequence[Item], options: Sequence[str]) -> Mapping[str, Audite
         )
         if not report.is_file():
             return {}
-        return _read(items, json.loads(report.read_text()))
+        return read(items, json.loads(report.read_text()))
 
 
-def _read(items: Sequence[Item], report: Mapping[str, Any]) -> Mapping[str, Audited]:
+def read(items: Sequence[Item], report: Mapping[str, Any]) -> Mapping[str, Audited]:
+    """What a report says of the items; nothing of those that were neither tried in any case nor found fault with."""
     codes: defaultdict[tuple[str, bool], set[str]] = defaultdict(set)
     problems: defaultdict[str, list[str]] = defaultdict(list)
     for finding in report["findings"]:
         codes[Path(finding["path"]).parts[0], finding["severity"] == "error"].add(finding["code"])
     for problem in report["errors"]:
         problems[Path(problem["path"]).parts[0]].append(problem["message"])
+    ran = report.get("ran", {}).get("subjects", [])
+    cases = {Path(subject["path"]).parts[0]: subject["cases"] for subject in ran}
     return {
-        item.id: Audited(sorted(codes[item.id, True]), sorted(codes[item.id, False]), problems[item.id])
+        item.id: Audited(
+            sorted(codes[item.id, True]), sorted(codes[item.id, False]), problems[item.id], cases.get(item.id, 0)
+        )
         for item in items
+        if cases.get(item.id) or codes[item.id, True]
     }

@@ -86,12 +86,16 @@ def survivors(judged: Sequence[Judged]) -> str:
     return "\n".join(_survivor(one) for one in judged if one.is_left and one.audited and not one.audited.errors)
 
 
+def unaudited(judged: Sequence[Judged]) -> str:
+    """The mutants that the audit tried in no case."""
+    return "\n".join(one.mutant.id for one in judged if one.is_left and one.audited is None)
+
+
 def _survivor(one: Judged) -> str:
     assert one.audited is not None
     noticed = [name for name, side in {**PLAIN, **GPUCHECK}.items() if side(one)]
-    remarks = [*noticed, *one.audited.lesser, *one.audited.problems]
-    said = f"  ({'; '.join(remarks)})" if remarks else ""
-    return f"{one.mutant.id}{said}\n    - {one.mutant.before}\n    + {one.mutant.after}"
+    remarks = [f"{one.audited.cases} cases", *one.audited.lesser, *one.audited.problems, *noticed]
+    return f"{one.mutant.id}  ({'; '.join(remarks)})\n    - {one.mutant.before}\n    + {one.mutant.after}"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

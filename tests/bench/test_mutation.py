@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="triton makes the programs")
 
 from bench.mutation import in_kernels, in_wrappers, tables
-from bench.mutation.auditing import Audited, Item, write
+from bench.mutation.auditing import Audited, Item, read, write
 from bench.mutation.calling import become_cpu
 from bench.mutation.kernels import PLAIN, kernels
 from bench.mutation.mutants import Mutant, mutants, mutants_of
@@ -120,7 +120,7 @@ MUTANT = Mutant("copy", "mask_dropped", 10, 1, "before", "after", "", True)
 
 
 def test_tables_count_what_is_left() -> None:
-    audited = {"found": Audited(["TAM401"], [], []), "missed": Audited([], ["TAM101"], [])}
+    audited = {"found": Audited(["TAM401"], [], []), "missed": Audited([], ["TAM101"], [], 7)}
     judged = [
         tables.Judged(MUTANT, Tried(float32="differs"), audited["found"]),
         tables.Judged(replace(MUTANT, number=2), Tried(), audited["missed"]),
@@ -139,8 +139,28 @@ def test_tables_count_what_is_left() -> None:
         "0 (0.0 %)",
         "1 (50.0 %) |",
     ]
-    assert tables.survivors(judged) == "copy__mask_dropped_10_2  (TAM101)\n    - before\n    + after"
+    assert tables.survivors(judged) == "copy__mask_dropped_10_2  (7 cases; TAM101)\n    - before\n    + after"
     assert tables.codes(judged).splitlines()[2:] == ["| TAM401 | 1 | 1 |"]
+
+
+def test_what_no_case_was_tried_of_is_not_taken_for_clean() -> None:
+    tried = (("a", 3), ("b", 2), ("c", 0))
+    report = {
+        "findings": [
+            {"path": "a/copy.py", "severity": "error", "code": "TAC401"},
+            {"path": "a/copy.py", "severity": "error", "code": "TAC401"},
+            {"path": "b/copy.py", "severity": "warning", "code": "TAM101"},
+            {"path": "d/copy.py", "severity": "error", "code": "TAC301"},
+        ],
+        "errors": [{"path": "b/audit_copy.py", "line": 1, "message": "cannot"}],
+        "ran": {"subjects": [{"path": f"{name}/audit_copy.py", "cases": count} for name, count in tried]},
+    }
+    items = [Item(name, "copy", "") for name in "abcde"]
+    assert read(items, report) == {
+        "a": Audited(["TAC401"], [], [], 3),
+        "b": Audited([], ["TAM101"], ["cannot"], 2),
+        "d": Audited(["TAC301"], [], [], 0),
+    }
 
 
 def test_results_are_kept(tmp_path: Path) -> None:
