@@ -89,7 +89,7 @@ def _ran(folder: Path) -> tuple[Audit, list[str]]:
     """The audit, and the path of each kernel that was launched; the cases' number ends it, and no clock."""
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-    request = RunRequest(seconds=30, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
+    request = RunRequest(seconds=60, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
     result = run_paths([folder], Config(ROOT, pedantic=True), request)
     kernels = {(kernel.path, kernel.name) for run in result.runs for kernel in run.launched}
     return result.audit, [path for path, _ in kernels]
