@@ -354,7 +354,7 @@ def with_errors(precise: Any, roundings: list[float], dtype: Any) -> Any:
     return near + near * torch.tensor(roundings).to(dtype) * torch.finfo(dtype).eps
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(dtype=DTYPES, errors=ROUNDINGS, more=ROUNDINGS, is_known=st.booleans())
 def test_more_error_never_turns_a_fail_into_a_pass(
     dtype: Any, errors: list[float], more: list[float], is_known: bool
@@ -369,7 +369,7 @@ def test_more_error_never_turns_a_fail_into_a_pass(
     assert after.ratio.rms >= before.ratio.rms
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(dtype=DTYPES, errors=ROUNDINGS, seed=st.integers(0, 100))
 def test_the_order_of_the_elements_does_not_matter(dtype: Any, errors: list[float], seed: int) -> None:
     precise = numbers(24)
@@ -387,7 +387,7 @@ def test_the_order_of_the_elements_does_not_matter(dtype: Any, errors: list[floa
     assert one.ratio.rms == pytest.approx(other.ratio.rms)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(dtype=st.sampled_from([torch.float32, torch.bfloat16]), errors=ROUNDINGS, power=st.integers(-40, 40))
 def test_powers_of_two_change_nothing(dtype: Any, errors: list[float], power: int) -> None:
     precise = numbers(24)
