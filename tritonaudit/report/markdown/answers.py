@@ -13,7 +13,16 @@ from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.finding import Status
 from tritonaudit.report.checklists import Checklist, Convention, Done, Entry, Item, Value
 from tritonaudit.report.markdown.coverage import Coverage, covered
-from tritonaudit.report.markdown.evidence import ASKED, Evidence, applies, codes_of, outcome_of, place, why_not_tried
+from tritonaudit.report.markdown.evidence import (
+    ASKED,
+    Evidence,
+    applies,
+    codes_of,
+    outcome_of,
+    place,
+    shown_check,
+    why_unknown,
+)
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.suites.gather import SubjectRun
 
@@ -93,7 +102,7 @@ def _seen(item: Item, evidence: Evidence) -> Iterator[str]:
         for run in evidence.runs if check not in told else ():
             outcome = outcome_of(run, check)
             if outcome is not None and outcome.status in _SEEN:
-                yield f"{prose(check)} in {code(evidence.label(run))}: {prose(outcome.reason)}"
+                yield f"{prose(shown_check(check))} in {code(evidence.label(run))}: {prose(outcome.reason)}"
 
 
 def _missing(item: Item, evidence: Evidence) -> Iterator[str]:
@@ -114,26 +123,27 @@ def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> str:
     applying = [check for check in checks if applies(check, run)]
     if not applying:
         return "none of its dtypes can hold such numbers"
-    return ", ".join(filter(None, (_why_unknown(run, check) for check in applying)))
+    by_reason: dict[str, list[str]] = {}
+    for check in applying:
+        by_reason.setdefault(why_unknown(check, run), []).append(check)
+    return "; ".join(f"{_named(missed, applying)}{prose(why)}" for why, missed in by_reason.items() if why)
 
 
-def _why_unknown(run: SubjectRun, check: str) -> str:
-    outcome = outcome_of(run, check)
-    if outcome is None:
-        return f"{prose(check)} {why_not_tried(check, run)}"
-    if outcome.status in (Status.NOT_RUN, Status.INCONCLUSIVE):
-        return f"{prose(check)} is {outcome.status.value}: {prose(outcome.reason)}"
-    return ""
+def _named(checks: Sequence[str], of: Sequence[str]) -> str:
+    """The checks that something is told of; empty where it is told of all."""
+    return "" if len(checks) == len(of) else f"{prose(listed(map(shown_check, checks)))}: "
 
 
 def _silent(item: Item, evidence: Evidence) -> Iterator[str]:
     """What was done and found nothing."""
     if codes := [code for code in item.rules if not evidence.why_rule_did_not_run(code)]:
         yield f"no finding of {listed(codes)}"
+    by_shares: dict[str, list[str]] = {}
     for check in item.checks:
-        named = f"{prose(check)}: " if len(item.checks) > 1 else ""
-        if shares := list(_shares(check, evidence)):
-            yield f"{named}{'not seen' if item.flag else 'nothing wrong'} in {listed(shares)}"
+        by_shares.setdefault(among(_shares(check, evidence)), []).append(check)
+    for shares, checks in by_shares.items():
+        if shares:
+            yield f"{_named(checks, item.checks)}{'not seen' if item.flag else 'nothing wrong'} in {shares}"
 
 
 def _shares(check: str, evidence: Evidence) -> Iterator[str]:

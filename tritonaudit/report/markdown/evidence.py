@@ -150,10 +150,20 @@ def applies(check: str, run: SubjectRun) -> bool:
 _HARDSHIPS = {stability(hardship.name): hardship for hardship in HARDSHIPS}
 
 
-def why_not_tried(check: str, run: SubjectRun) -> str:
-    """Why a check that applies to a subject is none of those that were made."""
-    failed = any(_fails(run, symptom.value) for symptom in NUMERIC)
-    return "was not tried, since ordinary inputs fail" if check in _HARDSHIPS and failed else "was not tried"
+def why_unknown(check: str, run: SubjectRun) -> str:
+    """Why a check that applies to a subject came to no verdict; empty where it did."""
+    outcome = outcome_of(run, check)
+    if outcome is None:
+        failed = any(_fails(run, symptom.value) for symptom in NUMERIC)
+        return "not tried, since ordinary inputs fail" if check in _HARDSHIPS and failed else "not tried"
+    if outcome.status in (Status.NOT_RUN, Status.INCONCLUSIVE):
+        return f"{outcome.status.value}: {outcome.reason}"
+    return ""
+
+
+def shown_check(check: str) -> str:
+    """What a report calls a check: a hardship by its name alone."""
+    return _HARDSHIPS[check].name if check in _HARDSHIPS else check
 
 
 def _fails(run: SubjectRun, check: str) -> bool:

@@ -23,7 +23,8 @@ from tritonaudit.report.markdown.evidence import (
     launched_by,
     level,
     outcome_of,
-    why_not_tried,
+    shown_check,
+    why_unknown,
 )
 from tritonaudit.report.markdown.text import among, code, prose, row, table
 from tritonaudit.report.shortfall import shortfall_lines
@@ -173,27 +174,18 @@ def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) 
     needed: dict[str, list[tuple[str, str]]] = {}
     others: dict[str, list[tuple[str, str]]] = {}
     for run in runs:
-        for check in (*sorted(ASKED), *_unasked(run)):
-            if category_of(check) is category and applies(check, run) and (why := _why_missed(check, run)):
-                (needed if check in ASKED else others).setdefault(why, []).append((check, evidence.label(run)))
+        for check in (*sorted(ASKED), *(outcome.check for outcome in run.outcomes if outcome.check not in ASKED)):
+            outcome = outcome_of(run, check)
+            is_known = outcome is not None and outcome.status is not Status.NOT_RUN
+            if category_of(check) is category and applies(check, run) and not is_known:
+                missed = needed if check in ASKED else others
+                missed.setdefault(why_unknown(check, run), []).append((shown_check(check), evidence.label(run)))
     return _told(needed), _told(others)
 
 
-def _unasked(run: SubjectRun) -> list[str]:
-    return [outcome.check for outcome in run.outcomes if outcome.check not in ASKED]
-
-
-def _why_missed(check: str, run: SubjectRun) -> str:
-    """How it is to be told that the check did not run; empty where it did."""
-    outcome = outcome_of(run, check)
-    if outcome is None:
-        return why_not_tried(check, run)
-    return f"did not run: {outcome.reason}" if outcome.status is Status.NOT_RUN else ""
-
-
 def _told(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
-    """`wrong result and 4 others in `softmax` did not run: …`."""
+    """`wrong result and 4 others in `softmax`: not run: …`."""
     return [
-        f"{among((check for check, _ in alike), 2)} in {among(f'`{name}`' for _, name in alike)} {why}"
+        f"{among((check for check, _ in alike), 2)} in {among(f'`{name}`' for _, name in alike)}: {why}"
         for why, alike in missed.items()
     ]
