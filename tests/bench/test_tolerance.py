@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from bench.tolerance.cases import PARTS, trials  # noqa: E402
-from bench.tolerance.policies import OURS, POLICIES  # noqa: E402
-from bench.tolerance.run import References, result_of  # noqa: E402
-from tritonaudit.finding import Status  # noqa: E402
+from bench.tolerance.cases import PARTS, trials
+from bench.tolerance.policies import OURS, POLICIES
+from bench.tolerance.run import References, result_of
+from tritonaudit.finding import Status
 
 
 @pytest.mark.parametrize("part", PARTS)
