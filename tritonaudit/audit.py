@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.engine import check
-from tritonaudit.finding import Audit, Outcome, Stage, Status
+from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
@@ -107,12 +107,35 @@ def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress:
     return ran.audit, (RanSection(ran),), ran.is_interrupted
 
 
+def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Of several that have one cause the first, with the others beside it."""
+    left = list(findings)
+    while left:
+        first = left.pop(0)
+        same = [other for other in left if _is_same(first, other)]
+        left = [other for other in left if other not in same]
+        yield replace(first, related=(*first.related, *map(_beside, same))) if same else first
+
+
+def _beside(other: Finding) -> Related:
+    return Related(other.path, other.span, f"{other.code} {other.name} tells the same: {other.message}")
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    """Whether two stages see one defect in the same lines."""
+    if one.cause is None or (one.cause, one.path, one.kernel) != (other.cause, other.path, other.kernel):
+        return False
+    is_apart = one.span.end_line < other.span.line or other.span.end_line < one.span.line
+    return one.stage is not other.stage and not is_apart
+
+
 def _united(audits: Sequence[Audit]) -> Audit:
-    """One audit of several of the same files; what two of them say of one place in the same words is said once."""
+    """One audit of several of the same files; a defect that two of them see is told once."""
     findings = {(f.code, f.path, f.span, f.message): f for audit in audits for f in audit.findings}
+    told = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)
     problems = dict.fromkeys(problem for audit in audits for problem in audit.problems)
     return Audit(
-        findings=tuple(sorted(findings.values(), key=lambda finding: finding.sort_key)),
+        findings=tuple(sorted(_told_once(told), key=lambda finding: finding.sort_key)),
         problems=tuple(problems),
         outcomes=tuple(outcome for audit in audits for outcome in audit.outcomes),
         texts={path: text for audit in audits for path, text in audit.texts.items()},

@@ -72,6 +72,16 @@ class Stage(Enum):
     MEASURE = "5"
 
 
+class Cause(str, Enum):
+    """A defect that several stages see, each in its own way: it is one finding, with the surest evidence."""
+
+    OUT_OF_BOUNDS = "out-of-bounds"
+    DOES_NOT_COMPILE = "does-not-compile"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 class Status(Enum):
     """What a check came to. Not run is never a pass."""
 
@@ -159,6 +169,11 @@ class Finding:
     @property
     def identity(self) -> tuple[str, str, str, int]:
         return (self.cause or self.code, self.kernel or "", self.expression, self.ordinal)
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that finds it; the tool's own belong to the source stage."""
+        return next((stage for stage in Stage if self.code[3] in stage.value), Stage.SOURCE)
 
     @property
     def fingerprint(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
-from tritonaudit.suites.facts import RunKernel, Symptom
+from tritonaudit.suites.facts import NOT_COMPILED, RunKernel, Symptom
 
 _DOUBTFUL = (Severity.WARNING, Confidence.MEDIUM)
 """Empty tensors alone: few callers have them."""
@@ -27,4 +28,5 @@ class CrashOrHang(Rule):
         for seen in run.of(*self.symptoms):
             does = "does not end" if seen.symptom is Symptom.HANG else "fails"
             message = f"`{run.name}` {does} {sentences.cases(run, seen)}: {seen.text}"
-            yield sentences.hit(seen, message, _REMEDIES[seen.symptom], _DOUBTFUL)
+            hit = sentences.hit(seen, message, _REMEDIES[seen.symptom], _DOUBTFUL)
+            yield replace(hit, cause=Cause.DOES_NOT_COMPILE) if seen.text.startswith(NOT_COMPILED) else hit

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tritonaudit.compile import phrases
 from tritonaudit.compile.explanations import Explanation, explain
 from tritonaudit.compile.facts import CompiledKernel, CompileError, Variant
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 
 _LONGEST = 300
@@ -42,6 +42,7 @@ class DoesNotCompile(Rule):
             remedy=explanation.remedy if explanation else None,
             severity=_severity(kernel, failed, explanation),
             confidence=_confidence(failed, explanation),
+            cause=Cause.DOES_NOT_COMPILE,
         )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
@@ -22,4 +23,4 @@ class OutOfBounds(Rule):
         for seen in run.of(*self.symptoms):
             if not run.is_explained_there(seen, Symptom.OVERFLOW):
                 message = f"`{run.name}` goes out of bounds {sentences.cases(run, seen)}: {seen.text}"
-                yield sentences.hit(seen, message, _REMEDY)
+                yield replace(sentences.hit(seen, message, _REMEDY), cause=Cause.OUT_OF_BOUNDS)

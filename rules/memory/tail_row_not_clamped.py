@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.tails import unclamped_tails
 from tritonaudit.rule import Hit, Rule
@@ -23,5 +23,6 @@ class TailRowNotClamped(Rule):
                 f"this {tail.access.what} is at `{tile.last}`, the last row of its tile, which does not exist "
                 f"where the tile is cut off at `{tile.bound}`",
                 remedy="clamp the row: `min(start + BLOCK, n) - 1`",
+                cause=Cause.OUT_OF_BOUNDS,
                 related=((tail.bounded_by.node, "this access masks the rows of the same tile"),),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Cause, Confidence, Severity, Span
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.rule import Hit, Rule
@@ -40,5 +40,6 @@ class UnmaskedAccess(Rule):
             remedy="give it `boundary_check`" if access.pointer.block is not None else _REMEDY,
             severity=Severity.ERROR if lane.confidence is not Confidence.LOW else Severity.WARNING,
             confidence=lane.confidence,
+            cause=Cause.OUT_OF_BOUNDS,
             related=tuple(related),
         )

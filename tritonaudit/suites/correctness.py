@@ -16,7 +16,7 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Result, call_subject, is_same
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.tolerance import Judgement, judge
@@ -125,7 +125,7 @@ def sorted_(symptoms: frozenset[Symptom]) -> Sequence[Symptom]:
 
 def _crash(error: BaseException) -> str:
     if isinstance(error, NoProgram):
-        return f"the kernel does not compile: {error}"
+        return f"{NOT_COMPILED}: {error}"
     return f"calling it {described(error)}"
 
 

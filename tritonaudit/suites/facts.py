@@ -39,6 +39,10 @@ class Symptom(Enum):
     WEAK_REFERENCE = "reference too weak"
 
 
+NOT_COMPILED = "the kernel does not compile"
+"""What a crash's text begins with where the compiler rejects the kernel."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """A symptom at a place of the kernel, over all cases that show it.
