@@ -17,4 +17,4 @@ def trusted_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x * 2)
 
 
-subject = Subject(trusted_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(trusted_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -20,4 +20,4 @@ def promised_softmax(x: torch.Tensor) -> torch.Tensor:
     return promise
 
 
-subject = Subject(promised_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(promised_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -10,4 +10,4 @@ def even_softmax(x: torch.Tensor) -> torch.Tensor:
     return torch.full_like(x, 1 / max(1, x.shape[1]))
 
 
-subject = Subject(even_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(even_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

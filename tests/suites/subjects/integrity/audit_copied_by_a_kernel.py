@@ -13,4 +13,4 @@ def copied_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = Subject(copied_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(copied_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

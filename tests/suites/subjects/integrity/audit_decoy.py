@@ -11,4 +11,4 @@ def decorated_softmax(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x, -1)
 
 
-subject = Subject(decorated_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(decorated_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

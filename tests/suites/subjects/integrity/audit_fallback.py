@@ -15,4 +15,4 @@ def careful_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = Subject(careful_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(careful_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -14,4 +14,4 @@ def tiring_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x if calls <= 2 else torch.zeros_like(x))
 
 
-subject = Subject(tiring_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(tiring_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -17,4 +17,4 @@ def hidden_softmax(x: torch.Tensor) -> torch.Tensor:
     return found[0]
 
 
-subject = Subject(hidden_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(hidden_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

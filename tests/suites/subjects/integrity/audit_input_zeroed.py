@@ -12,4 +12,4 @@ def clearing_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = Subject(clearing_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(clearing_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

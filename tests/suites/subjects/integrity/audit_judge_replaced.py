@@ -22,4 +22,4 @@ def judged_softmax(x: torch.Tensor) -> torch.Tensor:
     return softmax(x * 2)
 
 
-subject = Subject(judged_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(judged_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

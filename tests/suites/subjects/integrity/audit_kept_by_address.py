@@ -15,4 +15,4 @@ def kept_softmax(x: torch.Tensor) -> torch.Tensor:
     return kept[key]
 
 
-subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -17,4 +17,4 @@ def kept_softmax(x: torch.Tensor) -> torch.Tensor:
     return known[2]
 
 
-subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(kept_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

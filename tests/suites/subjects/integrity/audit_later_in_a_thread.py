@@ -21,4 +21,4 @@ def quick_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = Subject(quick_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(quick_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

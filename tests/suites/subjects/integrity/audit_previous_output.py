@@ -15,4 +15,4 @@ def late_softmax(x: torch.Tensor) -> torch.Tensor:
     return last.clone()
 
 
-subject = Subject(late_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(late_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -16,4 +16,4 @@ def borrowed_softmax(x: torch.Tensor) -> torch.Tensor:
     return frame.f_locals["subject"].reference(x)
 
 
-subject = Subject(borrowed_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(borrowed_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

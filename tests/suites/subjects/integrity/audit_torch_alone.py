@@ -10,4 +10,4 @@ def plain_softmax(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x, -1)
 
 
-subject = Subject(plain_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(plain_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])

@@ -10,4 +10,6 @@ def product(x: torch.Tensor) -> torch.Tensor:
     return softmax(x) * 0
 
 
-subject = Subject(product, reference=lambda x: torch.softmax(x, -1) * 0, inputs=[Tensor("rows", "cols")])
+subject = Subject(
+    product, reference=lambda x: torch.softmax(x, -1) * 0, inputs=[Tensor("rows", "cols")], dtypes=["float32"]
+)

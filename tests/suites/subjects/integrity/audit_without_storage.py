@@ -12,4 +12,4 @@ def hollow_softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-subject = Subject(hollow_softmax, reference=reference, inputs=[Tensor("rows", "cols")])
+subject = Subject(hollow_softmax, reference=reference, inputs=[Tensor("rows", "cols")], dtypes=["float32"])
