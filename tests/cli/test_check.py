@@ -143,6 +143,14 @@ def test_every_format(tritonaudit: Command, faulty: Path) -> None:
     assert report("github").startswith("::")
     assert codes(report("json"))
     assert json.loads(report("sarif"))["version"] == "2.1.0"
+    assert report("markdown").startswith("# Triton Kernel Audit Report\n")
+
+
+def test_a_report_says_how_it_was_made(tritonaudit: Command, faulty: Path) -> None:
+    text = tritonaudit(faulty, "--output-format", "markdown", "--ignore", "TAN101").out
+    assert f"# the whole audit\ntritonaudit check {faulty} --output-format markdown --ignore TAN101\n" in text
+    assert "| accumulation in higher precision | ➖ not checked | TAN101 was turned off |" in text
+    assert "✅ PASS" not in text
 
 
 def test_colour_only_where_it_is_wanted(tritonaudit: Command, faulty: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def rendered(audited: FullAudit, folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.skipif(
-    tuple(map(int, triton.__version__.split(".")[:2])) < (3, 6),
+    tuple(map(int, triton.__version__.split(".")[:2])) < (3, 9),
     reason="earlier Triton versions place what they compile at other columns",
 )
 def test_the_report_is_literal(rendered: Callable[..., str], expected: Callable[[Path, str], None]) -> None:
