@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from tritonaudit.subject.dimension import names_in, size_of
 from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites import axes as axes_of_cases
 from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
@@ -71,8 +72,18 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     from tritonaudit.suites.calling import How, call_subject
 
     called = call_subject(device, subject, case, How(has_memory=False))
-    sightings = tuple(one for one in memory.sightings(called) if one.symptom in SYMPTOMS)
+    sightings = tuple(_told_once([one for one in memory.sightings(called) if one.symptom in SYMPTOMS]))
     if called.error is not None and not sightings:
         reason = f"on tensors without memory: {type(called.error).__name__}: {called.error}"
         return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, reason),))
     return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
+
+
+def _told_once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
+    """Without the accesses that go wrong since an integer overflowed, which few callers have tensors enough for."""
+    overflowed = {one.place for one in sightings if one.symptom is Symptom.OVERFLOW}
+    for one in sightings:
+        if one.symptom is Symptom.OVERFLOW:
+            yield replace(one, is_certain=False)
+        elif one.place not in overflowed:
+            yield one
