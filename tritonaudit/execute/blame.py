@@ -75,7 +75,7 @@ def text_of(error: BaseException) -> str:
     """An exception's text on one line, in part where it is long."""
     try:
         text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
-    except Exception as failure:
+    except BaseException as failure:  # the text is the user's code
         return f"its text raises {type(failure).__name__}"
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} … {text[-_HALF:]}"
 

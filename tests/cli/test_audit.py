@@ -1,0 +1,200 @@
+"""`tritonaudit audit` as a process: killed and resumed, interrupted, and what it writes on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.hostile.subjects import KERNELS
+from tests.checkout import ROOT
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+SPEC = """\
+import os
+
+from kernels import launched, {kernel}
+
+from tritonaudit import Subject, Tensor
+
+
+def double(x):
+    with open(os.environ["CALLS"], "a") as file:
+        file.write("called\\n")
+    return launched({kernel}, x)
+
+
+{name} = Subject(
+    double, reference=lambda x: 2 * x, inputs=[Tensor("n")], sizes={{"n": [64, 7]}}, dtypes=["float32"], name="{name}"
+)
+"""
+OPTIONS = ("--only", "correctness,memory", "--device", "cpu", "--budget", "200", "--jobs", "1")
+ONE_TRIAL = 30
+"""Calls that a trial makes at most."""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A right subject and a wrong one, whose calls are counted."""
+    folder = tmp_path_factory.mktemp("audited") / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    (folder / "kernels.py").write_text(KERNELS)
+    for name, kernel in (("right", "double_kernel"), ("wrong", "wrong_kernel")):
+        (folder / f"audit_{name}.py").write_text(SPEC.format(name=name, kernel=kernel))
+    return folder
+
+
+def environment(project: Path, cache: str) -> dict[str, str]:
+    paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    variables = {
+        "PYTHONPATH": paths,
+        "CALLS": str(project.parent / "calls"),
+        "TRITONAUDIT_CACHE": str(project.parent / cache),
+    }
+    return {**os.environ, **variables}
+
+
+def started(project: Path, *options: str, cache: str = "cache", **streams: Any) -> subprocess.Popen[str]:
+    """The audit of the project, as JSON, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tritonaudit", "audit", *OPTIONS, "--output-format", "json", *options, "."],
+        cwd=project,
+        env=environment(project, cache),
+        text=True,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
+    )
+
+
+def audited(project: Path, *options: str, cache: str = "cache") -> tuple[dict[str, Any], str, int]:
+    """The report, what was written to stderr, and how many calls were made."""
+    before = calls(project)
+    out, err = started(project, *options, cache=cache).communicate(timeout=170)
+    return json.loads(out), err, calls(project) - before
+
+
+def calls(project: Path) -> int:
+    log = project.parent / "calls"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come"
+        time.sleep(0.02)
+
+
+def told(report: dict[str, Any]) -> list[Any]:
+    """All that the report says of findings and checks."""
+    return [report["findings"], [(one["subject"], one["cases"], one["checks"]) for one in report["ran"]["subjects"]]]
+
+
+def workers_of(parent: int) -> list[int]:
+    """The processes that this one started, and theirs (Linux)."""
+    from tritonaudit.execute.processes import descendants
+
+    return descendants(parent)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def whole(project: Path) -> tuple[dict[str, Any], str, int]:
+    """The audit that nothing disturbs."""
+    return audited(project, cache="other cache")
+
+
+def test_a_killed_audit_is_resumed(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:
+    report, _, number = whole
+    before = calls(project)
+    killed = started(project)
+    wait_until(lambda: calls(project) - before > number // 2)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    made = calls(project) - before
+    assert made < number, "it was killed too late"
+    resumed, err, rest = audited(project, "--resume")
+    assert told(resumed) == told(report)
+    assert number <= made + rest <= number + ONE_TRIAL
+    assert "wrong" in err
+
+    again, _, more = audited(project, "--resume")
+    assert (told(again), more) == (told(report), 0)
+
+    helper = project / "kernels.py"
+    helper.write_text(KERNELS.replace("+ 1, mask", "* 2, mask"))
+    mended, _, made = audited(project, "--resume")
+    helper.write_text(KERNELS)
+    assert made > number // 2
+    assert told(mended) != told(report)
+
+
+def test_an_audit_that_is_not_resumed_begins_anew(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:
+    report, _, number = whole
+    anew, _, made = audited(project, cache="other cache")
+    assert (told(anew), made) == (told(report), number)
+
+
+def test_ctrl_c_leaves_a_report_of_what_was_done(project: Path) -> None:
+    earlier = calls(project)
+    process = started(project, cache="third cache")
+    wait_until(lambda: calls(project) > earlier)
+    workers = workers_of(process.pid)
+    assert workers
+    begun = calls(project)
+    wait_until(lambda: calls(project) > begun + ONE_TRIAL)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    report = json.loads(out)
+    right, wrong = report["ran"]["subjects"]
+    assert right["cases"] > 0
+    for subject in (right, wrong):
+        (rest,) = [check for check in subject["checks"] if check["check"] == "the rest"]
+        assert (rest["status"], rest["reason"]) == ("not run", "interrupted")
+    wait_until(lambda: not any(map(is_alive, workers)), 20)
+
+
+def test_there_is_a_line_on_stderr_for_each_subject(whole: tuple[dict[str, Any], str, int]) -> None:
+    _, err, _ = whole
+    right, wrong = sorted(err.splitlines())
+    assert right.startswith("audit_right.py: right: ")
+    assert right.endswith(" s: pass")
+    assert wrong.startswith("audit_wrong.py: wrong: ")
+    assert wrong.endswith(" s: fail")
+
+
+def test_a_terminal_shows_progress_and_keeps_nothing_of_it(project: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = started(project, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 1 << 16)
+        except OSError:  # nobody has the terminal any more
+            break
+    out, _ = process.communicate(timeout=30)
+    os.close(ours)
+    assert json.loads(out)["ran"]["subjects"]
+    assert b"trying subjects" in shown
+    assert b"n=64 float32" in shown
+    assert shown.rstrip().endswith(b"\x1b[2K"), "the display is erased in the end"
