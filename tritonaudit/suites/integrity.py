@@ -9,6 +9,7 @@ call, so that none of its results lies about in memory. Imports torch: for worke
 from __future__ import annotations
 
 import _thread
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -252,10 +253,16 @@ def _new_threads(before: set[threading.Thread], number: int) -> Iterator[str]:
     if _thread._count() <= number:
         return
     time.sleep(_GRACE)
-    new = [thread.name for thread in threading.enumerate() if thread not in before]
+    new = [_named(thread) for thread in threading.enumerate() if thread not in before]
     yield from new
     if not new and _thread._count() > number:
-        yield "without a name"
+        yield "one without a name"
+
+
+def _named(thread: threading.Thread) -> str:
+    """Its name, or what it runs where it was given none."""
+    usual = re.fullmatch(r"Thread-\d+(?: \((.*)\))?", thread.name)
+    return f"`{thread.name if usual is None else usual[1] or 'run'}`"
 
 
 def _shares(provenance: Provenance, results: Sequence[tuple[str, torch.Tensor]]) -> Iterator[_Share]:
@@ -503,8 +510,8 @@ def _beside(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
     started = [one for one in calls if one.threads]
     if started:
         names = started[0].threads
-        those = f"the thread {names[0]}" if len(names) == 1 else f"{len(names)} threads ({', '.join(names)})"
-        yield Symptom.THREAD, f"after the call there is {those} that it has started", len(started) > 1
+        text = f"threads that it has started still run when it returns: {', '.join(names)}"
+        yield Symptom.THREAD, text, len(started) > 1
 
 
 def _unchanging(subject: Subject, arguments: Arguments) -> Iterator[tuple[str, torch.Tensor]]:
