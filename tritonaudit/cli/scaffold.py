@@ -78,21 +78,30 @@ def _files(rule: type[Rule]) -> dict[str, str]:
 
 _CHECKS = {
     Stage.SOURCE: (
-        "from tritonaudit.finding import Confidence, Severity\nfrom tritonaudit.flow.facts import KernelFlow",
+        """\
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.rule import Hit, Rule""",
         '''\
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         """The places in one kernel where it is wrong; a rule that cannot tell stays silent."""
         yield from ()  # yield Hit(node, "what is wrong, naming the operand", remedy="what to write instead")''',
     ),
     Stage.COMPILE: (
-        "from tritonaudit.compile.facts import CompiledKernel\nfrom tritonaudit.finding import Confidence, Severity",
+        """\
+from tritonaudit.compile.facts import CompiledKernel
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.rule import Hit, Rule""",
         '''\
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
         """What is wrong with one kernel, in words of the variants that it compiles to, `kernel.compiled`."""
         yield from ()  # yield Hit(kernel.span, "what is wrong, in which variants", remedy="what to write instead")''',
     ),
     Stage.RUN: (
-        "from tritonaudit.finding import Confidence, Severity\nfrom tritonaudit.suites.facts import RunKernel",
+        """\
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.suites.facts import RunKernel""",
         '''\
     def check(self, run: RunKernel) -> Iterator[Hit]:
         """What is wrong with one kernel, in words of what running a subject showed of it, `run.of(Symptom.…)`."""
@@ -109,7 +118,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 {imports}
-from tritonaudit.rule import Hit, Rule
 
 
 class {rule.__name__}(Rule):
