@@ -25,7 +25,8 @@ from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use
 if TYPE_CHECKING:
     from tritonaudit.flow.analysis import Types
 
-_SOURCE = "source"
+SOURCE = "source"
+"""What is asked of a function by reading it."""
 _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
 _MAX_EXPRESSION = 400
 
@@ -279,7 +280,7 @@ def _text_at(lines: Sequence[str], span: Span) -> str:
 
 def _not_run(shown: str, function: JitFunction, reason: str) -> Outcome:
     where = f"{shown}:{function.first_line}"
-    return Outcome(_SOURCE, where, Status.NOT_RUN, reason=f"`{function.qualname}` is {reason}")
+    return Outcome(SOURCE, where, Status.NOT_RUN, reason=f"`{function.qualname}` is {reason}")
 
 
 def _suppressed(findings: list[Finding], suppressions: Suppressions) -> tuple[list[Finding], frozenset[Use]]:
@@ -308,7 +309,7 @@ def _numbered(findings: list[Finding]) -> Iterator[Finding]:
 
 def _embedded(shown: str, module: Module) -> Iterator[Outcome]:
     for line in module.embedded:
-        yield Outcome(_SOURCE, f"{shown}:{line}", Status.NOT_RUN, reason="a kernel in a string is not analysed")
+        yield Outcome(SOURCE, f"{shown}:{line}", Status.NOT_RUN, reason="a kernel in a string is not analysed")
 
 
 _TEMPLATE_KERNEL = re.compile(rb"triton[\s\S]*\.jit|\.jit[\s\S]*triton|\btl\.load\b")
@@ -323,7 +324,7 @@ def _template(path: Path) -> _Result:
         return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
     if b"tl." not in data or _TEMPLATE_KERNEL.search(data) is None:
         return _Result()
-    return _Result(outcomes=(Outcome(_SOURCE, shown, Status.NOT_RUN, reason="kernels in a template are not analysed"),))
+    return _Result(outcomes=(Outcome(SOURCE, shown, Status.NOT_RUN, reason="kernels in a template are not analysed"),))
 
 
 # -- many files --------------------------------------------------------------------------------------------------

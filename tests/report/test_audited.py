@@ -17,16 +17,16 @@ import pytest
 pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
 
-from tests.checkout import ROOT
-from tritonaudit.audit import AuditRequest, FullAudit, audit_paths
-from tritonaudit.config import Config
-from tritonaudit.finding import Stage
-from tritonaudit.report import render
-from tritonaudit.report.about import About
+from tests.checkout import ROOT  # noqa: E402
+from tritonaudit.audit import AuditRequest, FullAudit, audit_paths  # noqa: E402
+from tritonaudit.config import Config  # noqa: E402
+from tritonaudit.finding import Stage  # noqa: E402
+from tritonaudit.report import render  # noqa: E402
+from tritonaudit.report.about import About  # noqa: E402
 
 EXPECTED = Path(__file__).parent / "expected"
 SCHEMAS = ROOT / "tritonaudit" / "report"
-KERNELS = ROOT / "fixtures" / "subjects" / "softmax_tail" / "softmax.py"
+KERNELS = ROOT / "examples" / "audited" / "softmax.py"
 SPEC = """
 import softmax as kernels
 import torch

@@ -7,10 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.compiled import kernel, variant
 from tests.ran import FAR, FILE, PASSING, run, section, trial
-from tritonaudit.finding import Audit, Finding, Severity, Stage, Status, Witness
+from tritonaudit.compile.audit import CompileAudit
+from tritonaudit.finding import Audit, Finding, Outcome, Severity, Stage, Status, Witness
 from tritonaudit.report import render
 from tritonaudit.report.about import About, today
+from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.markdown.text import code, fenced, prose, row
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
@@ -18,7 +21,7 @@ from tritonaudit.subject.model import Layout
 from tritonaudit.suites.facts import Symptom
 
 MakeFinding = Callable[..., Finding]
-CLEAN = Audit()
+CLEAN = Audit(files=1, kernels=1)
 EVERY = frozenset((Stage.SOURCE, Stage.COMPILE, Stage.RUN))
 CATEGORIES = ["Correctness", "Performance", "Memory patterns", "Numerical stability", "Best practices"]
 HEADINGS = [
@@ -211,6 +214,24 @@ def test_a_rule_that_did_not_run_answers_nothing() -> None:
     assert cells(off, "accumulation in higher precision") == ["➖ not checked", "TAN101 was turned off"]
 
 
+def test_a_rule_that_saw_no_kernel_answers_nothing() -> None:
+    text = report(section(run("op")), audit=Audit(files=1))
+    assert cells(text, "powers of 2") == ["➖ not checked", "TAC102 did not see all: no kernel was found"]
+    skipped = Audit(kernels=1, outcomes=(Outcome("source", "kernels.py:7", Status.NOT_RUN, reason="too deep"),))
+    text = report(section(run("op")), audit=skipped)
+    assert cells(text, "powers of 2")[1] == "TAC102 did not see all: `kernels.py:7` was not analysed"
+
+
+def test_what_was_not_compiled_answers_nothing() -> None:
+    item = "coalescing: no stride between lanes"
+    assert cells(report(section(run("op"))), item)[1] == "TAM301 did not see all: no kernel was compiled"
+    seen = kernel(variant(), path=FILE, name="kernel")
+    compiled = CompiledSection(CompileAudit(Audit(), (seen,), ("sm_90",), "3.9.0"))
+    assert cells(report(section(run("op")), compiled), item) == ["✅ yes", "no finding of TAM301"]
+    other = CompiledSection(CompileAudit(Audit(), (kernel(variant(), path=FILE, name="other"),), ("sm_90",), "3.9.0"))
+    assert cells(report(section(run("op")), other), item)[1] == "TAM301 did not see all: `kernel` not compiled"
+
+
 def test_a_check_that_did_not_run_answers_nothing() -> None:
     text = report(section(run("op", checks={"stability: ties": Status.NOT_RUN})))
     assert cells(text, "holds on ties") == ["➖ not checked", "not run: why"]
@@ -256,6 +277,7 @@ def test_values_are_covered_by_the_cases_that_were_tried() -> None:
     assert cells(text, "the dtypes that the subject names") == ["✅ covered", "float32 and bfloat16"]
     assert "* fill 1e38: float16 cannot hold it\n" in text
     assert "Give `op` more time" in text
+    assert cells(text, "Correctness") == ["✅ PASS", "3 of 9 cases of `op` were not tried"]
 
 
 def test_a_case_in_which_nothing_was_checked_covers_nothing() -> None:

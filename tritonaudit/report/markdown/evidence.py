@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from tritonaudit.compile.audit import CompileAudit
-from tritonaudit.engine import shown_path
+from tritonaudit.engine import SOURCE, shown_path
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.checklists import CHECKLISTS, Done, Item, stability
 from tritonaudit.report.compiled import CompiledSection
+from tritonaudit.report.markdown.text import among
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
+from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
@@ -89,13 +92,34 @@ class Evidence:
         return [finding for finding in self.audit.findings if finding.code in wanted]
 
     def why_rule_did_not_run(self, code: str) -> str:
-        """Empty where it did."""
+        """Why the rule did not run, or not on every kernel; empty where it did."""
         if code not in {rule.code for rule in all_rules()}:
             return f"{code} is not installed"
         if self.about.rules is not None and code not in self.about.rules:
             return f"{code} was turned off"
         stage = stage_of(code)
-        return "" if stage in self.about.stages else f"{code} did not run: {_COMMANDS[stage]}"
+        if stage not in self.about.stages:
+            return f"{code} did not run: {_COMMANDS[stage]}"
+        unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, "")
+        return f"{code} did not see all: {unseen}" if unseen else ""
+
+    @cached_property
+    def _unread(self) -> str:
+        """Which kernels the source stage did not read; empty where it read all."""
+        skipped = [one.subject for one in not_analysed(self.audit) if one.check == SOURCE]
+        if skipped:
+            return f"`{skipped[0]}` was not analysed" if len(skipped) == 1 else f"{len(skipped)} were not analysed"
+        return "" if self.audit.kernels else "no kernel was found"
+
+    @cached_property
+    def _uncompiled(self) -> str:
+        """Which kernels the compile stage did not compile; empty where it compiled all."""
+        kernels = self.compiled.kernels if self.compiled is not None else ()
+        compiled = {KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in kernels if kernel.compiled}
+        if not compiled:
+            return "no kernel was compiled"
+        missing = [f"`{kernel.name}`" for kernel in self.kernels if kernel not in compiled]
+        return f"{among(missing)} not compiled" if missing else ""
 
     @property
     def why_nothing_ran(self) -> str:
@@ -115,6 +139,15 @@ def evidence(audit: Audit, sections: Sequence[Section], about: About) -> Evidenc
 def launched_by(run: SubjectRun) -> list[KernelName]:
     """The kernels that a subject launches."""
     return [KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in run.launched]
+
+
+_CASES = re.compile(r"\d+ of \d+ cases\b")
+
+
+def cases_left_out(run: SubjectRun) -> str:
+    """`73 of 104 cases`, as the audit of the subject says of what it left out; empty where it tried all."""
+    found = (_CASES.match(what) for what, _ in run.left_out)
+    return next((cases[0] for cases in found if cases), "")
 
 
 def outcome_of(run: SubjectRun, check: str) -> Outcome | None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tritonaudit.finding import Finding, Stage
-from tritonaudit.report.markdown.evidence import Evidence, by_impact, level, place
+from tritonaudit.report.markdown.evidence import Evidence, by_impact, cases_left_out, level, place
 from tritonaudit.report.markdown.text import among, code, prose
-
-_CASES = re.compile(r"\d+ of \d+ cases\b")
 
 
 def recommendations(evidence: Evidence) -> Iterator[str]:
@@ -41,7 +38,7 @@ def _check(evidence: Evidence) -> Iterator[str]:
     cut_short = [
         evidence.label(run)
         for run in evidence.runs
-        if any(_CASES.match(what) and "time" in why for what, why in run.left_out)
+        if cases_left_out(run) and any("time" in why for _, why in run.left_out)
     ]
     if cut_short:
         yield f"Give {among(map(code, cut_short))} more time, by `--budget`: not every case was tried."

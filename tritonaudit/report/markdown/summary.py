@@ -19,6 +19,7 @@ from tritonaudit.report.markdown.evidence import (
     Evidence,
     KernelName,
     applies,
+    cases_left_out,
     category_of,
     launched_by,
     level,
@@ -87,7 +88,8 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
     gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
     _, beside = _missed(category, evidence.runs, evidence)
-    issues = [_counts(findings), *doubts, *gaps, *beside]
+    untried = _untried(evidence) if category is Category.CORRECTNESS else []
+    issues = [_counts(findings), *doubts, *gaps, *beside, *untried]
     return Standing(_verdict(findings, doubts, gaps), "; ".join(filter(None, issues)) or "none")
 
 
@@ -167,6 +169,12 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[str]:
         yield "no rule of it reads the source yet"
     elif reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
         yield among(reasons)
+
+
+def _untried(evidence: Evidence) -> list[str]:
+    """How many cases of each subject were left out."""
+    left_out = ((cases_left_out(run), evidence.label(run)) for run in evidence.runs)
+    return [f"{cases} of `{label}` were not tried" for cases, label in left_out if cases]
 
 
 def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[str], list[str]]:
