@@ -160,7 +160,7 @@ def test_the_worst_finding_decides(
 
 def test_a_failed_check_without_a_finding_is_a_warning() -> None:
     text = report(section(run("op", checks={"wrong result": Status.FAIL})))
-    assert cells(text, "Correctness") == ["⚠️ WARN", "wrong result seen, and its finding suppressed or turned off"]
+    assert cells(text, "Correctness") == ["⚠️ WARN", "seen, with no finding of it: wrong result"]
 
 
 def test_an_inconclusive_check_is_a_warning() -> None:

@@ -19,6 +19,7 @@ from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.rules import all_rules
+from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
@@ -165,6 +166,11 @@ def codes_of(check: str) -> frozenset[str]:
     return frozenset(
         rule.code for rule in all_rules() if check in {symptom.value for symptom in getattr(rule, "symptoms", ())}
     )
+
+
+def reported_by(check: str) -> frozenset[str]:
+    """The rules that report it, also where a check has a name of its own: a hardship is reported as unstable."""
+    return codes_of(Symptom.UNSTABLE.value) if check in _HARDSHIPS else codes_of(check)
 
 
 def category_of(check: str) -> Category:

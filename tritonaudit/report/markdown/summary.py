@@ -24,6 +24,7 @@ from tritonaudit.report.markdown.evidence import (
     launched_by,
     level,
     outcome_of,
+    reported_by,
     shown_check,
     why_unknown,
 )
@@ -84,7 +85,7 @@ def summary(evidence: Evidence) -> Iterator[str]:
 def standing_of(category: Category, evidence: Evidence) -> Standing:
     """What the category came to over all kernels."""
     findings = [finding for finding in evidence.audit.findings if finding.category is category]
-    failed = _unreported(category, evidence.runs, findings)
+    failed = _unreported(category, evidence.runs, evidence)
     gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
     _, beside = _missed(category, evidence.runs, evidence)
@@ -129,12 +130,16 @@ def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
     return [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
 
 
-def _unreported(category: Category, runs: Sequence[SubjectRun], findings: Sequence[Finding]) -> list[str]:
-    """Checks that failed where no finding of the category says so: it is suppressed, or its rule is off."""
-    if any(finding.code[3] in Stage.RUN.value for finding in findings):
-        return []
-    failed = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _FAILED]
-    return [f"{outcome.check} seen, and its finding suppressed or turned off" for outcome in failed]
+def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[str]:
+    """Checks that failed where no finding says so: it may be suppressed, or its rule off."""
+    told = {finding.code for finding in evidence.audit.findings}
+    failed = [
+        shown_check(outcome.check)
+        for run in runs
+        for outcome in _outcomes(category, run)
+        if outcome.status in _FAILED and not told & reported_by(outcome.check)
+    ]
+    return [f"seen, with no finding of it: {among(failed)}"] if failed else []
 
 
 def _inconclusive(category: Category, runs: Sequence[SubjectRun]) -> list[str]:
