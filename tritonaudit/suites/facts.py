@@ -33,8 +33,7 @@ class Symptom(Enum):
     STALE = "stale result"
     ALIASED = "aliased output"
     NO_TENSOR = "output is no plain tensor"
-    THREAD = "thread beside the call"
-    STREAM = "stream beside the current one"
+    THREAD = "thread or stream beside the call"
     PATCHED = "checking functions replaced"
     WEAK_REFERENCE = "reference too weak"
 

@@ -43,7 +43,6 @@ SYMPTOMS = (
     Symptom.ALIASED,
     Symptom.NO_TENSOR,
     Symptom.THREAD,
-    Symptom.STREAM,
     Symptom.PATCHED,
     Symptom.WEAK_REFERENCE,
 )
@@ -62,12 +61,12 @@ def integrity(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     harness.repair()
     patched = [_patched(subject, one.name, one.place) for one in harness.replaced()]
     first = calls[0]
-    if isinstance(first.error, NotSimulated) or not (first.error is None or first.fallback or first.strange):
-        assert first.error is not None
-        reason = str(first.error) if isinstance(first.error, NotSimulated) else f"calling it {described(first.error)}"
-        left = [symptom for symptom in SYMPTOMS if symptom is not Symptom.PATCHED]
-        checked = frozenset((Symptom.PATCHED,))
-        return CaseOutcome(case, checked, tuple(patched), tuple((symptom, reason) for symptom in left))
+    if isinstance(first.error, NotSimulated):
+        reason = str(first.error)
+        left = tuple((symptom, reason) for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
+        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched), left)
+    if first.error is not None and first.fallback is None and not first.strange:  # which the case's own call tells
+        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched))
     outcome = _judged(device, subject, case, calls)
     return replace(
         outcome,
@@ -298,26 +297,25 @@ def _strange(returned: Any, arguments: Arguments) -> Iterator[str]:
 
 def _judged(device: Device, subject: Subject, case: Case, calls: Sequence[_Call]) -> CaseOutcome:
     first = calls[0]
-    unchecked = {Symptom.STREAM: f"streams are not watched on the {device.name}"}
     if first.fallback is not None or first.strange:
         found = [*_fallback(calls), *_no_tensor(first)]
-        reason = "the first call gives no result to look at"
-        unchecked |= {symptom: reason for symptom in SYMPTOMS if symptom not in {one[0] for one in found}}
-    else:
-        answers, missing = _answers(subject, case, calls)
-        if missing:
-            unchecked[Symptom.WEAK_REFERENCE] = missing
-        weak = list(_weak(first, answers))
-        found = [
-            *_no_kernel(first),
-            *_torch_work(first, answers, is_weak=bool(weak)),
-            *_stale(calls, answers),
-            *_aliased(subject, calls),
-            *_beside(subject, calls),
-            *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
-        ]
-    checked = frozenset(symptom for symptom in SYMPTOMS if symptom not in unchecked)
-    return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked.items()))
+        checked = frozenset(symptom for symptom, _, _ in found)
+        return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
+    answers, missing = _answers(subject, case, calls)
+    weak = list(_weak(first, answers))
+    found = [
+        *_no_kernel(first),
+        *_torch_work(first, answers, is_weak=bool(weak)),
+        *_stale(calls, answers),
+        *_aliased(subject, calls),
+        *_beside(subject, calls),
+        *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
+    ]
+    unchecked = [(Symptom.THREAD, f"streams are not watched on the {device.name}")]
+    if missing:
+        unchecked.append((Symptom.WEAK_REFERENCE, missing))
+    checked = frozenset(symptom for symptom in SYMPTOMS if symptom is not Symptom.WEAK_REFERENCE or not missing)
+    return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
 def _answers(subject: Subject, case: Case, calls: Sequence[_Call]) -> tuple[dict[int, References], str]:
