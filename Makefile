@@ -8,21 +8,27 @@ PACKAGING := pyproject.toml setup.py
 .PHONY: audit test
 
 # Exit code 1 means findings, which the faulty examples have on purpose; any other is a failure.
-audit: $(VENV)/installed
+audit: $(VENV)/installed-audit
 	@echo '== tritonaudit examples/faulty: findings, exit code 1'
 	@$(BIN)/tritonaudit examples/faulty; code=$$?; \
 	if [ $$code -ne 1 ]; then echo "make audit: expected exit code 1, got $$code" >&2; exit 1; fi
 	@echo '== tritonaudit examples/clean: none, exit code 0'
 	@$(BIN)/tritonaudit examples/clean
+	@echo '== tritonaudit audit examples/audited: run without a GPU, one softmax is wrong, its repaired twin is right'
+	@mkdir -p build
+	@$(BIN)/tritonaudit audit examples/audited --device cpu --output-format markdown --output-file build/audit.md; \
+	code=$$?; if [ $$code -ne 1 ]; then echo "make audit: expected exit code 1, got $$code" >&2; exit 1; fi
+	@sed -n '/^## Summary/,/^## Performance/p' build/audit.md
+	@echo '== the whole report: build/audit.md'
 
 test: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/pytest
 
-$(VENV)/installed: $(PACKAGING) | $(BIN)/python
-	@echo '== installing tritonaudit into $(VENV)'
-	@$(PIP) --editable .
+$(VENV)/installed-audit: $(PACKAGING) | $(BIN)/python
+	@echo '== installing tritonaudit, torch and triton into $(VENV)'
+	@$(PIP) --editable '.[audit]' torch==2.13.0
 	@touch $@
 
 $(VENV)/installed-dev: $(PACKAGING) | $(BIN)/python
