@@ -16,10 +16,7 @@ class SecondStreamOrThread(Rule):
     code, name = "TAC415", "second-stream-or-thread"
     summary = "Something goes on beside the call: a thread, or a stream that nobody waits for."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
-    symptoms = (
-        Symptom.THREAD,
-        Symptom.STREAM,
-    )
+    symptoms = (Symptom.THREAD,)
 
     def check(self, run: RunKernel) -> Iterator[Hit]:
         for seen in run.of(*self.symptoms):

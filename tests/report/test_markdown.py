@@ -117,8 +117,8 @@ def test_a_check_that_was_never_tried_is_no_pass() -> None:
 
 
 def test_a_check_that_no_checklist_asks_for_is_told_of_a_pass() -> None:
-    text = report(section(run("op", checks={Symptom.STREAM.value: Status.NOT_RUN})))
-    assert cells(text, "Correctness") == ["✅ PASS", "stream beside the current one in `op`: not run: why"]
+    text = report(section(run("op", checks={Symptom.THREAD.value: Status.NOT_RUN})))
+    assert cells(text, "Correctness") == ["✅ PASS", "thread or stream beside the call in `op`: not run: why"]
 
 
 def test_another_subject_that_was_not_checked_keeps_a_category_from_passing() -> None:
