@@ -116,9 +116,9 @@ def test_a_command_is_understood(
     (tmp_path / "examples" / "faulty" / "softmax.py").touch()
     (tmp_path / "kernel.py").touch()
     monkeypatch.chdir(tmp_path)
-    if arguments[:1] == ["compile"]:
-        pytest.importorskip("torch", reason="compile needs torch")
-        pytest.importorskip("triton", reason="compile needs triton")
+    if arguments[:1] in (["audit"], ["compile"]):
+        pytest.importorskip("torch", reason="it needs torch")
+        pytest.importorskip("triton", reason="it needs triton")
     if "<" in arguments:
         monkeypatch.setattr("sys.stdin", (tmp_path / arguments[-1]).open(encoding="utf-8"))
         arguments = arguments[: arguments.index("<")]
@@ -128,7 +128,7 @@ def test_a_command_is_understood(
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
 def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", "--help"]) == run(["compile", "--help"]) == 0
+    assert run(["check", "--help"]) == run(["compile", "--help"]) == run(["audit", "--help"]) == 0
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
 
