@@ -311,7 +311,7 @@ def _judged(device: Device, subject: Subject, case: Case, calls: Sequence[_Call]
         *_beside(subject, calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
     ]
-    unchecked = [(Symptom.THREAD, f"streams are not watched on the {device.name}")]
+    unchecked = [(Symptom.THREAD, f"streams, which are not watched on the {device.name}")]
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     checked = frozenset(symptom for symptom in SYMPTOMS if symptom is not Symptom.WEAK_REFERENCE or not missing)

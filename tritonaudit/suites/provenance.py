@@ -217,8 +217,14 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def _put(self, tensor: torch.Tensor, origins: torch.Tensor) -> None:
         if not tensor.numel():
             return
-        bytes_ = _per_byte(tensor, self._of_storage(tensor))
-        bytes_.copy_(origins.unsqueeze(-1))
+        for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
+            if size > 1 and stride == 0:  # all of them are one element
+                tensor, origins = tensor.narrow(axis, 0, 1), origins.narrow(axis, 0, 1)
+        kept = self._of_storage(tensor)
+        try:
+            _per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
+        except RuntimeError:  # elements share memory in some other way
+            kept.fill_(int(origins.max()))
 
     def _elements(self, tensor: torch.Tensor) -> torch.Tensor:
         if not tensor.numel():
