@@ -16,7 +16,7 @@ from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.worker import tell
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, Stopped, Trial
@@ -177,7 +177,7 @@ class _Audit:
                 self._try("repeat", case, self._repeat)
             done = number + 1
             if number == _INTEGRITY_CASES:
-                for ordinary in plan.cases[:_INTEGRITY_CASES]:
+                for ordinary in [one for one in plan.cases if _is_ordinary(one)][:_INTEGRITY_CASES]:
                     self._try(_INTEGRITY, ordinary, self._integrity, is_minimised=False)
             if number == _CALLS_FIRST:
                 self._endure()
@@ -336,6 +336,12 @@ def _is_wrong_ordinarily(outcome: CaseOutcome) -> bool:
     return outcome.case.fill == Case().fill and any(
         sighting.is_certain and sighting.symptom in NUMERIC for sighting in outcome.sightings
     )
+
+
+def _is_ordinary(case: Case) -> bool:
+    """Whether the elements of its tensors differ from one another, and there are several."""
+    is_plain = case.layout is Layout.CONTIGUOUS and case.fill == "normal"
+    return is_plain and min(case.sizes.values(), default=2) > 1
 
 
 def _left_out(plan: Plan, done: int, reason: str) -> Iterator[tuple[str, str]]:
