@@ -12,6 +12,9 @@ from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 _REMEDY = "compare the kernel with its reference on the case of the witness"
 _REMEDY_OF_NAN = "let NaN through: `tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)`, as PyTorch does"
 
+_DOUBTFUL_OF_NAN = (Severity.WARNING, Confidence.MEDIUM)
+"""Whether NaN that is lost matters, who calls the kernel must say."""
+
 
 class WrongResult(Rule):
     code, name = "TAC401", "wrong-result"
@@ -24,7 +27,10 @@ class WrongResult(Rule):
             if run.is_at_boundary(seen.span) or run.has_known_cause(seen):
                 continue
             message = f"`{run.name}` gives a wrong result {sentences.cases(run, seen)}: {seen.text}"
-            yield sentences.hit(seen, message, _REMEDY_OF_NAN if _is_of_nan(seen) else _REMEDY)
+            if _is_of_nan(seen):
+                yield sentences.hit(seen, message, _REMEDY_OF_NAN, _DOUBTFUL_OF_NAN)
+            else:
+                yield sentences.hit(seen, message, _REMEDY)
 
 
 def _is_of_nan(seen: Seen) -> bool:

@@ -227,13 +227,15 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
 
 
 def _may_be_harmless(symptom: Symptom, case: Case, judgement: Judgement) -> bool:
-    """Whether inputs that are hard in one way explain it: near the largest number, or all alike.
+    """Whether inputs that are hard in one way explain it: near the largest number, NaN, or all alike.
 
     Roundings of equal numbers add up, where those of different ones cancel: a sum one by one then loses digits that a
     sum by pairs keeps.
     """
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
+    if case.fill == "nan" and judgement.nonfinite is not None:
+        return True
     are_alike = case.fill != Case().fill or case.layout is Layout.EXPANDED
     return are_alike and judgement.loose
 

@@ -75,12 +75,15 @@ class Shared(Enum):
     COLUMNS = 2
 
 
-_SHARED = (Shared.NOTHING, Shared.ROWS, Shared.COLUMNS, Shared.NOTHING)
+_SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """By how much each number is off: a draw of random numbers, and which of them are the same."""
+    """By how much each number is off: a draw of random numbers, and which of them are the same.
+
+    Draws come in pairs, the second the other way round: a tie that rounds up in one of them rounds down in the other.
+    """
 
     draw: int
     shared: Shared = Shared.NOTHING
@@ -88,7 +91,8 @@ class Noise:
 
 def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
     """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
-    generator = torch.Generator().manual_seed(noise.draw)
+    generator = torch.Generator().manual_seed(noise.draw // 2)
+    unit = -_ROUNDING if noise.draw % 2 else _ROUNDING
 
     def off(tensor: torch.Tensor) -> torch.Tensor:
         shape = list(tensor.shape)
@@ -97,7 +101,7 @@ def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
         elif noise.shared is Shared.COLUMNS and shape:
             shape[-1] = 1
         random = torch.randn(shape, generator=generator, dtype=torch.float64)
-        return tensor.double() * (1 + _ROUNDING * random.to(tensor.device))
+        return tensor.double() * (1 + unit * random.to(tensor.device))
 
     return _converted(arguments, off)
 
