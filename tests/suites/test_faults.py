@@ -91,8 +91,14 @@ def test_what_does_no_harm_is_tried_to_its_end(deed: str, alone: dict[str, Any],
 
 
 def test_a_subject_that_sleeps_takes_little_more_than_its_time(tmp_path: Path) -> None:
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    write(tmp_path, {"sleeps": hostile("sleeps").replace("if x.numel() == 7", "if True")})
     began = time.monotonic()
-    run = audited(tmp_path / "project", "sleeps", seconds=2, most_cases=None)["sleeps"]
+    found = run_paths([tmp_path], Config(tmp_path), RunRequest(2, device=Where.CPU))
     assert time.monotonic() - began < 60
-    assert [seen.symptom.value for kernel in run.kernels for seen in kernel.seen] in (["hang"], [])
-    assert sum(trial.seconds for trial in run.trials) < 25
+    (run,) = found.runs
+    told = [one for trial in run.trials for one in trial.sightings]
+    assert {one.symptom.value for one in told} <= {"hang"}
+    reasons = {reason for trial in run.trials for _, reason in trial.unchecked}
+    assert "it does not end within 5 s" in reasons | {one.text.partition(",")[0] for one in told}
