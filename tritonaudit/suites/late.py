@@ -71,9 +71,11 @@ def patience(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:  # the clock may strike as it is stopped
+            signal.signal(signal.SIGALRM, before)
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def late(case: Case, others: Iterable[CaseOutcome], sighting: Sighting, error: Late, seconds: float) -> CaseOutcome:
