@@ -158,6 +158,8 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         if not _is_triton(error):
             raise
         _refuse(_active, self, " ".join(str(error).split()))
+        if _active.execute is not None:  # host code may have another way for what Triton refuses
+            raise
         return None
     if isinstance(result, Specialised):
         bound = _bound(self, args, kwargs)

@@ -30,6 +30,7 @@ class Gpu:
     def __init__(self) -> None:
         self.name = str(torch.cuda.get_device_name())
         self.is_lost = False
+        torch.set_num_threads(1)  # so that the processor's time is that of the call
 
     @contextmanager
     def observing(self, how: How) -> Iterator[Observed]:
