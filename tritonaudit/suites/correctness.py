@@ -206,8 +206,10 @@ def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
     for number, result in enumerate(results):
         same = found.same[number]
         perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
-        precise = found.precise[number] if number < len(found.precise) else same.double()
-        yield _Judged(result, precise, judge(result.tensor, precise, same, perturbed))
+        with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
+            precise = found.precise[number] if number < len(found.precise) else same.double()
+            judgement = judge(result.tensor, precise, same, perturbed)
+        yield _Judged(result, precise, judgement)
 
 
 def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:
