@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ _EDGE = 8
 """The part of an axis, one in so many, that counts as its boundary."""
 _NEAR_OVERFLOW = frozenset(("1e38",))
 """Of such numbers not even two have a sum in float32: whether that matters is for people to say."""
+_FAILING = 16.0
+"""Times its budget an error fails."""
+_SHORT = 64
+"""Terms of a sum whose order does not matter much."""
 _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
@@ -224,22 +229,25 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     else:
         symptom = Symptom.WRONG_RESULT
     text = f"{judged.result.name}: {judged.judgement.reason}"
-    is_certain = status is Status.FAIL and not _may_be_harmless(symptom, case, judged.judgement)
+    is_certain = status is Status.FAIL and not _may_be_harmless(symptom, case, judged)
     yield Sighting(symptom, kernel, place, text, is_certain)
 
 
-def _may_be_harmless(symptom: Symptom, case: Case, judgement: Judgement) -> bool:
-    """Whether inputs that are hard in one way explain it: near the largest number, NaN, or all alike.
+def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
+    """Whether inputs that are hard in one way explain it: near the largest number, NaN, or all alike; or many of them.
 
     Roundings of equal numbers add up, where those of different ones cancel: a sum one by one then loses digits that a
-    sum by pairs keeps.
+    sum by pairs keeps. The error of a sum one by one also grows by the square root of its length beside that of the
+    reference (Ipsen & Zhou, arXiv 1906.10465). Where all terms cancel nothing tells how large they were.
     """
+    judgement = judged.judgement
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
     if case.fill == "nan" and judgement.nonfinite is not None:
         return True
     are_alike = case.fill != Case().fill or case.layout is Layout.EXPANDED
-    return are_alike and judgement.loose
+    is_long = judgement.ratio.max <= _FAILING * math.sqrt(max(case.sizes.values(), default=1) / _SHORT)
+    return judgement.loose and (are_alike or is_long or not bool(judged.precise.any()))
 
 
 def _is_new_non_finite(judged: _Judged) -> bool:
