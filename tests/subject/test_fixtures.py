@@ -61,7 +61,6 @@ def test_every_subject_agrees_with_its_reference() -> None:
         "layer_norm",
         "matmul",
         "softmax",
-        "repaired_softmax",
         "by_function",
         "by_offsets",
     ]

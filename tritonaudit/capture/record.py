@@ -30,7 +30,8 @@ class Recorder:
     them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
     the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
     written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target. Of an
-    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they begin anew.
+    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they begin anew. Where it
+    `raises`, host code is told what Triton refuses, and may have another way.
     """
 
     target: str
@@ -45,6 +46,7 @@ class Recorder:
     config: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     chosen: int | None = None
+    raises: bool = False
     _known: set[Launch] = field(default_factory=set)
 
     def add(self, launch: Launch) -> None:
@@ -158,7 +160,7 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         if not _is_triton(error):
             raise
         _refuse(_active, self, " ".join(str(error).split()))
-        if _active.execute is not None:  # host code may have another way for what Triton refuses
+        if _active.raises:
             raise
         return None
     if isinstance(result, Specialised):

@@ -61,7 +61,7 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     if first.error is None and first.ran:
         for order in _ORDERS:
             again = call_subject(device, subject, case, How(order, is_checked=False))
-            sightings += _differences(subject, first, again)
+            sightings += _differences(subject, first, again, is_poisoned=not device.is_engine)
             if sightings:
                 break
     checked = frozenset((Symptom.NONDETERMINISTIC,)) if first.error is None else frozenset()
@@ -292,14 +292,15 @@ def _writer(subject: Subject, called: Called, tensor: torch.Tensor) -> tuple[Ker
 # -- calls that are repeated -------------------------------------------------------------------------------------------
 
 
-def _differences(subject: Subject, first: Called, again: Called) -> Iterator[Sighting]:
+def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned: bool) -> Iterator[Sighting]:
+    """What differs between two calls; where memory `is_poisoned`, apart from what is there by chance."""
     for one, other in zip(first.results, again.results, strict=False):
         if is_same(one.tensor, other.tensor):
             continue
         kernel, place = _writer(subject, first, one.tensor)
         different = (one.tensor != other.tensor) & ~(one.tensor.isnan() & other.tensor.isnan())
         for result in (one, other):
-            if result.unwritten is not None:  # what is there by chance is told apart
+            if is_poisoned and result.unwritten is not None:
                 different &= ~result.unwritten
         if not bool(different.any()):
             continue

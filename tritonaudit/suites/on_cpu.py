@@ -50,7 +50,7 @@ class CpuEngine:
         execution = Execution(fresh, how.is_checked, order=partial(numbers_in, how.order))
         observed = _Observed(fresh)
         execute = partial(_execute, execution, observed, how.is_traced)
-        recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS)
+        recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS, raises=True)
         with tensors_on(Host.CPU if how.has_memory else Host.META), fresh, recording(recorder):
             yield observed
 
