@@ -103,6 +103,17 @@ def test_fills_that_are_no_one_number() -> None:
     assert tensor(Tensor("n"), case(fill="nan")).isnan().all()
 
 
+def test_fills_that_differ_along_a_row() -> None:
+    def rows(fill: str) -> list[list[float]]:
+        return tensor(Tensor(2, 5), case(fill=fill)).tolist()
+
+    assert rows("1e8,-1e8,1") == [[1e8, -1e8, 1, 1e8, -1e8]] * 2
+    assert rows("100|-100") == [[100, 100, 100, -100, -100]] * 2
+    assert rows("-inf rows")[1] == [-torch.inf] * 5
+    assert all(map(math.isfinite, rows("-inf rows")[0]))
+    assert all(990 < number < 1010 for number in rows("1000+normal")[0])
+
+
 def test_what_a_dtype_cannot_hold_is_its_largest_number() -> None:
     assert tensor(Tensor("n"), case(fill="1e6", dtype="float16")).unique().tolist() == [65504.0]
     assert tensor(Tensor("n"), case(fill="-1e38", dtype="float16")).unique().tolist() == [-65504.0]
@@ -235,6 +246,12 @@ def test_the_gradients_that_are_passed_backward_are_eighths_that_every_dtype_hol
     assert passed[0].unique().tolist() == [n / 8 for n in range(-16, 17)]
     assert torch.equal(passed[0], passed[1])
     assert torch.equal(passed[0], passed[2])
+
+
+def test_without_memory_there_is_nothing_random_to_hold() -> None:
+    x = torch.zeros(1 << 40, device="meta", requires_grad=True)
+    call(lambda one: one * 1, [x], {}, gradients=True)
+    assert x.grad.is_meta
 
 
 def test_without_gradients_there_is_no_backward_pass() -> None:

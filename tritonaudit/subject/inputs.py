@@ -15,7 +15,7 @@ from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tens
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 _NUMBERS = {"zeros": 0.0, "ones": 1.0}
-_ROWS, _SHIFT = " rows", "+normal"
+_ROWS, _SHIFT, _PARTS = " rows", "+normal", "|"
 
 
 def make_inputs(subject: Subject, case: Case) -> Arguments:
@@ -64,6 +64,8 @@ def call(
 
 
 def _eighths(like: torch.Tensor) -> torch.Tensor:
+    if like.is_meta:
+        return torch.ones_like(like)
     generator = torch.Generator().manual_seed(like.numel())
     numbers = torch.randint(-16, 17, like.shape, generator=generator).div(8)
     return numbers.to(like.device, like.dtype)
@@ -157,11 +159,22 @@ def _floats(case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Ten
         values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
     elif case.fill.endswith(_SHIFT):
         values = torch.randn(shape, dtype=wide, device=case.device) + float(case.fill.removesuffix(_SHIFT))
+    elif _PARTS in case.fill:
+        parts = [torch.full(shape, float(part), dtype=wide, device=case.device) for part in case.fill.split(_PARTS)]
+        values = _one_after_the_other(parts)
     else:
         numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
         values = _repeated(numbers, shape, wide, case.device)
     limit = torch.finfo(dtype).max
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
+
+
+def _one_after_the_other(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Along each row a part of each of them, of equal lengths."""
+    if not parts[0].dim():
+        return parts[0]
+    cuts = [part.tensor_split(len(parts), -1)[place] for place, part in enumerate(parts)]
+    return torch.cat(cuts, -1)
 
 
 def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:

@@ -35,8 +35,8 @@ class Case:
     """One way to call a subject: sizes by the names of its dimensions, a dtype, a layout, what fills the tensors.
 
     `fill` is "normal", "alternating" (1, -1, 1, …), "zeros", "ones" or a number as text: "1e6", "-1", "inf", "nan"; or
-    several, repeated along each row ("1e8,-1e8,1"), normal around a number ("1000+normal"), or with every other row
-    of one ("-inf rows").
+    several, repeated along each row ("1e8,-1e8,1"), normal around a number ("1000+normal"), with every other row
+    of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100").
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tritonaudit.subject.dimension import names_in, size_of
-from tritonaudit.subject.model import Case, Subject, Tensor
+from tritonaudit.subject.model import Case, Layout, Subject, Tensor
 from tritonaudit.suites import axes as axes_of_cases
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -40,6 +40,8 @@ def large_cases(subject: Subject) -> Iterator[Case]:
         sizes = _grown(subject, name, ordinary)
         if sizes is not None:
             yield Case(sizes, subject.dtypes[0])
+            if any(len(tensor.dims) > 1 for tensor in subject.tensors):
+                yield Case(sizes, subject.dtypes[0], Layout.TRANSPOSED)
 
 
 def _grown(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, int] | None:

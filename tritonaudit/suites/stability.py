@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.axes import axes_of
+from tritonaudit.suites.axes import Axes, axes_of
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
+_LONG = 1000
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
@@ -40,6 +41,10 @@ HARDSHIPS = (
     Hardship("ties", "3", 3.0),
     Hardship("large decay", "-10000", 1e4),
     Hardship("a large mean", "1000+normal", 1e3),
+    Hardship("large before small", "100|-100", 100.0),
+    Hardship("small before large", "-100|100", 100.0),
+    Hardship("masked at the beginning of rows", "-inf|1", 1.0),
+    Hardship("masked at the end of rows", "1|-inf", 1.0),
 )
 _LARGEST = {"float16": 65504.0}
 
@@ -49,19 +54,28 @@ def can_hold(dtype: str, hardship: Hardship) -> bool:
     return hardship.largest <= _LARGEST.get(dtype, float("inf"))
 
 
-def stability_cases(subject: Subject) -> Iterator[tuple[str, Case]]:
-    """The hardships by name, each with every dtype that can hold it, in sizes of about a thousand.
+def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple[str, Case]]:
+    """The hardships by name, each with every dtype that can hold it, in rows of a thousand and of two of the blocks.
 
     There are none where a function makes the inputs, which need not heed the case.
     """
     if callable(subject.inputs):
         return
-    axes = axes_of(subject, ())
-    sizes = {axis.name: int(axis.ordinary) for axis in axes.sizes}
+    sizes = _sizes(axes_of(subject, blocks), max([_LONG, *(2 * block for block in blocks)]))
     for hardship in HARDSHIPS:
         for dtype in subject.dtypes:
             if can_hold(dtype, hardship):
                 yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
+
+
+def _sizes(axes: Axes, least: int) -> dict[str, int]:
+    """Ordinary sizes, but of the last dimension that may have so many the least number from there on."""
+    sizes = {axis.name: int(axis.ordinary) for axis in axes.sizes}
+    for axis in reversed(axes.sizes):
+        for size in sorted(int(value) for value in axis.values if int(value) >= least):
+            if axes.limits.allow({**sizes, axis.name: size}):
+                return {**sizes, axis.name: size}
+    return sizes
 
 
 def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:

@@ -161,13 +161,17 @@ class _Audit:
         """Seconds."""
         return self.task.seconds - self.spent
 
+    @property
+    def blocks(self) -> list[int]:
+        """The sizes of the blocks that launches used."""
+        return sorted({size for outcome in self.outcomes for size in outcome.blocks})
+
     def run(self) -> None:
         first = audit_cases(self.subject, ()).cases[:1]
         for case in first:
             self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
             self._call(case)
-        blocks = sorted({size for outcome in self.outcomes for size in outcome.blocks})
-        plan = audit_cases(self.subject, blocks)
+        plan = audit_cases(self.subject, self.blocks)
         done = 0
         for number, case in enumerate(plan.cases[: self.task.most_cases]):
             if self.left <= 0:
@@ -205,7 +209,7 @@ class _Audit:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
         if any(_is_wrong_ordinarily(outcome) for outcome in self.outcomes):
             return
-        for name, case in stability_cases(self.subject):
+        for name, case in stability_cases(self.subject, self.blocks):
             if self.left > 0:
                 self._try(f"{STABILITY}: {name}", case, self._endured)
 

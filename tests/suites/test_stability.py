@@ -1,0 +1,43 @@
+"""Which hard inputs a subject is tried on, and in which sizes."""
+
+from __future__ import annotations
+
+from tritonaudit.subject.model import Layout, Subject, Tensor
+from tritonaudit.suites.large import ELEMENTS, large_cases
+from tritonaudit.suites.stability import HARDSHIPS, stability_cases
+
+
+def nothing(*_: object) -> None:
+    """Only its inputs matter."""
+
+
+SOFTMAX = Subject(nothing, inputs=[Tensor("rows", "cols")])
+
+
+def test_every_hardship_is_tried_in_each_dtype_that_holds_it() -> None:
+    tried = [(name, case.dtype) for name, case in stability_cases(SOFTMAX)]
+    assert {name for name, _ in tried} == {hardship.name for hardship in HARDSHIPS}
+    assert ("cancellation", "float16") not in tried
+    assert ("cancellation in 16 bits", "float16") in tried
+
+
+def test_rows_are_longer_than_a_thousand_and_than_the_blocks() -> None:
+    assert {case["cols"] for _, case in stability_cases(SOFTMAX)} == {1000}
+    assert {case["cols"] for _, case in stability_cases(SOFTMAX, [1024])} == {2051}
+
+
+def test_sizes_that_the_subject_names_stay() -> None:
+    named = Subject(nothing, inputs=[Tensor("rows", "cols")], sizes={"cols": [17]})
+    assert {case["cols"] for _, case in stability_cases(named)} == {17}
+
+
+def test_where_a_function_makes_the_inputs_there_are_none() -> None:
+    made = Subject(nothing, inputs=lambda case: None)
+    assert list(stability_cases(made)) == []
+    assert list(large_cases(made)) == []
+
+
+def test_large_cases_have_more_elements_than_an_int32_counts_and_lie_both_ways() -> None:
+    found = list(large_cases(SOFTMAX))
+    assert all(case["rows * cols"] > ELEMENTS for case in found)
+    assert [case.layout for case in found] == [Layout.CONTIGUOUS, Layout.TRANSPOSED] * 2
