@@ -4,7 +4,8 @@
 
 Each kernel of `subjects/` is mutated: one fault at a time, in the kernel or in the function that launches it. A mutant
 that Triton rejects is left out; one that launches the same programs on the same arguments in all cases is equivalent.
-The audit is `tritonaudit audit` on the CPU engine: a mutant is noticed if there is a finding at the level of an error.
+The audit is `tritonaudit audit` on the CPU engine: a mutant is noticed if there is an error or a warning of a rule
+that finds nothing in the original.
 The plain comparison is KernelBench's: one shape, five seeds, `torch.allclose` with 1e-4 (float32) or 1e-2 (float16),
 on the CPU engine, too; so is gpucheck, if it is asked, with its shapes, dtypes and tolerances. Results are kept in
 --results, and a run goes on where the last one was broken off.
@@ -63,7 +64,14 @@ def main() -> None:
     seconds = time.perf_counter() - started
     declared = _declared()
     judged = [
-        tables.Judged(one, tried.get(one.id), audited.get(one.id), noticed.get(one.id), one.id in declared)
+        tables.Judged(
+            one,
+            tried.get(one.id),
+            audited.get(one.id),
+            noticed.get(one.id),
+            one.id in declared,
+            tables.audit_codes(audited.get(one.kernel)),
+        )
         for one in made
     ]
     text = _report([tables.original(item.id, tried[item.id], audited.get(item.id)) for item in originals], judged)

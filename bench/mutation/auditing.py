@@ -34,10 +34,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Audited:
-    """The codes of what was found at the level of an error, and below; what could not be done; how many cases ran."""
+    """The codes of errors and of warnings; what could not be done; how many cases ran."""
 
     errors: Sequence[str]
-    lesser: Sequence[str]
+    warnings: Sequence[str]
     problems: Sequence[str]
     cases: int = 0
 
@@ -81,18 +81,18 @@ def _audit(items: Sequence[Item], options: Sequence[str]) -> Mapping[str, Audite
 
 def read(items: Sequence[Item], report: Mapping[str, Any]) -> Mapping[str, Audited]:
     """What a report says of the items; nothing of those that were neither tried in any case nor found fault with."""
-    codes: defaultdict[tuple[str, bool], set[str]] = defaultdict(set)
+    codes: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     problems: defaultdict[str, list[str]] = defaultdict(list)
     for finding in report["findings"]:
-        codes[Path(finding["path"]).parts[0], finding["severity"] == "error"].add(finding["code"])
+        codes[Path(finding["path"]).parts[0], finding["severity"]].add(finding["code"])
     for problem in report["errors"]:
         problems[Path(problem["path"]).parts[0]].append(problem["message"])
     ran = report.get("ran", {}).get("subjects", [])
     cases = {Path(subject["path"]).parts[0]: subject["cases"] for subject in ran}
     return {
         item.id: Audited(
-            sorted(codes[item.id, True]), sorted(codes[item.id, False]), problems[item.id], cases.get(item.id, 0)
+            sorted(codes[item.id, "error"]), sorted(codes[item.id, "warning"]), problems[item.id], cases.get(item.id, 0)
         )
         for item in items
-        if cases.get(item.id) or codes[item.id, True]
+        if cases.get(item.id) or codes[item.id, "error"] or codes[item.id, "warning"]
     }

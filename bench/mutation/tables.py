@@ -13,13 +13,19 @@ from bench.mutation.trying import Tried
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant with what it came to; None where that is not known."""
+    """A mutant with what it came to; None where that is not known. `before` is what is said of the original."""
 
     mutant: Mutant
     tried: Tried | None
     audited: Audited | None
     gpucheck: str | None = None
     is_declared: bool = False
+    before: frozenset[str] = frozenset()
+
+    @property
+    def codes(self) -> list[str]:
+        """What the audit finds in it, and not in the original."""
+        return sorted(audit_codes(self.audited) - self.before)
 
     @property
     def is_left(self) -> bool:
@@ -38,8 +44,13 @@ PLAIN: Sides = {
     "allclose either": lambda one: one.tried is not None and bool(one.tried.float32 or one.tried.float16),
 }
 GPUCHECK: Sides = {"gpucheck": lambda one: bool(one.gpucheck)}
-AUDIT: Sides = {"audit": lambda one: one.audited is not None and bool(one.audited.errors)}
+AUDIT: Sides = {"audit": lambda one: bool(one.codes)}
 """Who may notice a mutant."""
+
+
+def audit_codes(audited: Audited | None) -> frozenset[str]:
+    """What the audit finds."""
+    return frozenset((*audited.errors, *audited.warnings)) if audited else frozenset()
 
 
 def counted(judged: Sequence[Judged], sides: Sides, by: Callable[[Mutant], str], title: str) -> str:
@@ -67,23 +78,24 @@ def original(name: str, tried: Tried, audited: Audited | None) -> str:
     plain = [
         f"allclose {dtype}: {why}" for dtype, why in (("float32", tried.float32), ("float16", tried.float16)) if why
     ]
-    found = [f"audit: {', '.join(audited.errors)}"] if audited and audited.errors else []
+    codes = sorted(audit_codes(audited))
+    found = [f"audit: {', '.join(codes)}"] if codes else []
     said = [*([tried.rejected] if tried.rejected else []), *plain, *found]
     return f"{name}: {'; '.join(said)}" if said else ""
 
 
 def codes(judged: Sequence[Judged]) -> str:
     """Which codes notice how many mutants, and how many no other code notices."""
-    found = [one.audited.errors for one in judged if one.is_left and one.audited and one.audited.errors]
-    every = Counter(code for errors in found for code in errors)
-    alone = Counter(errors[0] for errors in found if len(errors) == 1)
+    found = [one.codes for one in judged if one.is_left and one.codes]
+    every = Counter(code for codes in found for code in codes)
+    alone = Counter(codes[0] for codes in found if len(codes) == 1)
     rows = [[code, str(count), str(alone[code])] for code, count in every.most_common()]
     return _table([["code", "mutants", "alone"], *rows])
 
 
 def survivors(judged: Sequence[Judged]) -> str:
     """The mutants that the audit was run on and did not notice, with what is changed in them."""
-    return "\n".join(_survivor(one) for one in judged if one.is_left and one.audited and not one.audited.errors)
+    return "\n".join(_survivor(one) for one in judged if one.is_left and one.audited and not one.codes)
 
 
 def unaudited(judged: Sequence[Judged]) -> str:
@@ -94,7 +106,7 @@ def unaudited(judged: Sequence[Judged]) -> str:
 def _survivor(one: Judged) -> str:
     assert one.audited is not None
     noticed = [name for name, side in {**PLAIN, **GPUCHECK}.items() if side(one)]
-    remarks = [f"{one.audited.cases} cases", *one.audited.lesser, *one.audited.problems, *noticed]
+    remarks = [f"{one.audited.cases} cases", *one.audited.warnings, *one.audited.problems, *noticed]
     return f"{one.mutant.id}  ({'; '.join(remarks)})\n    - {one.mutant.before}\n    + {one.mutant.after}"
 
 
