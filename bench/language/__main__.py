@@ -1,0 +1,100 @@
+"""Does the source stage say that a kernel does not compile exactly where the compiler says so?
+
+    python bench/language --snippets DIR --matrix FILE [--misses] [--only GROUP …]
+
+DIR holds files of kernels, each with a table CASES of the types and constants to compile them for; FILE says for each
+case and release of Triton whether it compiles. Each case becomes a file with the kernel and a launch, and is audited
+with `target-triton` set to the release. A Triton must be installed to read the tables; nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench.language.cases import cases
+from bench.language.scores import Judged, Score, predictions, read_matrix
+
+_GPU = "cuda90"
+_UNDECIDABLE = Path(__file__).with_name("undecidable.tsv")
+
+
+def main() -> int:
+    """Judge every case, and print one table; the exit code says whether precision and recall are as wanted."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/language", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--snippets", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--matrix", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--only", nargs="+", default=[], metavar="GROUP")
+    parser.add_argument("--misses", action="store_true", help="list what was predicted wrongly")
+    arguments = parser.parse_args()
+    judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
+    score = _print(judged, left_out)
+    if arguments.misses:
+        _list(judged)
+    return 0 if (score.precision or 0) >= 0.99 and (score.recall or 0) >= 0.85 else 1
+
+
+def _judge(snippets: Path, matrix: Path, only: Sequence[str]) -> tuple[list[Judged], int]:
+    compiled = read_matrix(matrix, _GPU)
+    undecidable = {
+        tuple(line.split("\t")[:2]) for line in _UNDECIDABLE.read_text(encoding="utf-8").splitlines() if line
+    }
+    judged: list[Judged] = []
+    left_out = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for case in cases(snippets, Path(scratch)):
+            outcomes = compiled.get((case.group, case.name), {})
+            if only and not any(case.group.startswith(group) for group in only):
+                continue
+            if (case.group, case.name) in undecidable:
+                left_out += len(outcomes)
+                continue
+            judged += [
+                Judged(case.group, case.name, release, not ok, predictions(case.text, release))
+                for release, ok in outcomes.items()
+            ]
+    return judged, left_out
+
+
+def _print(judged: Sequence[Judged], left_out: int) -> Score:
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for one in judged:
+        groups[one.group].append(one)
+    print("| group | cases × releases | rejected | precision | recall | false alarms | misses |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name, members in sorted(groups.items()):
+        _row(name, members)
+    score = _row("all", judged)
+    share = left_out / (len(judged) + left_out) if judged else 0.0
+    print(f"\nLeft out, since the text cannot decide them: {left_out} ({share:.1%}); reasons in {_UNDECIDABLE.name}.")
+    return score
+
+
+def _row(name: str, judged: Sequence[Judged]) -> Score:
+    score = Score.of(judged)
+    rejected = score.right_errors + score.misses
+    shares = " | ".join("–" if share is None else f"{share:.1%}" for share in (score.precision, score.recall))
+    print(f"| {name} | {len(judged)} | {rejected} | {shares} | {score.false_alarms} | {score.misses} |")
+    return score
+
+
+def _list(judged: Sequence[Judged]) -> None:
+    wrong: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for one in judged:
+        if not one.right:
+            said = "; ".join(sorted({f"{f.code} {f.message}" for f in one.predicted}))
+            wrong[one.group, one.case, f"false alarm: {said}" if one.predicted else "missed"].append(one.release)
+    for (group, case, what), releases in wrong.items():
+        print(f"{group} {case} [{' '.join(releases)}]: {what}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
