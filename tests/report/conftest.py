@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import tritonaudit.report.markdown
+import tritonaudit.report.header
 import tritonaudit.report.sarif
 from tritonaudit.finding import (
     Audit,
@@ -75,9 +75,9 @@ def two_rules(monkeypatch: pytest.MonkeyPatch) -> None:
 def some_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a report says of the day and of what is installed is the same every day and everywhere."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
-    monkeypatch.setattr(tritonaudit.report.markdown, "__version__", "0.1.0")
-    monkeypatch.setattr(tritonaudit.report.markdown, "triton_version", lambda: "3.9.0")
-    monkeypatch.setattr(tritonaudit.report.markdown, "torch_version", lambda: "2.13.0")
+    monkeypatch.setattr(tritonaudit.report.header, "__version__", "0.1.0")
+    monkeypatch.setattr(tritonaudit.report.header, "triton_version", lambda: "3.9.0")
+    monkeypatch.setattr(tritonaudit.report.header, "torch_version", lambda: "2.13.0")
 
 
 @pytest.fixture

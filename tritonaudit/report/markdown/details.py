@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonaudit.finding import Category, Finding
+from tritonaudit.report.evidence import Evidence, by_impact, level, place
 from tritonaudit.report.frame import frame
-from tritonaudit.report.markdown.evidence import Evidence, by_impact, level, place
 from tritonaudit.report.markdown.text import code, fenced, prose
 
 

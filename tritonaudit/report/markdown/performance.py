@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonaudit.finding import Category
-from tritonaudit.report.markdown.evidence import Evidence, place
-from tritonaudit.report.markdown.text import among, code, fenced, prose, row, table
+from tritonaudit.report.evidence import Evidence, place
+from tritonaudit.report.markdown.text import fenced, inline, prose, row, table
+from tritonaudit.report.words import Code, among, words
 
 _NOT_RUN = "NOT RUN: no launch was timed, for there is no measure stage yet"
 
@@ -18,9 +19,9 @@ def performance(evidence: Evidence) -> Iterator[str]:
     yield f"{_NOT_RUN}."
     findings = [finding for finding in evidence.audit.findings if finding.category is Category.PERFORMANCE]
     if findings:
-        named = among((f"{finding.code} at {code(place(finding))}" for finding in findings), most=10)
+        named = among((words(f"{finding.code} at ", Code(place(finding))) for finding in findings), most=10)
         yield ""
-        yield f"What was found without measuring is among the detailed findings: {named}."
+        yield f"What was found without measuring is among the detailed findings: {inline(named)}."
     if evidence.compiled is not None and evidence.compiled.kernels:
         from tritonaudit.report.compiled import CompiledSection
 

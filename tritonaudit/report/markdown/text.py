@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from tritonaudit.compile.phrases import listed
 from tritonaudit.report.escape import visible
+from tritonaudit.report.words import Code, Words
 
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _SPECIAL = re.compile(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<!\w)_|_(?!\w)|(?<!\w)@(?=\w)|#(?=\d)")
@@ -42,6 +41,11 @@ def code(text: str) -> str:
     return f"{ticks}{padding}{shown}{padding}{ticks}" if shown else ""
 
 
+def inline(words: Words) -> str:
+    """Words as they stand in a line."""
+    return "".join(code(piece.text) if isinstance(piece, Code) else prose(piece) for piece in words)
+
+
 def row(*cells: str) -> str:
     """A row of a table, of cells in Markdown."""
     return f"| {' | '.join(_cell(cell) for cell in cells)} |"
@@ -60,11 +64,3 @@ def fenced(lines: list[str], language: str = "", indent: str = "") -> list[str]:
     """Lines as a block of code."""
     ticks = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
     return [f"{indent}{line}".rstrip() for line in (f"{ticks}{language}", *lines, ticks)]
-
-
-def among(words: Iterable[str], most: int = 5) -> str:
-    """`a, b and c`; `a, b and 3 others` where there are more than `most`; empty where there are none."""
-    known = list(dict.fromkeys(words))
-    if len(known) > most + 1:
-        known[most:] = [f"{len(known) - most} others"]
-    return listed(known) if known else ""

@@ -1,4 +1,4 @@
-"""All that a report in Markdown is made of, and what it may conclude from its absence."""
+"""All that a report for people is made of, and what it may conclude from its absence."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Sta
 from tritonaudit.report.about import About
 from tritonaudit.report.checklists import CHECKLISTS, Done, Item, stability
 from tritonaudit.report.compiled import CompiledSection
-from tritonaudit.report.markdown.text import among
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
+from tritonaudit.report.words import Code, Words, among, words
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
@@ -92,35 +92,37 @@ class Evidence:
         wanted = frozenset(codes)
         return [finding for finding in self.audit.findings if finding.code in wanted]
 
-    def why_rule_did_not_run(self, code: str) -> str:
+    def why_rule_did_not_run(self, code: str) -> Words:
         """Why the rule did not run, or not on every kernel; empty where it did."""
         if code not in {rule.code for rule in all_rules()}:
-            return f"{code} is not installed"
+            return words(f"{code} is not installed")
         if self.about.rules is not None and code not in self.about.rules:
-            return f"{code} was turned off"
+            return words(f"{code} was turned off")
         stage = stage_of(code)
         if stage not in self.about.stages:
-            return f"{code} did not run: {_COMMANDS[stage]}"
-        unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, "")
-        return f"{code} did not see all: {unseen}" if unseen else ""
+            return words(f"{code} did not run: {_COMMANDS[stage]}")
+        unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, ())
+        return words(f"{code} did not see all: ", unseen) if unseen else ()
 
     @cached_property
-    def _unread(self) -> str:
+    def _unread(self) -> Words:
         """Which kernels the source stage did not read; empty where it read all."""
         skipped = [one.subject for one in not_analysed(self.audit) if one.check == SOURCE]
+        if len(skipped) == 1:
+            return words(Code(skipped[0]), " was not analysed")
         if skipped:
-            return f"`{skipped[0]}` was not analysed" if len(skipped) == 1 else f"{len(skipped)} were not analysed"
-        return "" if self.audit.kernels else "no kernel was found"
+            return words(f"{len(skipped)} were not analysed")
+        return () if self.audit.kernels else words("no kernel was found")
 
     @cached_property
-    def _uncompiled(self) -> str:
+    def _uncompiled(self) -> Words:
         """Which kernels the compile stage did not compile; empty where it compiled all."""
         kernels = self.compiled.kernels if self.compiled is not None else ()
         compiled = {KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in kernels if kernel.compiled}
         if not compiled:
-            return "no kernel was compiled"
-        missing = [f"`{kernel.name}`" for kernel in self.kernels if kernel not in compiled]
-        return f"{among(missing)} not compiled" if missing else ""
+            return words("no kernel was compiled")
+        missing = [Code(kernel.name) for kernel in self.kernels if kernel not in compiled]
+        return words(among(missing), " not compiled") if missing else ()
 
     @property
     def why_nothing_ran(self) -> str:

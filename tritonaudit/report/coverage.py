@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.report.checklists import Axis, Value
-from tritonaudit.report.markdown.text import among
+from tritonaudit.report.words import Words, among, words
 from tritonaudit.subject.model import Case
 from tritonaudit.subject.size_kind import SizeKind, kind_by_name
 from tritonaudit.suites.gather import SubjectRun
@@ -20,7 +20,7 @@ class Coverage:
     """Whether a value was tried, and with what, or why not."""
 
     is_covered: bool
-    because: str
+    because: Words
 
 
 def covered(value: Value, run: SubjectRun) -> Coverage:
@@ -64,15 +64,15 @@ def _blocks(run: SubjectRun) -> frozenset[int]:
     return frozenset(block for trial in run.trials for block in trial.blocks)
 
 
-def _why_not(value: Value, run: SubjectRun) -> str:
+def _why_not(value: Value, run: SubjectRun) -> Words:
     names = {name for trial in run.trials for name in trial.case.sizes}
     if not run.trials:
-        return "no case was tried"
+        return words("no case was tried")
     if value.axis is Axis.BATCH and not any(map(_is_batch, names)):
-        return "none of its dimensions is called a batch"
+        return words("none of its dimensions is called a batch")
     if value.axis is Axis.BLOCK and not _blocks(run):
-        return "no launch shows a block size"
-    return among(_reasons(value, run)) or "none of its cases has it"
+        return words("no launch shows a block size")
+    return among(_reasons(value, run)) or words("none of its cases has it")
 
 
 def _reasons(value: Value, run: SubjectRun) -> list[str]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.finding import Status
-from tritonaudit.report.checklists import Checklist, Convention, Done, Entry, Item, Value
-from tritonaudit.report.markdown.coverage import Coverage, covered
-from tritonaudit.report.markdown.evidence import (
+from tritonaudit.report.checklists import Convention, Done, Entry, Item, Value
+from tritonaudit.report.coverage import Coverage, covered
+from tritonaudit.report.evidence import (
     ASKED,
     Evidence,
     applies,
@@ -23,7 +23,7 @@ from tritonaudit.report.markdown.evidence import (
     shown_check,
     why_unknown,
 )
-from tritonaudit.report.markdown.text import among, code, prose, row, table
+from tritonaudit.report.words import Code, Words, among, joined, words
 from tritonaudit.suites.gather import SubjectRun
 
 YES, NO, NOT_CHECKED = "yes", "no", "not checked"
@@ -32,24 +32,16 @@ _SEEN = (Status.FAIL, Status.WARN)
 
 @dataclass(frozen=True)
 class Answer:
-    """The word of an answer, whether it is a good one (None: neither), and what it rests on, in Markdown."""
+    """The word of an answer, whether it is a good one (None: neither), and what it rests on."""
 
     word: str
     is_good: bool | None
-    because: str
+    because: Words
 
     @property
     def shown(self) -> str:
         mark = {True: "✅", False: "❌", None: "➖"}[self.is_good]
         return f"{mark} {self.word}"
-
-
-def checklist(asked: Checklist, evidence: Evidence) -> Iterator[str]:
-    """The answers to a checklist as a table."""
-    yield from table("Item", "Answer", "Because")
-    for entry in asked.entries:
-        found = answer(entry, evidence)
-        yield row(prose(entry.text), found.shown, found.because)
 
 
 def answer(entry: Entry, evidence: Evidence) -> Answer:
@@ -65,152 +57,163 @@ def answer(entry: Entry, evidence: Evidence) -> Answer:
             return _of_value(entry, evidence)
 
 
-def further_checks(evidence: Evidence) -> Iterator[str]:
-    """What the checks of the run stage came to that no entry of the checklists asks for, as a table."""
+@dataclass(frozen=True)
+class FurtherCheck:
+    """What a check came to in some of the subjects, and what of each."""
+
+    check: str
+    status: Status
+    because: Words
+
+
+def further_checks(evidence: Evidence) -> Iterator[FurtherCheck]:
+    """What the checks of the run stage came to that no entry of the checklists asks for."""
     outcomes = [(run, one) for run in evidence.runs for one in run.outcomes if one.check not in ASKED]
-    by_status: dict[tuple[str, Status], dict[str, list[str]]] = {}
+    by_status: dict[tuple[str, Status], dict[str, list[Code]]] = {}
     for run, outcome in outcomes:
         because = ", ".join(filter(None, (outcome.case, outcome.reason)))
-        by_status.setdefault((outcome.check, outcome.status), {}).setdefault(because, []).append(evidence.label(run))
-    if by_status:
-        yield from table("Check", "Came to", "Because")
+        name = Code(evidence.label(run))
+        by_status.setdefault((outcome.check, outcome.status), {}).setdefault(because, []).append(name)
     order = list(dict.fromkeys(check for check, _ in by_status))
     for (check, status), by_text in sorted(by_status.items(), key=lambda item: order.index(item[0][0])):
-        because = "; ".join(f"{among(map(code, names))}: {prose(text)}" for text, names in by_text.items())
-        yield row(prose(check), status.value, because)
+        yield FurtherCheck(check, status, joined(words(among(names), ": ", text) for text, names in by_text.items()))
 
 
 def _of_item(item: Item, evidence: Evidence) -> Answer:
     if item.unanswered:
-        return Answer(NOT_CHECKED, None, prose(item.unanswered))
+        return Answer(NOT_CHECKED, None, words(item.unanswered))
     if seen := list(_seen(item, evidence)):
         return Answer(YES if item.flag else NO, False, among(seen))
     missing = list(_missing(item, evidence))
     silent = list(_silent(item, evidence))
     if missing:
-        return Answer(NOT_CHECKED, None, "; ".join([*missing, *silent]))
-    return Answer(NO if item.flag else YES, True, "; ".join(silent))
+        return Answer(NOT_CHECKED, None, joined([*missing, *silent]))
+    return Answer(NO if item.flag else YES, True, joined(silent))
 
 
-def _seen(item: Item, evidence: Evidence) -> Iterator[str]:
+def _seen(item: Item, evidence: Evidence) -> Iterator[Words]:
     """Findings, and checks that failed though no finding says so."""
     reported = {code for check in item.checks for code in codes_of(check)}
     findings = evidence.findings({*item.rules, *reported})
-    yield from (f"{finding.code} at {code(place(finding))}" for finding in findings)
+    yield from (words(f"{finding.code} at ", Code(place(finding))) for finding in findings)
     told = {check for check in item.checks if evidence.findings(codes_of(check))}
     for check in item.checks:
         for run in evidence.runs if check not in told else ():
             outcome = outcome_of(run, check)
             if outcome is not None and outcome.status in _SEEN:
-                yield f"{prose(shown_check(check))} in {code(evidence.label(run))}: {prose(outcome.reason)}"
+                yield words(f"{shown_check(check)} in ", Code(evidence.label(run)), ": ", outcome.reason)
 
 
-def _missing(item: Item, evidence: Evidence) -> Iterator[str]:
+def _missing(item: Item, evidence: Evidence) -> Iterator[Words]:
     """What an answer would need and was not done."""
-    yield from (prose(reason) for reason in map(evidence.why_rule_did_not_run, item.rules) if reason)
+    yield from filter(None, map(evidence.why_rule_did_not_run, item.rules))
     if not item.checks:
         return
     if evidence.why_nothing_ran:
-        yield prose(evidence.why_nothing_ran)
+        yield words(evidence.why_nothing_ran)
         return
     yield from _told(evidence, lambda run: _why_not_done(run, item.checks))
     if evidence.never_launched:
-        yield f"no subject launches {among(code(kernel.name) for kernel in evidence.never_launched)}"
+        yield _unlaunched(evidence)
 
 
-def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> str:
+def _unlaunched(evidence: Evidence) -> Words:
+    return words("no subject launches ", among(Code(kernel.name) for kernel in evidence.never_launched))
+
+
+def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> Words:
     """Empty where all of the checks that apply to the subject came to a verdict."""
     applying = [check for check in checks if applies(check, run)]
     if not applying:
-        return "none of its dtypes can hold such numbers"
+        return words("none of its dtypes can hold such numbers")
     by_reason: dict[str, list[str]] = {}
     for check in applying:
         by_reason.setdefault(why_unknown(check, run), []).append(check)
-    return "; ".join(f"{_named(missed, applying)}{prose(why)}" for why, missed in by_reason.items() if why)
+    return joined(words(_named(missed, applying), why) for why, missed in by_reason.items() if why)
 
 
 def _named(checks: Sequence[str], of: Sequence[str]) -> str:
     """The checks that something is told of; empty where it is told of all."""
-    return "" if len(checks) == len(of) else f"{prose(listed(map(shown_check, checks)))}: "
+    return "" if len(checks) == len(of) else f"{listed(map(shown_check, checks))}: "
 
 
-def _silent(item: Item, evidence: Evidence) -> Iterator[str]:
+def _silent(item: Item, evidence: Evidence) -> Iterator[Words]:
     """What was done and found nothing."""
     if codes := [code for code in item.rules if not evidence.why_rule_did_not_run(code)]:
-        yield f"no finding of {listed(codes)}"
-    by_shares: dict[str, list[str]] = {}
+        yield words(f"no finding of {listed(codes)}")
+    by_shares: dict[Words, list[str]] = {}
     for check in item.checks:
         by_shares.setdefault(among(_shares(check, evidence)), []).append(check)
     for shares, checks in by_shares.items():
         if shares:
-            yield f"{_named(checks, item.checks)}{'not seen' if item.flag else 'nothing wrong'} in {shares}"
+            yield words(_named(checks, item.checks), "not seen in " if item.flag else "nothing wrong in ", shares)
 
 
-def _shares(check: str, evidence: Evidence) -> Iterator[str]:
+def _shares(check: str, evidence: Evidence) -> Iterator[Words]:
     """In how many cases of which subjects a check passed."""
-    by_share: dict[str, list[str]] = {}
+    by_share: dict[str, list[Code]] = {}
     for run in evidence.runs:
         outcome = outcome_of(run, check)
         if outcome is not None and outcome.status is Status.PASS:
-            also = f" ({prose(outcome.reason)})" if outcome.reason else ""
-            by_share.setdefault(f"{outcome.case}{also}", []).append(evidence.label(run))
-    yield from (f"{share} of {among(map(code, names))}" for share, names in by_share.items())
+            also = f" ({outcome.reason})" if outcome.reason else ""
+            by_share.setdefault(f"{outcome.case}{also}", []).append(Code(evidence.label(run)))
+    yield from (words(f"{share} of ", among(names)) for share, names in by_share.items())
 
 
-def _told(evidence: Evidence, tell: Callable[[SubjectRun], str]) -> Iterator[str]:
+def _told(evidence: Evidence, tell: Callable[[SubjectRun], Words]) -> Iterator[Words]:
     """What is told of each subject, once where it is the same of several; their names, unless it is told of all."""
-    by_text: dict[str, list[str]] = {}
+    by_text: dict[Words, list[Code]] = {}
     for run in evidence.runs:
-        by_text.setdefault(tell(run), []).append(evidence.label(run))
+        by_text.setdefault(tell(run), []).append(Code(evidence.label(run)))
     for text, names in by_text.items():
         if text:
-            yield text if len(by_text) == 1 else f"{among(map(code, names))}: {text}"
+            yield text if len(by_text) == 1 else words(among(names), ": ", text)
 
 
 def _of_done(done: Done, evidence: Evidence) -> Answer:
     """Whether a check was done in each subject, whatever it came to."""
     if evidence.why_nothing_ran:
-        return Answer(NOT_CHECKED, None, prose(evidence.why_nothing_ran))
+        return Answer(NOT_CHECKED, None, words(evidence.why_nothing_ran))
     missing = list(_told(evidence, lambda run: _why_not_done(run, (done.check,))))
     if missing:
-        return Answer(NO, False, "; ".join(missing))
+        return Answer(NO, False, joined(missing))
     if evidence.never_launched:
-        names = among(code(kernel.name) for kernel in evidence.never_launched)
-        return Answer(NOT_CHECKED, None, f"no subject launches {names}")
-    return Answer(YES, True, "; ".join(_told(evidence, lambda run: _cases_of(run, done.check))))
+        return Answer(NOT_CHECKED, None, _unlaunched(evidence))
+    return Answer(YES, True, joined(_told(evidence, lambda run: _cases_of(run, done.check))))
 
 
-def _cases_of(run: SubjectRun, check: str) -> str:
+def _cases_of(run: SubjectRun, check: str) -> Words:
     outcome = outcome_of(run, check)
-    return outcome.case if outcome is not None else ""
+    return words(outcome.case) if outcome is not None else ()
 
 
 def _of_convention(convention: Convention, evidence: Evidence) -> Answer:
     if evidence.why_nothing_ran:
-        return Answer(NOT_CHECKED, None, prose(evidence.why_nothing_ran))
+        return Answer(NOT_CHECKED, None, words(evidence.why_nothing_ran))
     verdicts = [verdict for run in evidence.runs for verdict in _verdicts(convention, run)]
     if not verdicts:
-        return Answer(NOT_CHECKED, None, "no result was compared with a reference's")
+        return Answer(NOT_CHECKED, None, words("no result was compared with a reference's"))
     shares = _told(evidence, lambda run: _share(_verdicts(convention, run)))
-    return Answer(YES if all(verdicts) else NO, None, "; ".join(shares))
+    return Answer(YES if all(verdicts) else NO, None, joined(shares))
 
 
 def _verdicts(convention: Convention, run: SubjectRun) -> list[bool]:
     return [getattr(trial.closeness, convention.name) for trial in run.trials if trial.closeness is not None]
 
 
-def _share(verdicts: Sequence[bool]) -> str:
-    return f"in {sum(verdicts)} of {counted(len(verdicts), 'trial')}"
+def _share(verdicts: Sequence[bool]) -> Words:
+    return words(f"in {sum(verdicts)} of {counted(len(verdicts), 'trial')}")
 
 
 def _of_value(value: Value, evidence: Evidence) -> Answer:
     if evidence.why_nothing_ran:
-        return Answer("not covered", None, prose(evidence.why_nothing_ran))
-    coverage = [covered(value, run).is_covered for run in evidence.runs]
-    differs = any(coverage) and not all(coverage)
-    because = "; ".join(_told(evidence, lambda run: _told_of(covered(value, run), differs)))
-    return Answer("covered", True, because) if all(coverage) else Answer("not covered", None, because)
+        return Answer("not covered", None, words(evidence.why_nothing_ran))
+    coverage = [covered(value, run) for run in evidence.runs]
+    is_covered = [one.is_covered for one in coverage]
+    differs = any(is_covered) and not all(is_covered)
+    because = joined(_told(evidence, lambda run: _told_of(covered(value, run), differs)))
+    return Answer("covered", True, because) if all(is_covered) else Answer("not covered", None, because)
 
 
-def _told_of(coverage: Coverage, differs: bool) -> str:
-    return prose(f"not covered, {coverage.because}" if differs and not coverage.is_covered else coverage.because)
+def _told_of(coverage: Coverage, differs: bool) -> Words:
+    return words("not covered, " if differs and not coverage.is_covered else "", coverage.because)

@@ -1,0 +1,184 @@
+"""What each category of the audit came to, for all kernels and for each.
+
+A category passes only where the stage that decides it ran, found nothing in it, and left no check of it out: what
+has not run is no pass, and neither is a part that has not. Findings fail or warn whichever stage they are of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
+from tritonaudit.report.evidence import (
+    ASKED,
+    LEVELS,
+    Evidence,
+    KernelName,
+    applies,
+    cases_left_out,
+    category_of,
+    launched_by,
+    level,
+    outcome_of,
+    reported_by,
+    shown_check,
+    why_unknown,
+)
+from tritonaudit.report.words import Code, Words, among, joined, words
+from tritonaudit.rules import all_rules
+from tritonaudit.suites.gather import SubjectRun
+
+_DECISIVE = {
+    Category.CORRECTNESS: Stage.RUN,
+    Category.PERFORMANCE: Stage.MEASURE,
+    Category.MEMORY: Stage.RUN,
+    Category.STABILITY: Stage.RUN,
+    Category.PRACTICE: Stage.SOURCE,
+}
+"""The stage without which a category is not known to be in order."""
+
+
+class Verdict(IntEnum):
+    """What a category came to, the better the higher."""
+
+    FAIL = 0
+    WARN = 1
+    NOT_RUN = 2
+    PASS = 3
+
+    @property
+    def shown(self) -> str:
+        return {"FAIL": "❌ FAIL", "WARN": "⚠️ WARN", "NOT_RUN": "➖ NOT RUN", "PASS": "✅ PASS"}[self.name]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A verdict with what it rests on."""
+
+    verdict: Verdict
+    issues: Words
+
+
+def standing_of(category: Category, evidence: Evidence) -> Standing:
+    """What the category came to over all kernels."""
+    findings = [finding for finding in evidence.audit.findings if finding.category is category]
+    failed = _unreported(category, evidence.runs, evidence)
+    gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
+    doubts = [*failed, *_inconclusive(category, evidence.runs)]
+    _, beside = _missed(category, evidence.runs, evidence)
+    untried = _untried(evidence) if category is Category.CORRECTNESS else []
+    issues = [words(_counts(findings)), *doubts, *gaps, *beside, *untried]
+    return Standing(_verdict(findings, doubts, gaps), joined(issues) or words("none"))
+
+
+def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence) -> Verdict:
+    """What it came to for one kernel: by its own findings, and by the checks of the subjects that launch it."""
+    runs = [run for run in evidence.runs if kernel in launched_by(run)]
+    findings = [
+        finding
+        for finding in evidence.audit.findings
+        if finding.category is category and (finding.path, finding.kernel) == (kernel.path, kernel.name)
+    ]
+    doubts = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _DOUBTFUL]
+    unlaunched = () if runs else (kernel,)
+    return _verdict(findings, doubts, _gaps(category, runs, unlaunched, evidence))
+
+
+_FAILED = (Status.FAIL, Status.WARN)
+_DOUBTFUL = (*_FAILED, Status.INCONCLUSIVE)
+
+
+def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequence[Words]) -> Verdict:
+    levels = {level(finding) for finding in findings}
+    if levels & {"CRITICAL", "HIGH"}:
+        return Verdict.FAIL
+    if "MEDIUM" in levels or doubts:
+        return Verdict.WARN
+    return Verdict.NOT_RUN if gaps else Verdict.PASS
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    """`1 CRITICAL, 2 LOW`."""
+    counts = Counter(map(level, findings))
+    return ", ".join(f"{counts[word]} {word}" for word in LEVELS if counts[word])
+
+
+def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
+    return [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
+
+
+def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[Words]:
+    """Checks that failed where no finding says so: it may be suppressed, or its rule off."""
+    told = {finding.code for finding in evidence.audit.findings}
+    failed = [
+        shown_check(outcome.check)
+        for run in runs
+        for outcome in _outcomes(category, run)
+        if outcome.status in _FAILED and not told & reported_by(outcome.check)
+    ]
+    return [words("seen, with no finding of it: ", among(failed))] if failed else []
+
+
+def _inconclusive(category: Category, runs: Sequence[SubjectRun]) -> list[Words]:
+    return [
+        words(f"{outcome.check} inconclusive: {outcome.reason}")
+        for run in runs
+        for outcome in _outcomes(category, run)
+        if outcome.status is Status.INCONCLUSIVE
+    ]
+
+
+def _gaps(
+    category: Category, runs: Sequence[SubjectRun], unlaunched: Sequence[KernelName], evidence: Evidence
+) -> list[Words]:
+    """What of the category has not run, so that it cannot pass."""
+    stage = _DECISIVE[category]
+    if stage is Stage.MEASURE:
+        return [words("nothing was measured, there is no measure stage yet")]
+    if stage is Stage.SOURCE:
+        return list(_source_gaps(category, evidence))
+    if evidence.why_nothing_ran:
+        return [words(evidence.why_nothing_ran)]
+    gaps, _ = _missed(category, runs, evidence)
+    if unlaunched:
+        gaps.append(words("no subject launches ", among(Code(kernel.name) for kernel in unlaunched)))
+    return gaps
+
+
+def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
+    codes = [rule.code for rule in all_rules() if rule.category() is category and rule.stage() is Stage.SOURCE]
+    if not codes:
+        yield words("no rule of it reads the source yet")
+    elif reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
+        yield among(reasons)
+
+
+def _untried(evidence: Evidence) -> list[Words]:
+    """How many cases of each subject were left out."""
+    left_out = ((cases_left_out(run), evidence.label(run)) for run in evidence.runs)
+    return [words(f"{cases} of ", Code(label), " were not tried") for cases, label in left_out if cases]
+
+
+def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[Words], list[Words]]:
+    """What did not run of the checks that the category needs, and of others, told by the reasons."""
+    needed: dict[str, list[tuple[str, str]]] = {}
+    others: dict[str, list[tuple[str, str]]] = {}
+    for run in runs:
+        for check in (*sorted(ASKED), *(outcome.check for outcome in run.outcomes if outcome.check not in ASKED)):
+            outcome = outcome_of(run, check)
+            is_known = outcome is not None and outcome.status is not Status.NOT_RUN
+            if category_of(check) is category and applies(check, run) and not is_known:
+                missed = needed if check in ASKED else others
+                missed.setdefault(why_unknown(check, run), []).append((shown_check(check), evidence.label(run)))
+    return _told(needed), _told(others)
+
+
+def _told(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[Words]:
+    """`wrong result and 4 others in `softmax`: not run: …`."""
+    return [
+        words(among((check for check, _ in alike), 2), " in ", among(Code(name) for _, name in alike), f": {why}")
+        for why, alike in missed.items()
+    ]
