@@ -6,7 +6,7 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,10 @@ class Config:
 
     @property
     def target(self) -> Target:
-        """The Triton versions that the project means to run on."""
-        return Target.parse(DEFAULT if self.target_triton is None else self.target_triton)
+        """The Triton versions that the project means to run on; the default where the configuration names none."""
+        if self.target_triton is None:
+            return Target.parse(DEFAULT)
+        return replace(Target.parse(self.target_triton), asked_in="the configuration")
 
 
 class ConfigError(Exception):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Stage, Status
+from tritonaudit.requirements import asked_target
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.rules import all_rules
 from tritonaudit.selection import Selection
@@ -21,6 +22,7 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
+from tritonaudit.target import Target
 
 if TYPE_CHECKING:
     from tritonaudit.flow.analysis import Types
@@ -111,6 +113,7 @@ class _Checker:
         self._rules = all_rules()
         self._selection = Selection.of(config, self._rules)
         self._projects: dict[Path, Any] = {}
+        self._targets: dict[Path, Target] = {}
 
     @cached_property
     def _by_facts(self) -> dict[type, list[Rule]]:
@@ -203,7 +206,7 @@ class _Checker:
         outcomes: list[Outcome] = []
         kernels = 0
         project = self._project(path)
-        for facts in analyse(module, project, self._config.target, self._types):
+        for facts in analyse(module, project, self._target(path), self._types):
             if isinstance(facts, NotAnalysed):
                 outcomes.append(_not_run(shown, facts.function, facts.reason))
                 continue
@@ -232,6 +235,15 @@ class _Checker:
         if root not in self._projects:
             self._projects[root] = Project(root)
         return self._projects[root]
+
+    def _target(self, path: Path) -> Target:
+        """The releases that the configuration names, or else the project of the file; otherwise the default."""
+        if self._config.target_triton is not None:
+            return self._config.target
+        root = project_root(Path(os.path.abspath(path)).parent)
+        if root not in self._targets:
+            self._targets[root] = asked_target(root) or self._config.target
+        return self._targets[root]
 
     def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
         span = hit.where if isinstance(hit.where, Span) else tree.span(hit.where)

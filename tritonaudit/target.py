@@ -33,10 +33,14 @@ class TargetError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """The known releases that a specifier such as `>=3.2,<3.8` admits, oldest first; never none."""
+    """The known releases that a specifier such as `>=3.2,<3.8` admits, oldest first; never none.
+
+    `asked_in` is the file that asks for them, empty where nobody did and they are the default.
+    """
 
     text: str
     versions: tuple[Version, ...]
+    asked_in: str = ""
 
     @classmethod
     def parse(cls, text: str = DEFAULT) -> Target:
@@ -46,9 +50,20 @@ class Target:
             known for known in KNOWN if all(_COMPARISONS[sign](known, version) for sign, version in clauses)
         )
         if not versions:
-            first, last = (".".join(map(str, KNOWN[index])) for index in (0, -1))
+            first, last = (written(KNOWN[index]) for index in (0, -1))
             raise TargetError(f"{text!r} admits none of the known Triton releases, {first} to {last}")
         return cls(text, versions)
+
+    @classmethod
+    def of(cls, versions: tuple[Version, ...], asked_in: str) -> Target:
+        """These releases, at least one, oldest first; the text is a specifier that admits them and no others."""
+        clauses = [f">={written(versions[0])}"]
+        if versions[-1] != KNOWN[-1]:
+            clauses.append(f"<={written(versions[-1])}")
+        between = (known for known in KNOWN if versions[0] < known < versions[-1] and known not in versions)
+        clauses += [f"!={written(known)}" for known in between]
+        text = f"=={written(versions[0])}" if len(versions) == 1 else ",".join(clauses)
+        return cls(text, versions, asked_in)
 
     def supports(self, since: Version | None, until: Version | None = None) -> Literal["all", "some", "none"]:
         """How many of the versions have what came in `since` (None: always there) and went in `until` (None: never)."""
@@ -60,6 +75,11 @@ class Target:
         if not having:
             return "none"
         return "all" if len(having) == len(self.versions) else "some"
+
+
+def written(version: Version) -> str:
+    """`3.2`."""
+    return f"{version[0]}.{version[1]}"
 
 
 def _clause(part: str, text: str) -> tuple[str, Version]:
