@@ -107,6 +107,15 @@ def test_the_sets_are_small(of: Subject, blocks: Sequence[int], most: int) -> No
     assert most - 15 < len(audit_cases(of, blocks).cases) <= most
 
 
+def test_blocks_of_longer_rows_add_sizes_and_change_nothing_else() -> None:
+    before, after = audit_cases(SOFTMAX, (64,)).cases, audit_cases(SOFTMAX, (64,), (1024,)).cases
+    assert [case for case in after if not {2051, 1025, 1023, 1024} & set(case.sizes.values())] == list(before)
+    added = [case.sizes for case in after if case not in before]
+    assert {tuple(sizes.values()) for sizes in added} == {
+        sizes for size in (2051, 1025, 1023, 1024) for sizes in ((64, size), (size, 64))
+    }
+
+
 # -- what holds of every plan --------------------------------------------------------------------------------------
 
 NAMES = ("rows", "cols", "x", "batch", "heads", "head_dim")

@@ -99,8 +99,8 @@ def is_huge(value: Value) -> bool:
     return isinstance(value, int) and value > _HUGE
 
 
-def axes_of(subject: Subject, blocks: Sequence[int] = ()) -> Axes:
-    """The axes of a subject whose launches used blocks of these sizes."""
+def axes_of(subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = ()) -> Axes:
+    """The axes of a subject whose launches used blocks of these sizes, `later` ones on other than ordinary sizes."""
     blocks = tuple(sorted({block for block in blocks if 1 <= block <= LARGEST}, reverse=True))
     names = size_names(subject)
     smaller = {name: _smaller(subject, name, blocks) for name in names}
@@ -109,7 +109,7 @@ def axes_of(subject: Subject, blocks: Sequence[int] = ()) -> Axes:
     sizes: list[Axis] = []
     left_out: list[LeftOut] = []
     for name in names:
-        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], blocks, limits)
+        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], (*blocks, *later), limits)
         sizes.append(axis)
         left_out += dropped
     dtype, dropped = _dtype_axis(subject)

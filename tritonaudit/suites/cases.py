@@ -29,8 +29,10 @@ class Plan:
         return tuple(value for value in self.values if value not in tried)
 
 
-def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
+def audit_cases(subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = ()) -> Plan:
     """The cases for the correctness of a subject whose launches used blocks of these sizes.
+
+    Those of `later` came with other than ordinary sizes: sizes next to them are tried alone.
 
     First an ordinary case of each dtype. Then each value of each axis with ordinary ones of the others and the first
     dtype that can hold it, so that a failure has one cause: sizes, layouts, fills, huge sizes. Then every two values of
@@ -39,7 +41,7 @@ def audit_cases(subject: Subject, blocks: Sequence[int] = ()) -> Plan:
     sizes of matrix products are tried alone; huge tensors have no special fills. Inputs that never differ are made of
     several seeds.
     """
-    axes = axes_of(subject, blocks)
+    axes = axes_of(subject, blocks, later)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
     if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
         cases = [_case(axes, rows[0], seed) for seed in range(SEEDS)]

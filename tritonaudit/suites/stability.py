@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.axes import Axes, axes_of
+from tritonaudit.suites.axes import Axes, Axis, axes_of
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.limits import can_be_made
 from tritonaudit.suites.outcome import CaseOutcome
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
-_LONG = 1000
+_LONG, _FEW = 1000, 16
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
@@ -55,27 +57,45 @@ def can_hold(dtype: str, hardship: Hardship) -> bool:
 
 
 def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple[str, Case]]:
-    """The hardships by name, each with every dtype that can hold it, in rows of a thousand and of two of the blocks.
+    """The hardships by name, in rows of a thousand and of two of the blocks.
+
+    First each with the first dtype that can hold it, then with the others, then with other dimensions as long as rows.
 
     There are none where a function makes the inputs, which need not heed the case.
     """
     if callable(subject.inputs):
         return
-    sizes = _sizes(axes_of(subject, blocks), max([_LONG, *(2 * block for block in blocks)]))
-    for hardship in HARDSHIPS:
-        for dtype in subject.dtypes:
-            if can_hold(dtype, hardship):
-                yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
+    longest, *others = _all_sizes(subject, axes_of(subject, blocks), max([_LONG, *(2 * block for block in blocks)]))
+    holders = {one: [dtype for dtype in subject.dtypes if can_hold(dtype, one)] for one in HARDSHIPS}
+    for together in zip_longest(*holders.values()):
+        for hardship, dtype in zip(HARDSHIPS, together, strict=True):
+            if dtype:
+                yield hardship.name, Case(longest, dtype, fill=hardship.fill)
+    for sizes in others:
+        for hardship, dtypes in holders.items():
+            if dtypes:
+                yield hardship.name, Case(sizes, dtypes[0], fill=hardship.fill)
 
 
-def _sizes(axes: Axes, least: int) -> dict[str, int]:
-    """Ordinary sizes, but of the last dimension that may have so many the least number from there on."""
+def _all_sizes(subject: Subject, axes: Axes, least: int) -> Sequence[dict[str, int]]:
+    """Ordinary sizes, but of one dimension that may have so many the least number from there on: of the last one first.
+
+    Beside it the first dimension is small, which few functions sum over.
+    """
     sizes = {axis.name: int(axis.ordinary) for axis in axes.sizes}
+    found = []
     for axis in reversed(axes.sizes):
+        beside = {one.name: few for one in axes.sizes[:1] if one is not axis and (few := _few(one))}
         for size in sorted(int(value) for value in axis.values if int(value) >= least):
-            if axes.limits.allow({**sizes, axis.name: size}):
-                return {**sizes, axis.name: size}
-    return sizes
+            chosen = {**sizes, **beside, axis.name: size}
+            if axes.limits.allow(chosen) and can_be_made(subject, chosen):
+                found.append(chosen)
+                break
+    return found or [sizes]
+
+
+def _few(axis: Axis) -> int | None:
+    return next((size for size in axis.smaller if size <= _FEW), None)
 
 
 def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:

@@ -17,6 +17,7 @@ from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.suites.axes import is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, Stopped, Trial
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
-"""Ordinary cases before the hardships: the rest of them follow."""
+"""Ordinary cases before the hardships, large tensors and configs: the rest of them follow."""
+_CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
+"""Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 STABILITY, LARGE = "stability", "large tensors"
@@ -171,46 +174,61 @@ class _Audit:
         for case in first:
             self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
             self._call(case)
-        plan = audit_cases(self.subject, self.blocks)
+        most = self.task.most_cases
+        blocks = self.blocks
+        plan = audit_cases(self.subject, blocks)
+        self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
+        if self.blocks[-1:] != blocks[-1:]:  # longer rows have larger blocks
+            plan = audit_cases(self.subject, blocks, self.blocks[-1:])
+        self._endure(_ENDURING)
+        self._look(_LOOKING)
+        self._configs(plan, _CONFIGURING)
+        done = self._calls(plan, most)
+        self._endure()
+        self._look()
+        self._configs(plan)
+        self._sanitize(plan)
+        reason = "the time was spent" if done != most else "no more were asked for"
+        self._tell(Stopped(tuple(_left_out(plan, done, reason)), self.spent))
+
+    def _has_time(self, share: float) -> bool:
+        """Whether less than that of the subject's time is spent."""
+        return self.spent < share * self.task.seconds
+
+    def _calls(self, plan: Plan, most: int | None, share: float = 1.0) -> int:
+        """So many cases of the plan, some of them again in other orders; tells how many there was time for."""
         done = 0
-        for number, case in enumerate(plan.cases[: self.task.most_cases]):
-            if self.left <= 0:
+        for number, case in enumerate(plan.cases[:most]):
+            if not self._has_time(share):
                 break
             self._call(case)
-            if number % _REPEATED_EVERY == 0:
+            if number % _REPEATED_EVERY == 0 and not any(map(is_huge, case.sizes.values())):
                 self._try("repeat", case, self._repeat)
             done = number + 1
             if number == _INTEGRITY_CASES:
                 for ordinary in [one for one in plan.cases if _is_ordinary(one)][:_INTEGRITY_CASES]:
                     self._try(_INTEGRITY, ordinary, self._integrity, is_minimised=False)
-            if number == _CALLS_FIRST:
-                self._endure()
-        self._endure()
-        self._look()
-        self._configs(plan)
-        self._sanitize(plan)
-        reason = "the time was spent" if done != self.task.most_cases else "no more were asked for"
-        self._tell(Stopped(tuple(_left_out(plan, done, reason)), self.spent))
+        return done
 
-    def _configs(self, plan: Plan) -> None:
+    def _configs(self, plan: Plan, share: float = 1.0) -> None:
         """Each further config of an autotuner, on an ordinary case and two sizes: other calls take the first config."""
         dtypes = len(self.subject.dtypes)
         for case in (*plan.cases[:1], *plan.cases[dtypes : dtypes + 2]):
             labels = {config for outcome in self.outcomes if outcome.case == case for config in outcome.configs}
             number = 1
-            while labels and self.left > 0:
+            while labels and self._has_time(share):
                 outcome = self._try(f"config {number}", case, partial(self._examine, config=number))
                 if outcome is None or labels & set(outcome.configs):
                     break
                 labels |= set(outcome.configs)
                 number += 1
 
-    def _endure(self) -> None:
+    def _endure(self, share: float = 1.0) -> None:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
         if any(_is_wrong_ordinarily(outcome) for outcome in self.outcomes):
             return
         for name, case in stability_cases(self.subject, self.blocks):
-            if self.left > 0:
+            if self._has_time(share):
                 self._try(f"{STABILITY}: {name}", case, self._endured)
 
     def _call(self, case: Case) -> None:
@@ -299,10 +317,10 @@ class _Audit:
 
         return examine(self.device, self.subject, case, config)
 
-    def _look(self) -> None:
+    def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
         for case in large_cases(self.subject) if self.device.is_engine else ():
-            if self.left > 0:
+            if self._has_time(share):
                 self._try(f"{LARGE}: more than 2^31 elements", case, partial(look, self.device, self.subject))
 
     def _sanitize(self, plan: Plan) -> None:
