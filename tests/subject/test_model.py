@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -161,3 +162,28 @@ def test_tensors_are_read_only_unless_they_are_changed_by_intent() -> None:
     subject = Subject(print, inputs=[[rows, cols], cols], keywords={"bias": bias}, mutates=[0, "bias"])
     assert subject.read_only == (cols,)
     assert Subject(print, inputs=print).read_only == ()
+
+
+@pytest.mark.parametrize(
+    ("timed", "message"),
+    [
+        ({"huge": {"n": 8}}, "timed names the size 'huge': there are small, medium, large"),
+        ({"small": 8}, "timed['small'] is 8: write the size of each dimension"),
+        ({"small": {"m": 8}}, "timed gives 'm' a size, but no Tensor has this dimension (there are: n)"),
+        ({"large": {"n": 0}}, "timed['large'] gives 'n' the size 0"),
+    ],
+)
+def test_sizes_to_be_timed_that_cannot_be(timed: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Subject(print, inputs=[Tensor("n")], timed=timed)
+
+
+def test_a_function_of_the_case_may_have_any_sizes_timed() -> None:
+    subject = Subject(print, inputs=lambda case: (), timed={"small": {"rows": 8}})
+    assert subject.timed["small"] == {"rows": 8}
+
+
+@pytest.mark.parametrize("role", ["flops", "bytes"])
+def test_what_work_there_is_is_a_function_of_the_case(role: str) -> None:
+    with pytest.raises(ValueError, match=f"{role}=12 cannot be called"):
+        Subject(print, **{role: 12})  # type: ignore[arg-type]

@@ -122,6 +122,9 @@ class Offsets:
 VARIABLE_SUFFIX = "_subject"
 """What the variable of a subject may end in, so that it does not hide the wrapper; no part of the subject's name."""
 
+TIMED = ("small", "medium", "large")
+"""What `Subject.timed` may name."""
+
 _INPUT_KEYWORDS = frozenset(("size", "fill", "pattern", "special", "batch", "dtype", "device"))
 
 Inputs = Sequence[Any] | Callable[..., Any]
@@ -140,7 +143,10 @@ class Subject:
 
     `reference` takes the same arguments. `mutates` names the arguments (position or keyword) that the wrapper changes
     by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,
-    in place of the default sweep. Raises ValueError, with the remedy, for what cannot be tried.
+    in place of the default sweep, and `timed` which each has where the subject is timed "small", "medium" and "large".
+    `flops` and `bytes` are functions of the case: the floating-point operations that it takes, a product with its
+    addition being two, and the bytes that must go through memory, in place of what is counted. Raises ValueError, with
+    the remedy, for what cannot be tried.
     """
 
     function: Callable[..., Any]
@@ -153,6 +159,9 @@ class Subject:
     mutates: Sequence[str | int] = ()
     gradients: bool = False
     baselines: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    timed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    flops: Callable[[Case], float] | None = None
+    bytes: Callable[[Case], float] | None = None
 
     def __post_init__(self) -> None:
         _check_callables(self)
@@ -167,6 +176,7 @@ class Subject:
             raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
         _check_mutates(self)
         _check_sizes(self)
+        _check_timed(self)
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -191,6 +201,11 @@ class Subject:
         return tuple(part for part in _parts(self._arguments) if isinstance(part, Tensor))
 
     @property
+    def offsets(self) -> tuple[Offsets, ...]:
+        """The `Offsets` among its arguments."""
+        return tuple(part for part in _parts(self._arguments) if isinstance(part, Offsets))
+
+    @property
     def read_only(self) -> tuple[Tensor, ...]:
         """Those of its tensors that it does not change by intent."""
         positional = [] if callable(self.inputs) else list(enumerate(self.inputs))
@@ -212,7 +227,8 @@ def _dtype_name(dtype: Any) -> str:
 
 
 def _check_callables(subject: Subject) -> None:
-    given = {"function": subject.function, **({"reference": subject.reference} if subject.reference else {})}
+    optional = {"reference": subject.reference, "flops": subject.flops, "bytes": subject.bytes}
+    given = {"function": subject.function, **{role: value for role, value in optional.items() if value is not None}}
     for role, function in {**given, **subject.baselines}.items():
         if not callable(function):
             raise ValueError(f"{role}={function!r} cannot be called: give the function itself")
@@ -245,6 +261,24 @@ def _check_sizes(subject: Subject) -> None:
         raise ValueError(f"sizes are given for {unknown[0]!r}, but no Tensor has this dimension (there are: {listed})")
     if unknown := sorted(uses - dims - set(subject.sizes)):
         raise ValueError(f"{unknown[0]!r} has no size: no Tensor has this dimension (there are: {listed})")
+
+
+def _check_timed(subject: Subject) -> None:
+    if unknown := [name for name in subject.timed if name not in TIMED]:
+        raise ValueError(f"timed names the size {unknown[0]!r}: there are {', '.join(TIMED)}")
+    for name, sizes in subject.timed.items():
+        if not isinstance(sizes, Mapping):
+            raise ValueError(
+                f"timed[{name!r}] is {sizes!r}: write the size of each dimension, such as {{'rows': 4096}}"
+            )
+        for dimension, size in sizes.items():
+            if not callable(subject.inputs) and dimension not in subject.dimensions:
+                listed = ", ".join(subject.dimensions) or "none"
+                raise ValueError(
+                    f"timed gives {dimension!r} a size, but no Tensor has this dimension (there are: {listed})"
+                )
+            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+                raise ValueError(f"timed[{name!r}] gives {dimension!r} the size {size!r}: a size is a number above 0")
 
 
 def _shape(part: Any) -> tuple[Dimension, ...]:
