@@ -33,7 +33,7 @@ def test_the_version_needs_nothing_heavy(tmp_path: Path) -> None:
     assert not modules & heavy
 
 
-@pytest.mark.parametrize("output_format", ["full", "sarif", "markdown"])
+@pytest.mark.parametrize("output_format", ["full", "sarif", "markdown", "html"])
 def test_check_needs_neither_torch_nor_triton(tmp_path: Path, output_format: str) -> None:
     modules = loaded(tmp_path, "check", "--jobs", "1", "--output-format", output_format, ROOT / "examples" / "faulty")
     assert "tritonaudit.rules" in modules

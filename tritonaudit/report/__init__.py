@@ -9,7 +9,7 @@ from tritonaudit.finding import Audit
 from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
 
-FORMATS = ("full", "concise", "json", "github", "sarif", "markdown")
+FORMATS = ("full", "concise", "json", "github", "sarif", "markdown", "html")
 
 
 def render(
@@ -18,8 +18,8 @@ def render(
     """The audit as text, ready to be written as it is: it ends with a newline unless it is empty.
 
     Only `full` knows colour; only `full` and `json` show the sections whole, and `sarif` nothing of them. Only
-    `markdown` shows what the audit is `about`: without it, all rules on the source. The findings are taken in the order
-    that the audit holds them, but for `markdown`, which has the worst first.
+    `markdown` and `html` show what the audit is `about`: without it, all rules on the source. The findings are taken in
+    the order that the audit holds them, but for these two, which have the worst first.
     """
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")

@@ -18,10 +18,14 @@ _CUT = "..."
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a frame: a source line, which has a number, or the marks under one (or a gap), which has not."""
+    """One row of a frame: a source line, which has a number, or the marks under one (or a gap), which has not.
+
+    `marked` are the first character of a source line's text that is marked, and the one after the last.
+    """
 
     number: int | None
     text: str
+    marked: tuple[int, int] | None = None
 
     @property
     def is_marks(self) -> bool:
@@ -74,12 +78,14 @@ def _many_lines(lines: Sequence[str], span: Span, end_line: int, end_column: int
 def _marked(lines: Sequence[str], number: int, start: int, end: int) -> Iterator[Row]:
     line = lines[number - 1]
     left = _left(line, start)
-    widths = [width for _, width in _cells(line[left : left + _WIDEST])]
-    first = min(max(start - 1 - left, 0), len(widths))
-    before = sum(widths[:first]) + (len(_CUT) if left else 0)
-    marks = max(sum(widths[first : max(end - 1 - left, 0)]), 1)
-    yield Row(number, _shown(line, left))
-    yield Row(None, " " * before + "^" * marks)
+    cells = list(_cells(line[left : left + _WIDEST]))
+    cut = len(_CUT) if left else 0
+    first = min(max(start - 1 - left, 0), len(cells))
+    past = max(end - 1 - left, first)
+    marks = max(sum(width for _, width in cells[first:past]), 1)
+    begins, ends = (cut + sum(len(text) for text, _ in cells[:place]) for place in (first, past))
+    yield Row(number, _shown(line, left), (begins, ends))
+    yield Row(None, " " * (cut + sum(width for _, width in cells[:first])) + "^" * marks)
 
 
 def _left(line: str, start: int) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from tritonaudit.report.escape import visible
-from tritonaudit.report.words import Code, Words
+from tritonaudit.report.words import CODE_SPAN, Code, Words
 
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _SPECIAL = re.compile(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<!\w)_|_(?!\w)|(?<!\w)@(?=\w)|#(?=\d)")
 _START = re.compile(r"^(?=[-+=>#\[])|(?<=^\d)(?=[.)])|(?<=^\d\d)(?=[.)])")
 """Where a line would begin a list, a heading, a quotation or a definition."""
@@ -18,7 +17,7 @@ def prose(text: str) -> str:
     shown = visible(text)
     parts: list[str] = []
     end = 0
-    for span in _CODE_SPAN.finditer(shown):
+    for span in CODE_SPAN.finditer(shown):
         parts += [_escaped(shown[end : span.start()]), span[0]]
         end = span.end()
     return _START.sub(r"\\", "".join((*parts, _escaped(shown[end:]))), count=1)
