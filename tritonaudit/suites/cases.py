@@ -34,12 +34,13 @@ def audit_cases(subject: Subject, blocks: Sequence[int] = (), later: Sequence[in
 
     Those of `later` came with other than ordinary sizes: sizes next to them are tried alone.
 
-    First an ordinary case of each dtype. Then each value of each axis with ordinary ones of the others and the first
-    dtype that can hold it, so that a failure has one cause: sizes, layouts, fills, huge sizes. Then every two values of
-    two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones beside
-    it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks and huge
-    sizes of matrix products are tried alone; huge tensors have no special fills. Inputs that never differ are made of
-    several seeds.
+    First an ordinary case of each dtype, and one of odd sizes: beside an ordinary one, no size makes a number of
+    elements that no block divides. Then each value of each axis with ordinary ones of the others and the first dtype
+    that can hold it, so that a failure has one cause: the axes take turns, huge sizes are last. Then every two values
+    of two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones
+    beside it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks
+    and huge sizes of matrix products are tried alone; huge tensors have no special fills. Inputs that never differ are
+    made of several seeds.
     """
     axes = axes_of(subject, blocks, later)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
@@ -113,14 +114,25 @@ def _is_case(subject: Subject, axes: Axes, row: _Row) -> bool:
 def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
     for dtype in axes.dtype.values:
         yield _ordinary_beside(axes, {axes.dtype: dtype})
-    unusual = [[(axis, size) for size in axis.values[1:]] for axis in axes.sizes]
+    yield _ordinary_beside(axes, {axis: odd for axis in axes.sizes if (odd := _odd(axis)) is not None})
+    unusual = [[(axis, value) for value in axis.values[1:]] for axis in (*axes.sizes, axes.layout, axes.fill)]
     in_turn = [chosen for together in zip_longest(*unusual) for chosen in together if chosen]
-    yield from (_ordinary_beside(axes, {axis: size}) for axis, size in in_turn if not is_huge(size))
-    yield from (_ordinary_beside(axes, {axes.layout: layout}) for layout in axes.layout.values[1:])
-    for fill in axes.fill.values[1:]:
-        dtype = next(dtype for dtype in axes.dtype.values if axes.holds(dtype, fill))
-        yield _ordinary_beside(axes, {axes.dtype: dtype, axes.fill: fill})
-    yield from (_ordinary_beside(axes, {axis: size}) for axis, size in in_turn if is_huge(size))
+    for is_late in (False, True):
+        yield from (_with_one(axes, axis, value) for axis, value in in_turn if is_huge(value) == is_late)
+
+
+def _odd(axis: Axis) -> int | None:
+    """The odd size that is nearest below the ordinary one, else the next above it; not 1."""
+    odd = sorted(int(value) for value in axis.values if int(value) % 2 and int(value) > 1)
+    below = [size for size in odd if size <= int(axis.ordinary)]
+    return below[-1] if below else next(iter(odd), None)
+
+
+def _with_one(axes: Axes, axis: Axis, value: Value) -> _Row:
+    if axis is not axes.fill:
+        return _ordinary_beside(axes, {axis: value})
+    dtype = next(dtype for dtype in axes.dtype.values if axes.holds(dtype, value))
+    return _ordinary_beside(axes, {axes.dtype: dtype, axes.fill: value})
 
 
 def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:
