@@ -61,6 +61,10 @@ def main() -> None:
     if "audit" in arguments.sides:
         options = (*OPTIONS, *arguments.options.split())
         audited = _audited([*originals, *worth], options, store, arguments.jobs)
+        if arguments.again:
+            unnoticed = [one for one in worth if not tables.new_codes(audited.get(one.id), audited.get(one.kernel))]
+            options = (*OPTIONS, *arguments.again.split())
+            audited = {**audited, **_audited([*originals, *unnoticed], options, store, arguments.jobs)}
     seconds = time.perf_counter() - started
     declared = _declared()
     judged = [
@@ -70,7 +74,7 @@ def main() -> None:
             audited.get(one.id),
             noticed.get(one.id),
             one.id in declared,
-            tables.audit_codes(audited.get(one.kernel)),
+            audited.get(one.kernel),
         )
         for one in made
     ]
@@ -90,6 +94,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many processes [default: 2]")
     parser.add_argument("--sides", type=_sides, default=_SIDES, help="who is asked [default: audit,plain]")
     parser.add_argument("--options", default="", metavar="TEXT", help='for the audit, such as "--budget 10"')
+    parser.add_argument(
+        "--again", default="", metavar="TEXT", help="for another audit, of what the first does not notice"
+    )
     parser.add_argument(
         "--gpucheck", type=Path, metavar="DIR", help="ask gpucheck, too: pip install --target DIR gpucheck==0.1.0"
     )
@@ -123,7 +130,7 @@ def _tried(items: Sequence[Item], unseen: Container[str], store: Store, jobs: in
             if item.id not in tried
         ]
         for task, result in run_tasks(try_mutant, tasks, workers=jobs, limits=_LIMITS, prepare=become_cpu):
-            outcome = Tried(float32=result.reason, float16=result.reason) if isinstance(result, Killed) else result
+            outcome = Tried(float32=result.message, float16=result.message) if isinstance(result, Killed) else result
             tried[task.id] = outcome
             store.put(keys[task.id], asdict(outcome))
             _progress(len(tried), len(items), "tried")
@@ -147,7 +154,7 @@ def _noticed(items: Sequence[Item], folder: Path, store: Store, jobs: int) -> Ma
             arguments=(folder,),
         )
         for task, result in results:
-            noticed[task.id] = result.reason if isinstance(result, Killed) else result
+            noticed[task.id] = result.message if isinstance(result, Killed) else result
             store.put(keys[task.id], noticed[task.id])
             _progress(len(noticed), len(items), "checked by gpucheck")
     return noticed

@@ -13,19 +13,19 @@ from bench.mutation.trying import Tried
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant with what it came to; None where that is not known. `before` is what is said of the original."""
+    """A mutant with what it came to, and the audit of the original; None where that is not known."""
 
     mutant: Mutant
     tried: Tried | None
     audited: Audited | None
     gpucheck: str | None = None
     is_declared: bool = False
-    before: frozenset[str] = frozenset()
+    original: Audited | None = None
 
     @property
     def codes(self) -> list[str]:
         """What the audit finds in it, and not in the original."""
-        return sorted(audit_codes(self.audited) - self.before)
+        return new_codes(self.audited, self.original)
 
     @property
     def is_left(self) -> bool:
@@ -48,8 +48,12 @@ AUDIT: Sides = {"audit": lambda one: bool(one.codes)}
 """Who may notice a mutant."""
 
 
-def audit_codes(audited: Audited | None) -> frozenset[str]:
-    """What the audit finds."""
+def new_codes(audited: Audited | None, original: Audited | None) -> list[str]:
+    """What an audit finds that another does not."""
+    return sorted(_codes(audited) - _codes(original))
+
+
+def _codes(audited: Audited | None) -> frozenset[str]:
     return frozenset((*audited.errors, *audited.warnings)) if audited else frozenset()
 
 
@@ -78,7 +82,7 @@ def original(name: str, tried: Tried, audited: Audited | None) -> str:
     plain = [
         f"allclose {dtype}: {why}" for dtype, why in (("float32", tried.float32), ("float16", tried.float16)) if why
     ]
-    codes = sorted(audit_codes(audited))
+    codes = new_codes(audited, None)
     found = [f"audit: {', '.join(codes)}"] if codes else []
     said = [*([tried.rejected] if tried.rejected else []), *plain, *found]
     return f"{name}: {'; '.join(said)}" if said else ""

@@ -121,10 +121,10 @@ MUTANT = Mutant("copy", "mask_dropped", 10, 1, "before", "after", "", True)
 
 def test_tables_count_what_is_left() -> None:
     audited = {"found": Audited(["TAM401"], [], []), "missed": Audited([], ["TAM101"], [], 7)}
-    before = frozenset(("TAM101",))
+    original = audited["missed"]
     judged = [
         tables.Judged(MUTANT, Tried(float32="differs"), audited["found"]),
-        tables.Judged(replace(MUTANT, number=2), Tried(), audited["missed"], before=before),
+        tables.Judged(replace(MUTANT, number=2), Tried(), audited["missed"], original=original),
         tables.Judged(MUTANT, Tried("does not compile"), None),
         tables.Judged(MUTANT, Tried(is_equal=True), None),
         tables.Judged(MUTANT, Tried(), audited["missed"], is_declared=True),
