@@ -14,6 +14,7 @@ from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
 RUN_PARTS = frozenset(("correctness", "memory", "stability"))
+PERFORMANCE = "performance"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ _StageOf = Callable[[Sequence[Path], Config, AuditRequest, Progress], _Done]
 def _stages(request: AuditRequest) -> list[tuple[Stage, _StageOf]]:
     named: list[tuple[str, Stage, _StageOf]] = [("source", Stage.SOURCE, _source), ("compile", Stage.COMPILE, _compile)]
     chosen = [(stage, run) for name, stage, run in named if name in request.parts]
-    return [*chosen, *([(Stage.RUN, _run)] if request.parts & RUN_PARTS else [])]
+    chosen += [(Stage.RUN, _run)] if request.parts & RUN_PARTS else []
+    return [*chosen, *([(Stage.MEASURE, _measure)] if PERFORMANCE in request.parts else [])]
 
 
 def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
@@ -105,6 +107,17 @@ def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress:
     )
     ran = run_paths(paths, config, run_request, progress)
     return ran.audit, (RanSection(ran),), ran.is_interrupted
+
+
+def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.measure.stage import MeasureRequest, measure_paths
+    from tritonaudit.report.measured import MeasuredSection
+    from tritonaudit.suites.stage import Where
+
+    measured = measure_paths(
+        paths, config, MeasureRequest(request.seconds, request.jobs, Where(request.device)), progress
+    )
+    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
 
 
 def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tritonaudit.report.checklists import CHECKLISTS, Axis, Convention, Done, Entry, Item, Value, stability
+from tritonaudit.measure.checks import Check
+from tritonaudit.report.checklists import CHECKLISTS, Axis, Convention, Done, Entry, Item, Measured, Value, stability
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.axes import FILLS, SIZES
 from tritonaudit.suites.facts import Symptom
@@ -93,16 +94,19 @@ ITEMS = {
         "compared with torch.compile",
         "compared with the baselines that the subject names",
         "interleaved, with the cache flushed",
+        "verified again after the timing",
         "hardware efficiency against the datasheet and a measured rate",
         "red flag: slower than PyTorch at any size",
         "red flag: slower than torch.compile",
         "red flag: efficiency below 50 %",
         "red flag: cost that grows faster than the work",
         "red flag: spread above 10 %",
+        "red flag: faster than the GPU can be",
         "roofline: FLOPs, bytes and arithmetic intensity",
         "roofline: ridge point and bound",
         "roofline: target of 90 % reached",
         "every hardware figure has its source",
+        "profiled: what bounds it is counted, not guessed",
     ],
     "5. Best practices": [
         "constexpr for compile-time constants",
@@ -138,6 +142,9 @@ def test_every_item_is_bound_to_what_exists_or_says_why_not(entry: Entry) -> Non
             assert entry.check in CHECKS
         case Convention():
             assert entry.name in ("strict", "loose")
+        case Measured():
+            assert set(entry.rules) <= codes
+            assert entry.check in {check.value for check in Check}
         case Value():
             tried = {Axis.SIZE: SIZES, Axis.FILL: FILLS}.get(entry.axis)
             assert tried is None or entry.value in tried

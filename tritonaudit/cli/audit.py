@@ -23,7 +23,7 @@ from tritonaudit.cli.options import (
 from tritonaudit.cli.progress import shown_progress
 from tritonaudit.report import render
 
-_STAGES = ("source", "compile", "correctness", "memory", "stability")
+_STAGES = ("source", "compile", "correctness", "memory", "stability", "performance")
 _SECONDS = 30.0
 
 
@@ -46,7 +46,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     default=_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long each subject is tried.",
+    help="How long each subject is tried, and on a GPU timed.",
 )
 @click.option(
     "--device",
@@ -70,7 +70,7 @@ def command(
     jobs: int | None,
     **overrides: Any,
 ) -> int:
-    """Audit Triton kernels: their source, what the compiler makes of them, and what they do when they run.
+    """Audit Triton kernels: their source, what the compiler makes of them, what they do when they run, and how fast.
 
     Without PATHS that is the current folder. Subjects are run on many sizes, dtypes, layouts and fills and compared
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.

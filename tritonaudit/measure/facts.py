@@ -10,6 +10,9 @@ from tritonaudit.finding import Span, Status
 from tritonaudit.hardware.roofline import Figure, Roofline, Work
 from tritonaudit.subject.model import Case
 
+UNSTABLE = 0.1
+"""Times whose middle half spreads over more of their median are unstable."""
+
 
 class Role(Enum):
     """What is timed; the value is what a report calls it, but a baseline has its own name."""

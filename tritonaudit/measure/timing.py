@@ -6,6 +6,7 @@ Imports torch: for worker processes.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import torch
 
 from tritonaudit.measure.statistics import is_precise
-from tritonaudit.subject.inputs import Arguments, tensors_in
+from tritonaudit.subject.inputs import Arguments, eighths, tensors_in
 
 LEAST_ROUNDS = 20
 _MOST_ROUNDS = 400
@@ -21,8 +22,9 @@ _MARK = "spin_kernel"
 """The kernel of `torch.cuda._sleep`, which marks where a call begins and ends on the GPU's own time line."""
 _MARK_CYCLES = 2000
 _L2_TIMES = 2
-_HEAD_START_CYCLES = 100_000
+_HEAD_START_CYCLES = 400_000
 """For which the GPU is kept busy, so that a call's launches wait for it, and not it for them."""
+_ACTIVITIES = (torch.profiler.ProfilerActivity.CUDA,)
 CUPTI, EVENTS = "the kernels' own time (CUPTI)", "CUDA events"
 
 
@@ -74,16 +76,14 @@ class Stopwatch:
         self._flushed = torch.empty(size, dtype=torch.uint8, device="cuda")
         kept = self.changes
         self._pristine = [[t.detach().clone() for t in tensors_in(given)] if kept else [] for given in self.inputs]
-        self._backward: dict[tuple[int, ...], torch.Tensor] = {}
+        self._gradients: dict[tuple[torch.Size, torch.dtype], torch.Tensor] = {}
         self._has_profiler = True
-        self.last: dict[str, tuple[Arguments, Any]] = {}
 
-    def warm_up(self, contender: Contender, calls: int = 3) -> Any:
-        """Call it a few times: kernels are compiled, configs chosen, memory is had. What the last call returns."""
-        returned = None
-        for number in range(calls):
-            self._restore(number)
-            returned = self._call(contender, number)
+    def once(self, contender: Contender, number: int = 0) -> Any:
+        """What a call on the set of that number returns, which cannot know that it is not timed."""
+        self._prepare(number)
+        torch.cuda.synchronize()
+        returned = self._call(contender, number)
         torch.cuda.synchronize()
         return returned
 
@@ -131,13 +131,12 @@ class Stopwatch:
         if not self._has_profiler:
             return
         turns = [(contender, number) for number in rounds for contender in _rotated(contenders, number)]
-        activities = [torch.profiler.ProfilerActivity.CUDA]
-        with torch.profiler.profile(activities=activities) as profiler:
+        with warnings.catch_warnings(action="ignore"), torch.profiler.profile(activities=_ACTIVITIES) as profiler:
             for contender, number in turns:
                 self._prepare(number)
                 torch.cuda._sleep(_MARK_CYCLES)
                 torch.cuda.synchronize()
-                self.last[contender.name] = self.inputs[number % len(self.inputs)], self._call(contender, number)
+                self._call(contender, number)
                 torch.cuda.synchronize()
                 torch.cuda._sleep(_MARK_CYCLES)
             torch.cuda.synchronize()
@@ -168,15 +167,16 @@ class Stopwatch:
         positional, keywords = self.inputs[number % len(self.inputs)]
         returned = contender.function(*positional, **keywords)
         if self.gradients:
-            outputs = [one for one in tensors_in(returned) if one.requires_grad]
+            outputs = [one for one in tensors_in(returned) if one.is_floating_point() and one.requires_grad]
             torch.autograd.backward(outputs, [self._gradient_of(one) for one in outputs])
         return returned
 
     def _gradient_of(self, output: torch.Tensor) -> torch.Tensor:
-        key = (*output.shape, output.element_size())
-        if key not in self._backward:
-            self._backward[key] = torch.randn_like(output)
-        return self._backward[key]
+        """What is passed backward, made once."""
+        key = output.shape, output.dtype
+        if key not in self._gradients:
+            self._gradients[key] = eighths(output)
+        return self._gradients[key]
 
 
 def _rotated(contenders: Sequence[Contender], number: int) -> Sequence[Contender]:

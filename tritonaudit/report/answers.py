@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.finding import Status
-from tritonaudit.report.checklists import Convention, Done, Entry, Item, Value
+from tritonaudit.report.checklists import Convention, Done, Entry, Item, Measured, Value
 from tritonaudit.report.coverage import Coverage, covered
 from tritonaudit.report.evidence import (
     ASKED,
@@ -55,6 +55,8 @@ def answer(entry: Entry, evidence: Evidence) -> Answer:
             return _of_convention(entry, evidence)
         case Value():
             return _of_value(entry, evidence)
+        case Measured():
+            return _of_measured(entry, evidence)
 
 
 @dataclass(frozen=True)
@@ -217,3 +219,24 @@ def _of_value(value: Value, evidence: Evidence) -> Answer:
 
 def _told_of(coverage: Coverage, differs: bool) -> Words:
     return words("not covered, " if differs and not coverage.is_covered else "", coverage.because)
+
+
+def _of_measured(asked: Measured, evidence: Evidence) -> Answer:
+    if found := evidence.findings(asked.rules):
+        because = among(words(f"{finding.code} at ", Code(place(finding))) for finding in found)
+        return Answer(YES if asked.flag else NO, False, because)
+    if evidence.why_nothing_measured:
+        return Answer(NOT_CHECKED, None, words(evidence.why_nothing_measured))
+    if off := [reason for reason in map(evidence.why_rule_did_not_run, asked.rules) if reason]:
+        return Answer(NOT_CHECKED, None, joined(off))
+    by_told: dict[tuple[Status, str], list[Code]] = {}
+    for subject in evidence.timed:
+        for outcome in subject.outcomes:
+            if outcome.check == asked.check:
+                told = ", ".join(filter(None, (outcome.case, outcome.reason)))
+                by_told.setdefault((outcome.status, told), []).append(Code(subject.name))
+    because = joined(words(among(names), f": {told}") for (_, told), names in by_told.items())
+    if all(status is Status.PASS for status, _ in by_told):
+        return Answer(NO if asked.flag else YES, True, because)
+    failed = any(status is Status.FAIL for status, _ in by_told) and not asked.flag
+    return Answer(NO, False, because) if failed else Answer(NOT_CHECKED, None, because)

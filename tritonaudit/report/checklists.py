@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from tritonaudit.measure.checks import Check
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.stability import HARDSHIPS
 
@@ -34,6 +35,19 @@ class Done:
 
     text: str
     check: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Something that the measure stage answers: by findings of `rules`, else where its check came to a verdict.
+
+    A `flag` is so where there are such findings; anything else is not so.
+    """
+
+    text: str
+    check: str
+    rules: tuple[str, ...] = ()
+    flag: bool = False
 
 
 class Axis(Enum):
@@ -68,7 +82,7 @@ class Convention:
     name: str
 
 
-Entry = Item | Done | Value | Convention
+Entry = Item | Done | Value | Convention | Measured
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,6 @@ _ONLINE = _named("exp overflow", "large before small", "small before large")
 _CANCELLATION = _named("cancellation", "cancellation in 16 bits")
 _ALTERNATING = _named("alternating sums", "alternating sums in 16 bits")
 
-_UNMEASURED = "nothing was measured: there is no measure stage yet"
 _NO_RULE = "no rule reads it yet"
 _NO_TRAFFIC = "loads and stores are not counted, and traffic is measured on a GPU alone"
 
@@ -207,25 +220,25 @@ MEMORY = Checklist(
 
 PERFORMANCE = Checklist(
     "4. Performance",
-    tuple(
-        Item(text, flag=text.startswith("red flag"), unanswered=_UNMEASURED)
-        for text in (
-            "timed at small, medium and large sizes",
-            "compared with PyTorch",
-            "compared with torch.compile",
-            "compared with the baselines that the subject names",
-            "interleaved, with the cache flushed",
-            "hardware efficiency against the datasheet and a measured rate",
-            "red flag: slower than PyTorch at any size",
-            "red flag: slower than torch.compile",
-            "red flag: efficiency below 50 %",
-            "red flag: cost that grows faster than the work",
-            "red flag: spread above 10 %",
-            "roofline: FLOPs, bytes and arithmetic intensity",
-            "roofline: ridge point and bound",
-            "roofline: target of 90 % reached",
-            "every hardware figure has its source",
-        )
+    (
+        Measured("timed at small, medium and large sizes", Check.TIMED.value),
+        Measured("compared with PyTorch", Check.PYTORCH.value),
+        Measured("compared with torch.compile", Check.COMPILED.value),
+        Measured("compared with the baselines that the subject names", Check.BASELINES.value),
+        Measured("interleaved, with the cache flushed", Check.TIMED.value),
+        Measured("verified again after the timing", Check.VERIFIED.value),
+        Measured("hardware efficiency against the datasheet and a measured rate", Check.ROOFLINE.value),
+        Measured("red flag: slower than PyTorch at any size", Check.PYTORCH.value, ("TAP501",), flag=True),
+        Measured("red flag: slower than torch.compile", Check.COMPILED.value, ("TAP502",), flag=True),
+        Measured("red flag: efficiency below 50 %", Check.ROOFLINE.value, ("TAP503",), flag=True),
+        Measured("red flag: cost that grows faster than the work", Check.ROOFLINE.value, ("TAP504",), flag=True),
+        Measured("red flag: spread above 10 %", Check.TIMED.value, ("TAP505",), flag=True),
+        Measured("red flag: faster than the GPU can be", Check.ROOFLINE.value, ("TAP506",), flag=True),
+        Measured("roofline: FLOPs, bytes and arithmetic intensity", Check.ROOFLINE.value),
+        Measured("roofline: ridge point and bound", Check.ROOFLINE.value),
+        Measured("roofline: target of 90 % reached", Check.ROOFLINE.value, ("TAP503", "TAP507")),
+        Measured("every hardware figure has its source", Check.ROOFLINE.value),
+        Measured("profiled: what bounds it is counted, not guessed", Check.PROFILED.value),
     ),
 )
 

@@ -11,9 +11,12 @@ from pathlib import Path
 from tritonaudit.compile.audit import CompileAudit
 from tritonaudit.engine import SOURCE, shown_path
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
+from tritonaudit.measure.gather import MeasuredSubject
+from tritonaudit.measure.stage import MeasureAudit
 from tritonaudit.report.about import About
 from tritonaudit.report.checklists import CHECKLISTS, Done, Item, stability
 from tritonaudit.report.compiled import CompiledSection
+from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
@@ -29,7 +32,7 @@ _COMMANDS = {
     Stage.SOURCE: "`tritonaudit check` reads the source",
     Stage.COMPILE: "`tritonaudit compile` compiles kernels",
     Stage.RUN: "`tritonaudit audit` runs them",
-    Stage.MEASURE: "there is no measure stage yet",
+    Stage.MEASURE: "`tritonaudit audit` measures them on a GPU",
 }
 NO_SUBJECT = "there is no subject to run: `tritonaudit init` writes one"
 
@@ -50,6 +53,12 @@ class Evidence:
     about: About
     compiled: CompileAudit | None = None
     ran: RunAudit | None = None
+    measured: MeasureAudit | None = None
+
+    @property
+    def timed(self) -> tuple[MeasuredSubject, ...]:
+        """The subjects of the measure stage."""
+        return self.measured.subjects if self.measured is not None else ()
 
     @property
     def runs(self) -> tuple[SubjectRun, ...]:
@@ -131,12 +140,22 @@ class Evidence:
             return f"no kernel was run: {_COMMANDS[Stage.RUN]}"
         return "" if self.runs else NO_SUBJECT
 
+    @property
+    def why_nothing_measured(self) -> str:
+        """Empty where some subject was measured."""
+        if self.measured is None or Stage.MEASURE not in self.about.stages:
+            return f"nothing was measured: {_COMMANDS[Stage.MEASURE]}"
+        if self.measured.reason:
+            return f"nothing was measured: {self.measured.reason}"
+        return "" if self.timed else NO_SUBJECT
+
 
 def evidence(audit: Audit, sections: Sequence[Section], about: About) -> Evidence:
     """What the sections show besides the findings of the audit, gathered."""
     compiled = next((section.audit for section in sections if isinstance(section, CompiledSection)), None)
     ran = next((section.ran for section in sections if isinstance(section, RanSection)), None)
-    return Evidence(audit, about, compiled, ran)
+    measured = next((section.measured for section in sections if isinstance(section, MeasuredSection)), None)
+    return Evidence(audit, about, compiled, ran, measured)
 
 
 def launched_by(run: SubjectRun) -> list[KernelName]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
+from tritonaudit.measure.checks import Check
 from tritonaudit.report.evidence import (
     ASKED,
     LEVELS,
@@ -137,7 +138,7 @@ def _gaps(
     """What of the category has not run, so that it cannot pass."""
     stage = _DECISIVE[category]
     if stage is Stage.MEASURE:
-        return [words("nothing was measured, there is no measure stage yet")]
+        return list(_unmeasured(evidence))
     if stage is Stage.SOURCE:
         return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
@@ -146,6 +147,22 @@ def _gaps(
     if unlaunched:
         gaps.append(words("no subject launches ", among(Code(kernel.name) for kernel in unlaunched)))
     return gaps
+
+
+def _unmeasured(evidence: Evidence) -> Iterator[Words]:
+    """What of the measuring was not done; that a subject names no baselines of its own is no gap."""
+    if evidence.why_nothing_measured:
+        yield words(evidence.why_nothing_measured)
+        return
+    for subject in evidence.timed:
+        missed = [one for one in subject.outcomes if one.check in _NEEDED and one.status is not Status.PASS]
+        if missed:
+            yield words(Code(subject.name), f": {missed[0].check}: {missed[0].reason or missed[0].status.value}")
+
+
+_NEEDED = frozenset(
+    check.value for check in (Check.TIMED, Check.PYTORCH, Check.COMPILED, Check.VERIFIED, Check.ROOFLINE)
+)
 
 
 def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:

@@ -59,11 +59,12 @@ def call(
         differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
         if not differentiable:
             raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [_eighths(tensor) for tensor in differentiable])
+        torch.autograd.backward(differentiable, [eighths(tensor) for tensor in differentiable])
     return outputs
 
 
-def _eighths(like: torch.Tensor) -> torch.Tensor:
+def eighths(like: torch.Tensor) -> torch.Tensor:
+    """What is passed backward from such an output."""
     if like.is_meta:
         return torch.ones_like(like)
     generator = torch.Generator().manual_seed(like.numel())

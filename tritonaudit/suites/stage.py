@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
+from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import Killed
@@ -22,7 +22,8 @@ from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, Entry, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory
 from tritonaudit.suites.runs import Runs
-from tritonaudit.suites.worker import become_device, gpu_name
+from tritonaudit.suites.subjects import subjects_of
+from tritonaudit.suites.worker import gpu_name
 
 SECONDS = 30.0
 """For a subject on the CPU, unless asked otherwise."""
@@ -75,9 +76,9 @@ class RunAudit:
 
 def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progress: Progress = SILENT) -> RunAudit:
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
-    gpu = _gpu(request.device)
+    gpu = gpu_for(request.device)
     found = discover(paths, config)
-    subjects, problems = _subjects(subject_files(found.files), request, gpu, progress)
+    subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
     kept = Runs(request.folder, config, (request.seconds, request.most_cases, gpu), request.resumes)
     kept.tidy()
     running = _Running({key: kept.journal(*key) for key in subjects}, request, bool(gpu), progress)
@@ -102,7 +103,7 @@ def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progre
     )
 
 
-def _gpu(where: Where) -> str:
+def gpu_for(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
     if where is Where.CPU or (where is Where.ANY and not any(map(os.path.exists, _GPU_FILES))):
         return ""
@@ -112,29 +113,6 @@ def _gpu(where: Where) -> str:
     if not found and where is Where.GPU:
         raise NoGpu(f"looking for a GPU {name.message}" if isinstance(name, Killed) else "torch finds no GPU")
     return found
-
-
-def _subjects(
-    files: Sequence[Path], request: RunRequest, gpu: str, progress: Progress
-) -> tuple[list[SubjectKey], list[Problem]]:
-    """The subjects of the files; those whose subjects cannot be had are problems."""
-    subjects: list[SubjectKey] = []
-    problems: list[Problem] = []
-    limits = Limits(IMPORT_SECONDS + 10, memory(request.jobs))
-    progress.stage("looking for subjects", len(files))
-    found = run_tasks(
-        subject_names, files, workers=request.jobs, limits=limits, prepare=become_device, arguments=(bool(gpu),)
-    )
-    named = dict(found)
-    for path in files:
-        names = named[path]
-        if isinstance(names, Killed):
-            problems.append(Problem(shown_path(path), f"having its subjects {names.message}"))
-        elif isinstance(names, Unloadable):
-            problems.append(Problem(shown_path(Path(names.path)), names.reason, names.line))
-        else:
-            subjects += [(path, name) for name in names]
-    return subjects, problems
 
 
 class _Running:

@@ -1,0 +1,127 @@
+"""From the rows of a subject to facts for rules and outcomes of checks. Imports neither torch nor triton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.compile.places import Places
+from tritonaudit.engine import shown_path
+from tritonaudit.finding import Outcome, Status
+from tritonaudit.hardware.parts import Part
+from tritonaudit.hardware.roofline import Roofline
+from tritonaudit.measure.checks import Check
+from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Role, Row
+from tritonaudit.measure.rates import bandwidth_of, rate_of
+
+IMPOSSIBLE = "faster than the GPU can be"
+
+
+@dataclass(frozen=True)
+class MeasuredSubject:
+    """What measuring a subject came to: its rows in their order, and the kernels that it launches.
+
+    `kernel` is what findings blame: the kernel where there is one alone, else the wrapper.
+    """
+
+    path: Path
+    name: str
+    rows: tuple[Row, ...]
+    kernel: KernelRef | None = None
+    launched: tuple[KernelRef, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    reason: str = ""
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What each check came to."""
+        place = f"{shown_path(self.path)}: {self.name}"
+        return tuple(Outcome(check.value, place, *told) for check, told in self._told())
+
+    def _told(self) -> Iterator[tuple[Check, tuple[Status, str, str]]]:
+        yield Check.TIMED, self._timed()
+        yield Check.PYTORCH, self._compared(Role.PYTORCH, "the subject has no reference")
+        yield Check.COMPILED, self._compared(Role.COMPILED, "the subject has no reference")
+        yield Check.BASELINES, self._compared(Role.BASELINE, "the subject names none")
+        yield Check.VERIFIED, self._verified()
+        yield Check.ROOFLINE, self._held()
+        yield Check.PROFILED, self._profiled()
+
+    def _timed(self) -> tuple[Status, str, str]:
+        had = [row for row in self.rows if row.timed]
+        missed = [row for row in self.rows if not row.timed]
+        if not had:
+            failed = next((row for row in self.rows if row.status is Status.FAIL), None)
+            return (Status.FAIL if failed else Status.NOT_RUN), "", (failed.reason if failed else self._why())
+        worst = next((row for row in had if row.status is Status.FAIL), None)
+        worst = worst or next((row for row in had if row.status is Status.WARN), None)
+        status, reasons = (worst.status, [worst.reason]) if worst else (Status.PASS, [])
+        if missed:
+            reasons.append(f"{_sizes(len(missed))} not timed: {missed[0].reason}")
+        return status, _sizes(len(had)), "; ".join(reasons)
+
+    def _compared(self, role: Role, unnamed: str) -> tuple[Status, str, str]:
+        found = [one for row in self.rows for one in row.timed if one.role is role]
+        if had := [one for one in found if one.speedup is not None]:
+            return Status.PASS, _sizes(len(had)), ""
+        if found:
+            return Status.NOT_RUN, "", found[0].reason or "the times are unstable"
+        return Status.NOT_RUN, "", unnamed if any(row.timed for row in self.rows) else self._why()
+
+    def _verified(self) -> tuple[Status, str, str]:
+        had = [row for row in self.rows if row.timed]
+        if wrong := [row for row in had if row.status is Status.FAIL and row.reason != IMPOSSIBLE]:
+            return Status.FAIL, _sizes(len(had)), wrong[0].reason
+        if missed := [row for row in had if "not verified" in row.reason]:
+            return Status.NOT_RUN, "", missed[0].reason
+        return (Status.PASS, _sizes(len(had)), "") if had else (Status.NOT_RUN, "", self._why())
+
+    def _held(self) -> tuple[Status, str, str]:
+        held = [row.roofline for row in self.rows if row.roofline is not None and row.timed]
+        known = [one for one in held if one.reached is not None]
+        if any(row.reason == IMPOSSIBLE for row in self.rows):
+            return Status.FAIL, _sizes(len(held)), IMPOSSIBLE
+        if known:
+            return Status.PASS, _sizes(len(known)), ""
+        missing = ", ".join(held[0].missing) if held else ""
+        return Status.NOT_RUN, "", f"unknown: {missing}" if missing else self._why()
+
+    def _profiled(self) -> tuple[Status, str, str]:
+        had = [profile for profile in self.profiles if profile.counters]
+        if had:
+            return Status.PASS, f"{len(had)} launches", ""
+        return Status.NOT_RUN, "", self.profiles[0].reason if self.profiles else self._why()
+
+    def _why(self) -> str:
+        return self.reason or next((row.reason for row in self.rows if row.reason), "it has no sizes")
+
+
+def _sizes(number: int) -> str:
+    return "1 size" if number == 1 else f"{number} sizes"
+
+
+def held_against(row: Row, gpu: Gpu, part: Part) -> Row:
+    """The row with its rooflines; one that is faster than the part's datasheet allows is refused."""
+    subject = row.of(Role.SUBJECT)
+    if row.work is None or subject is None or subject.device is None:
+        return row
+    time = subject.device.median
+    measured = Roofline(row.work, bandwidth_of(row.work, gpu.ceilings), rate_of(row.work, gpu.ceilings), time)
+    stated = part.roofline(row.work, time)
+    held = replace(row, roofline=measured, by_datasheet=stated)
+    if not stated.is_impossible:
+        return held
+    timed = tuple(replace(one, speedup=None) for one in row.timed)
+    return replace(held, timed=timed, status=Status.FAIL, reason=IMPOSSIBLE)
+
+
+def facts_of(subject: MeasuredSubject, gpu: Gpu) -> MeasuredKernel | None:
+    """What rules read of a subject; None where no kernel of it is known."""
+    if subject.kernel is None:
+        return None
+    kernel = subject.kernel
+    span = Places().name(kernel.path, kernel.line)
+    path = kernel.path or str(subject.path)
+    return MeasuredKernel(path, kernel.name, span, subject.name, gpu, subject.rows, subject.profiles)

@@ -1,0 +1,93 @@
+"""What rules say of measured rows. Imports neither torch nor triton."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tritonaudit.finding import Status, Witness
+from tritonaudit.measure.facts import MeasuredKernel, Role, Row, Timed
+
+LOW = 0.5
+"""Of the roof: less is low."""
+LEAST_MILLISECONDS = 0.01
+"""Of work that a GPU could do in less, the launch takes most of the time: nothing is said of its efficiency."""
+
+
+def relied_on(kernel: MeasuredKernel) -> list[Row]:
+    """The rows whose results are right and whose times are possible."""
+    return [row for row in kernel.rows if row.timed and row.status in (Status.PASS, Status.WARN)]
+
+
+def worth_a_roof(kernel: MeasuredKernel) -> list[tuple[Row, float]]:
+    """Of these the ones with enough work to be held against the roof, each with the fraction of it that is reached."""
+    found = []
+    for row in relied_on(kernel):
+        roof = row.roofline
+        is_large = roof is not None and (roof.roof_milliseconds or 0) >= LEAST_MILLISECONDS
+        if roof is not None and is_large and roof.reached is not None:
+            found.append((row, roof.reached))
+    return found
+
+
+def roof(row: Row) -> float:
+    """The shortest time possible, in milliseconds, of a row that is worth a roof."""
+    assert row.roofline is not None
+    assert row.roofline.roof_milliseconds is not None
+    return row.roofline.roof_milliseconds
+
+
+def slower(kernel: MeasuredKernel, role: Role) -> list[tuple[Timed, Row]]:
+    """The rows in which the subject is certainly slower than the contender of that role, the worst first."""
+    found: list[tuple[float, Timed, Row]] = []
+    for row in relied_on(kernel):
+        other = row.of(role)
+        if other is not None and other.speedup is not None and other.speedup.is_slower:
+            found.append((other.speedup.value, other, row))
+    return [(other, row) for _, other, row in sorted(found, key=lambda one: one[0])]
+
+
+def slow(kernel: MeasuredKernel, rows: Sequence[tuple[Timed, Row]]) -> str:
+    """What is said of them."""
+    other, row = rows[0]
+    assert other.speedup is not None
+    return (
+        f"`{kernel.subject}` is {other.speedup.value:.2f} times as fast as {other.name} {where(row)}:"
+        f" {took(subject_of(row))} against {took(other)}{also(rows[1:])}"
+    )
+
+
+def where(row: Row) -> str:
+    """`at rows=4096 size=1000 float16`."""
+    return f"at {row.case.label}"
+
+
+def also(others: Sequence[object]) -> str:
+    """How many further sizes show it, too."""
+    if not others:
+        return ""
+    return f", and at {'1 further size' if len(others) == 1 else f'{len(others)} further sizes'}"
+
+
+def took(timed: Timed) -> str:
+    """`0.0123 ms`."""
+    assert timed.device is not None
+    return milliseconds(timed.device.median)
+
+
+def milliseconds(time: float) -> str:
+    """With three digits that count."""
+    return f"{time:#.3g} ms"
+
+
+def subject_of(row: Row) -> Timed:
+    """The subject's own time, which each row that can be relied on has."""
+    timed = row.of(Role.SUBJECT)
+    assert timed is not None
+    return timed
+
+
+def witness(kernel: MeasuredKernel) -> Witness:
+    """How to see it again, on a GPU."""
+    return Witness(
+        f"the subject {kernel.subject!r} on {kernel.gpu.name}, driver {kernel.gpu.driver}",
+    )

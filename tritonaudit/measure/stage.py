@@ -1,0 +1,194 @@
+"""The measure stage, end to end: subjects are measured one after the other, and what that shows becomes findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tritonaudit.cache_folder import cache_folder
+from tritonaudit.capture.task import IMPORT_SECONDS
+from tritonaudit.config import Config
+from tritonaudit.engine import KernelFacts, judge, shown_path
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.finding import Audit, Problem, Status
+from tritonaudit.hardware.parts import known_parts, part_of_device
+from tritonaudit.measure.facts import Gpu, Profile, Row
+from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
+from tritonaudit.measure.worker import (
+    FIRST_CALL_SECONDS,
+    Begun,
+    Done,
+    MeasureTask,
+    become_gpu_user,
+    gpu_of_this_process,
+    list_rows,
+    measure_subject,
+)
+from tritonaudit.progress import SILENT, Progress
+from tritonaudit.source.discover import discover
+from tritonaudit.subject.find import subject_files
+from tritonaudit.suites.running import SubjectKey, memory
+from tritonaudit.suites.stage import Where, gpu_for
+from tritonaudit.suites.subjects import subjects_of
+
+_CEILING_SECONDS = 120.0
+_SIZES = 30
+"""More than a subject has: each may take the time of the first calls of its contenders."""
+
+
+@dataclass(frozen=True)
+class MeasureRequest:
+    """How many seconds each subject is timed for, on which device; `jobs` processes look for subjects."""
+
+    seconds: float
+    jobs: int = 1
+    device: Where = Where.ANY
+
+
+@dataclass(frozen=True)
+class MeasureAudit:
+    """An audit with the subjects that were measured, and the GPU; without one `reason` says why nothing was.
+
+    One that was interrupted has what was done by then.
+    """
+
+    audit: Audit
+    subjects: tuple[MeasuredSubject, ...]
+    gpu: Gpu | None = None
+    reason: str = ""
+    is_interrupted: bool = False
+
+
+def measure_paths(
+    paths: Sequence[Path], config: Config, request: MeasureRequest, progress: Progress = SILENT
+) -> MeasureAudit:
+    """Measure every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
+    name = gpu_for(request.device)
+    found = discover(paths, config)
+    keys, problems = subjects_of(subject_files(found.files), request.jobs, bool(name), progress)
+    tasks = [MeasureTask(*key, request.seconds, cache_folder("ceilings")) for key in keys]
+    measuring = _Measuring(tasks, progress)
+    gpu, reason = measuring.gpu(name)
+    is_interrupted = not (measuring.measure() if gpu is not None else measuring.list_rows(reason))
+    subjects = tuple(map(measuring.measured, tasks))
+    if gpu is not None:
+        part = part_of_device(gpu.name, known_parts())
+        subjects = tuple(replace(one, rows=tuple(held_against(row, gpu, part) for row in one.rows)) for one in subjects)
+    audit = _judged(subjects, gpu, config)
+    return MeasureAudit(
+        replace(
+            audit,
+            problems=(*found.problems, *problems, *measuring.problems, *audit.problems),
+            outcomes=(*(outcome for one in subjects for outcome in one.outcomes), *audit.outcomes),
+            files=len(found.files),
+            kernels=len({(kernel.path, kernel.name) for one in subjects for kernel in one.launched}),
+        ),
+        subjects,
+        gpu,
+        reason,
+        is_interrupted,
+    )
+
+
+def _judged(subjects: Sequence[MeasuredSubject], gpu: Gpu | None, config: Config) -> Audit:
+    learnt: dict[Path, list[KernelFacts]] = {}
+    if gpu is not None:
+        for facts in filter(None, (facts_of(subject, gpu) for subject in subjects)):
+            learnt.setdefault(Path(facts.path), []).append(facts)
+    return judge(learnt, config)
+
+
+@dataclass
+class _Measuring:
+    """Subjects on their way to being measured."""
+
+    tasks: Sequence[MeasureTask]
+    progress: Progress
+    problems: list[Problem] = field(default_factory=list)
+    _rows: dict[SubjectKey, list[Done]] = field(default_factory=dict)
+    _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
+    _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
+    _lost: dict[SubjectKey, str] = field(default_factory=dict)
+
+    def gpu(self, name: str) -> tuple[Gpu | None, str]:
+        """The GPU with what it is measured to reach, or why there is none."""
+        if not name or not self.tasks:
+            return None, "there is no GPU" if not name else "there is no subject"
+        self.progress.stage("measuring what the GPU can reach", 0)
+        ((_, gpu),) = run_tasks(
+            gpu_of_this_process, [self.tasks[0].folder], workers=1, limits=Limits(_CEILING_SECONDS, memory(1))
+        )
+        return (None, f"measuring what the GPU can reach {gpu.message}") if isinstance(gpu, Killed) else (gpu, "")
+
+    def measure(self) -> bool:
+        """Measure them one at a time, for two at once would disturb each other; False where that is interrupted."""
+        self.progress.stage("measuring subjects", len(self.tasks))
+        seconds = IMPORT_SECONDS + _SIZES * FIRST_CALL_SECONDS + max(task.seconds for task in self.tasks)
+        try:
+            for task, outcome in run_tasks(
+                measure_subject,
+                self.tasks,
+                workers=1,
+                limits=Limits(seconds, memory(1)),
+                prepare=become_gpu_user,
+                hear=self._hear,
+            ):
+                if isinstance(outcome, Killed):
+                    self._lose(task, outcome)
+                self.progress.done(_shown(task), _sizes(len(self._rows.get(task.key, ()))))
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def list_rows(self, reason: str) -> bool:
+        """Only list what would be measured; False where that is interrupted."""
+        limits = Limits(IMPORT_SECONDS + FIRST_CALL_SECONDS, memory(1))
+        try:
+            for task, rows in run_tasks(list_rows, self.tasks, workers=1, limits=limits):
+                if isinstance(rows, Killed):
+                    self._lost[task.key] = reason
+                else:
+                    self._rows[task.key] = [Done(replace(row, reason=reason)) for row in rows]
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def measured(self, task: MeasureTask) -> MeasuredSubject:
+        """What measuring a subject came to, as far as it came."""
+        done = self._rows.get(task.key, [])
+        profiles = tuple(self._profiles.get(task.key, ()))
+        launched = tuple(dict.fromkeys(kernel for one in done for kernel in one.kernels))
+        kernel = launched[0] if len(launched) == 1 else next((one.wrapper for one in done if one.wrapper), None)
+        rows = tuple(one.row for one in done)
+        reason = self._lost.get(task.key, "" if rows else "interrupted")
+        if task.key in self._lost and task.key in self._under_way:
+            begun = self._under_way[task.key]
+            rows = (*rows, Row(begun.case, begun.size, Status.FAIL, reason))
+        return MeasuredSubject(*task.key, rows, kernel, launched, profiles, reason)
+
+    def _hear(self, task: MeasureTask, entry: Begun | Done | Profile) -> None:
+        if isinstance(entry, Begun):
+            self._under_way[task.key] = entry
+            self.progress.doing(_shown(task), f"{entry.size} {entry.case.label}".strip())
+        elif isinstance(entry, Profile):
+            self._profiles.setdefault(task.key, []).append(entry)
+        else:
+            self._under_way.pop(task.key, None)
+            self._rows.setdefault(task.key, []).append(entry)
+
+    def _lose(self, task: MeasureTask, killed: Killed) -> None:
+        self._lost[task.key] = f"its process {killed.message}"
+        if task.key not in self._rows and task.key not in self._under_way:
+            path, name = task.key
+            self.problems.append(Problem(shown_path(path), f"the subject {name!r} was not measured: {killed.message}"))
+
+
+def _shown(task: MeasureTask) -> str:
+    path, name = task.key
+    return f"{shown_path(path)}: {name}"
+
+
+def _sizes(number: int) -> str:
+    return "1 size" if number == 1 else f"{number} sizes"

@@ -1,0 +1,353 @@
+"""What a worker does: it measures a subject, size after size, and tells each row as soon as it is known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.capture.time_limit import time_limit
+from tritonaudit.execute.blame import described, is_refusal
+from tritonaudit.execute.worker import tell
+from tritonaudit.finding import Status
+from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Role, Row, Timed
+from tritonaudit.measure.sizes import LARGE, timed_cases
+from tritonaudit.subject.model import Case, Subject
+
+if TYPE_CHECKING:
+    from tritonaudit.measure.noting import Noted
+    from tritonaudit.measure.timing import Contender, Stopwatch, Times
+    from tritonaudit.subject.inputs import Arguments
+
+NO_GPU = "there is no GPU"
+FIRST_CALL_SECONDS = 120.0
+"""For a contender's first call, in which its kernels are compiled and tuned."""
+_BETWEEN_SECONDS = 300.0
+"""From one row to the next at most: then the worker is killed."""
+_INPUT_SETS = 3
+_INPUT_SHARE = 0.1
+"""Of the GPU's free memory goes at most into sets of inputs."""
+_LEAST_SECONDS, _MOST_SECONDS = 0.3, 3.0
+"""For which the contenders of a size are timed."""
+_FURTHER_SIZES = 10
+"""Of the correctness suite, beside the named ones."""
+_CASE_SHARE = 1 / 16
+"""Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
+_MOST_PROFILED = 4
+"""Kernels of a subject, the first that it launches."""
+_PROFILE_SECONDS = 60.0
+_THROTTLED = 0.75
+"""Of its highest clock: below it a GPU is throttled, says nvbench."""
+_DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
+
+
+@dataclass(frozen=True)
+class MeasureTask:
+    """A subject of a file, by its name, so many seconds for timing it, and where measured ceilings are kept."""
+
+    path: Path
+    subject: str
+    seconds: float
+    folder: Path
+
+    @property
+    def key(self) -> tuple[Path, str]:
+        return self.path, self.subject
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A size is under way."""
+
+    case: Case
+    size: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """A row, the kernels that the subject launches at this size, and its wrapper."""
+
+    row: Row
+    kernels: tuple[KernelRef, ...] = ()
+    wrapper: KernelRef | None = None
+
+
+def become_gpu_user() -> None:
+    """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
+    from tritonaudit.measure import ceilings, noting, timing, verify
+    from tritonaudit.suites import harness
+
+    assert all((ceilings, noting, timing, verify))
+    harness.remember()
+
+
+def gpu_of_this_process(folder: Path) -> Gpu:
+    """The GPU, with the rates that it is measured to reach."""
+    from tritonaudit.measure.ceilings import measured_gpu
+
+    return measured_gpu(folder)
+
+
+def list_rows(task: MeasureTask) -> tuple[Row, ...]:
+    """The rows that measuring the subject would have, none of them measured, with the work of each."""
+    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
+    from tritonaudit.measure.work import count
+
+    with time_limit(IMPORT_SECONDS):
+        subject = loaded(task.path)[task.subject]
+    rows = []
+    for size, case in timed_cases(subject):
+        with time_limit(FIRST_CALL_SECONDS):
+            rows.append(Row(case, size, Status.NOT_RUN, NO_GPU, work=count(subject, case)))
+    return tuple(rows)
+
+
+def measure_subject(task: MeasureTask) -> None:
+    """Measure the subject at each size until its time is spent; rows are told as they are known."""
+    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
+    from tritonaudit.suites import harness
+
+    harness.forget_replaced()
+    with time_limit(IMPORT_SECONDS):
+        subject = loaded(task.path)[task.subject]
+    harness.repair()
+    cases = _cases(subject)
+    left = task.seconds
+    largest: Done | None = None
+    for number, (size, case) in enumerate(cases):
+        tell(Begun(case, size), _BETWEEN_SECONDS)
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / (len(cases) - number)))
+        measuring = _Measuring(subject, case, size, seconds)
+        done = measuring.done() if left > 0 else Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
+        left -= measuring.spent
+        tell(done, _BETWEEN_SECONDS)
+        largest = done if done.row.timed and (size == LARGE or largest is None) else largest
+    if largest is not None:
+        _profile(task, largest)
+
+
+def _profile(task: MeasureTask, done: Done) -> None:
+    """What the profiler counts in each kernel at this size is told as it is known."""
+    from tritonaudit.measure import profiling
+
+    if not done.kernels or not profiling.is_there():
+        return
+    call = profiling.Call(task.path, task.subject, done.row.case)
+    tell(Begun(done.row.case, "profiled"), _BETWEEN_SECONDS)
+    for profile in profiling.profiled(call, done.kernels[:_MOST_PROFILED], _PROFILE_SECONDS):
+        tell(profile, _BETWEEN_SECONDS)
+
+
+def _cases(subject: Subject) -> list[tuple[str, Case]]:
+    """The sizes to be timed, with their names: in the first dtype, in the others, then those of other suites."""
+    import torch
+
+    from tritonaudit.subject.size_kind import takes_dtype
+    from tritonaudit.suites.cases import audit_cases
+
+    _, memory = torch.cuda.mem_get_info()
+    named = timed_cases(subject, int(_CASE_SHARE * memory))
+    others = subject.dtypes[1:] if takes_dtype(subject) else ()
+    in_others = [(size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named)]
+    had = {case.label for _, case in named}
+    ordinary = (case for case in audit_cases(subject).cases if _is_ordinary(case) and case.dtype == subject.dtypes[0])
+    further = [case for case in ordinary if case.label not in had][:_FURTHER_SIZES]
+    return [*named, *in_others, *(("", case) for case in further)]
+
+
+def _is_ordinary(case: Case) -> bool:
+    """Whether nothing but its sizes is special."""
+    return case == Case(case.sizes, case.dtype) and 0 not in case.sizes.values()
+
+
+class _Refused(Exception):
+    """This size cannot be measured; the message says why."""
+
+
+class _Measuring:
+    """One subject at one size, for so many seconds."""
+
+    def __init__(self, subject: Subject, case: Case, size: str, seconds: float) -> None:
+        self._subject = subject
+        self._blank = Row(case, size, Status.NOT_RUN)
+        self._seconds = seconds
+        self.spent = 0.0
+        self._noted: Noted | None = None
+        self._unverified = ""
+
+    def done(self) -> Done:
+        """The row, whatever becomes of it."""
+        import torch
+
+        from tritonaudit.suites.wrapper import wrapper_ref
+
+        try:
+            row = self._row()
+        except _Refused as error:
+            row = replace(self._blank, reason=str(error))
+        except torch.cuda.OutOfMemoryError:
+            row = replace(self._blank, reason="it does not fit into the GPU's memory")
+        torch.cuda.empty_cache()
+        wrapper = wrapper_ref(self._subject)
+        if self._noted is None:
+            return Done(row, wrapper=wrapper)
+        return Done(replace(row, configs=tuple(self._noted.configs)), tuple(self._noted.kernels), wrapper)
+
+    def _row(self) -> Row:
+        from tritonaudit.measure.clock import clocks
+        from tritonaudit.measure.timing import Contender
+        from tritonaudit.measure.work import count
+        from tritonaudit.suites import harness
+
+        watch = self._watch()
+        subject = Contender(Role.SUBJECT.value, self._subject.function)
+        if why := self._first(watch, subject):
+            return replace(self._blank, status=Status.FAIL, reason=why)
+        others, refused = self._others(watch)
+        before = clocks()
+        began = time.monotonic()
+        times = watch.time([subject, *(contender for _, contender in others)], self._seconds)
+        self.spent = time.monotonic() - began
+        after = clocks()
+        timed = tuple(_timed(times, [(Role.SUBJECT, subject), *others]))
+        clock = Clock(before[0], after[0], after[1]) if before and after else None
+        work = count(self._subject, self._blank.case)
+        row = replace(self._blank, status=Status.PASS, timed=(*timed, *refused), work=work, clock=clock)
+        harness.repair()
+        if replaced := harness.replaced():
+            return replace(row, status=Status.FAIL, reason=f"while it was timed it replaced {replaced[0].name}")
+        rounds = len(times[subject.name].wall)
+        if why := self._wrong(watch, watch.once(subject, rounds), rounds):
+            return replace(row, status=Status.FAIL, reason=f"wrong after the timing: {why}")
+        return _doubted(row, self._unverified)
+
+    def _watch(self) -> Stopwatch:
+        """Sets of inputs as many as memory allows."""
+        import torch
+
+        from tritonaudit.measure.timing import Stopwatch
+        from tritonaudit.subject.inputs import tensors_in
+
+        inputs = [self._inputs(0)]
+        size = sum(tensor.untyped_storage().nbytes() for tensor in tensors_in(inputs[0]))
+        free, _ = torch.cuda.mem_get_info()
+        while len(inputs) < _INPUT_SETS and (len(inputs) + 1) * size < _INPUT_SHARE * free:
+            inputs.append(self._inputs(len(inputs)))
+        self._sets = len(inputs)
+        return Stopwatch(inputs, self._subject.gradients, bool(self._subject.mutates))
+
+    def _inputs(self, seed: int) -> Arguments:
+        from tritonaudit.subject.inputs import make_inputs
+
+        try:
+            return make_inputs(self._subject, self._case_of(seed))
+        except Exception as error:
+            raise _Refused(f"its inputs cannot be made: {described(error)}") from error
+
+    def _case_of(self, seed: int) -> Case:
+        return replace(self._blank.case, seed=seed)
+
+    def _first(self, watch: Stopwatch, subject: Contender) -> str:
+        """Why the subject is not timed: it fails, or is wrong; empty where it is right."""
+        import torch
+
+        from tritonaudit.measure.noting import noting
+
+        try:
+            with time_limit(FIRST_CALL_SECONDS), noting() as self._noted:
+                returned = watch.once(subject)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except Exception as error:
+            if is_refusal(error):
+                raise _Refused(f"the wrapper refuses this size: {described(error)}") from error
+            return f"calling it {described(error)}"
+        why = self._wrong(watch, returned, 0)
+        return f"wrong before it was timed: {why}" if why else ""
+
+    def _wrong(self, watch: Stopwatch, returned: Any, number: int) -> str:
+        """What is wrong with what a call on the set of that number gave; empty where nothing is known to be."""
+        from tritonaudit.measure.verify import Unverified, wrong
+        from tritonaudit.suites import harness
+        from tritonaudit.suites.calling import Result, results_of
+
+        harness.repair()
+        place = number % self._sets
+        given = self._inputs(place)
+        results = [Result(*named) for named in results_of(self._subject, watch.inputs[place], returned, given)]
+        try:
+            return wrong(self._subject, self._case_of(place), given, results)
+        except Unverified as error:
+            self._unverified = f"not verified: {error}"
+            return ""
+
+    def _others(self, watch: Stopwatch) -> tuple[list[tuple[Role, Contender]], list[Timed]]:
+        """What the subject is compared with, and what of that cannot be called, with the reason."""
+        import torch
+
+        from tritonaudit.measure.timing import Contender
+
+        subject = self._subject
+        offered: list[tuple[Role, str, Callable[..., Any]]] = []
+        if subject.reference is not None:
+            offered.append((Role.PYTORCH, Role.PYTORCH.value, subject.reference))
+        if subject.reference is not None and self._blank.size:  # for it is compiled anew for each size
+            torch.compiler.reset()  # after a few of which it would silently not be
+            compiled = torch.compile(subject.reference, dynamic=False)
+            offered.append((Role.COMPILED, Role.COMPILED.value, compiled))
+        offered += [(Role.BASELINE, name, function) for name, function in subject.baselines.items()]
+        ready: list[tuple[Role, Contender]] = []
+        refused: list[Timed] = []
+        for role, name, function in offered:
+            contender = Contender(name, function)
+            try:
+                with time_limit(FIRST_CALL_SECONDS):
+                    watch.once(contender)
+                    watch.once(contender)
+            except Exception as error:
+                refused.append(Timed(role, name, reason=described(error)))
+            else:
+                ready.append((role, contender))
+        return ready, refused
+
+
+def _timed(times: dict[str, Times], contenders: Sequence[tuple[Role, Contender]]) -> Iterator[Timed]:
+    """The contenders with their times, the subject first."""
+    from tritonaudit.measure.statistics import sample, speedup
+
+    subject = times[contenders[0][1].name].device
+    for role, contender in contenders:
+        taken = times[contender.name]
+        device = sample(taken.device)
+        ratio = None if role is Role.SUBJECT else speedup(subject, taken.device)
+        yield Timed(role, contender.name, device, sample(taken.wall), taken.method, ratio, doubts=tuple(_doubts(taken)))
+
+
+def _doubts(times: Times) -> Iterator[str]:
+    from tritonaudit.measure.statistics import sample
+
+    device, events = sample(times.device), sample(times.events)
+    if device.spread > UNSTABLE:
+        yield f"unstable: the middle half of its times spreads over {device.spread:.0%} of their median"
+    apart = abs(events.median - device.median)
+    if apart > max(_DISAGREEMENT * device.median, _GAP_MILLISECONDS):
+        yield f"its kernels take {device.median:.4g} ms, and CUDA events see {events.median:.4g} ms"
+
+
+def _doubted(row: Row, unverified: str) -> Row:
+    """The row with what makes its times doubtful; where they are unstable nothing is said of speed-ups."""
+    reasons = [unverified] if unverified else []
+    subject = row.timed[0]
+    if any(doubt.startswith("unstable") for doubt in subject.doubts):
+        reasons.append(subject.doubts[0])
+    if row.clock is not None and row.clock.after < _THROTTLED * row.clock.highest:
+        reasons.append(f"the GPU is throttled: its clock is {row.clock.after} of {row.clock.highest} MHz")
+    timed = tuple(one if not _is_unstable(one, subject) else replace(one, speedup=None) for one in row.timed)
+    return replace(row, timed=timed, status=Status.WARN if reasons else row.status, reason="; ".join(reasons))
+
+
+def _is_unstable(*timed: Timed) -> bool:
+    return any(one.device is not None and one.device.spread > UNSTABLE for one in timed)

@@ -1,0 +1,36 @@
+"""The subjects of files, as worker processes find them that are like those in which they will be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
+from tritonaudit.engine import shown_path
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.finding import Problem
+from tritonaudit.progress import Progress
+from tritonaudit.suites.running import SubjectKey, memory
+from tritonaudit.suites.worker import become_device
+
+
+def subjects_of(
+    files: Sequence[Path], jobs: int, on_gpu: bool, progress: Progress
+) -> tuple[list[SubjectKey], list[Problem]]:
+    """The subjects of the files; those whose subjects cannot be had are problems."""
+    subjects: list[SubjectKey] = []
+    problems: list[Problem] = []
+    limits = Limits(IMPORT_SECONDS + 10, memory(jobs))
+    progress.stage("looking for subjects", len(files))
+    found = run_tasks(subject_names, files, workers=jobs, limits=limits, prepare=become_device, arguments=(on_gpu,))
+    named = dict(found)
+    for path in files:
+        names = named[path]
+        if isinstance(names, Killed):
+            problems.append(Problem(shown_path(path), f"having its subjects {names.message}"))
+        elif isinstance(names, Unloadable):
+            problems.append(Problem(shown_path(Path(names.path)), names.reason, names.line))
+        else:
+            subjects += [(path, name) for name in names]
+    return subjects, problems
