@@ -13,7 +13,7 @@ from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.worker import tell
 from tritonaudit.finding import Status
-from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Role, Row, Timed
+from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Profile, Role, Row, Timed
 from tritonaudit.measure.sizes import LARGE, timed_cases
 from tritonaudit.subject.model import Case, Subject
 
@@ -133,7 +133,10 @@ def _profile(task: MeasureTask, done: Done) -> None:
     """What the profiler counts in each kernel at this size is told as it is known."""
     from tritonaudit.measure import profiling
 
-    if not done.kernels or not profiling.is_there():
+    if not done.kernels:
+        return
+    if not profiling.is_there():
+        tell(Profile(done.kernels[0], done.row.case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
         return
     call = profiling.Call(task.path, task.subject, done.row.case)
     tell(Begun(done.row.case, "profiled"), _BETWEEN_SECONDS)

@@ -235,6 +235,8 @@ def _of_measured(asked: Measured, evidence: Evidence) -> Answer:
             if outcome.check == asked.check:
                 told = ", ".join(filter(None, (outcome.case, outcome.reason)))
                 by_told.setdefault((outcome.status, told), []).append(Code(subject.name))
+    if not by_told:
+        return Answer(NOT_CHECKED, None, words("no subject asks for it"))
     because = joined(words(among(names), f": {told}") for (_, told), names in by_told.items())
     if all(status is Status.PASS for status, _ in by_told):
         return Answer(NO if asked.flag else YES, True, because)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
 
 UNPARSABLE = "TAX001"  # its finding and its problem are one event: the problem makes the exit code 2
+
+_MEASURED = frozenset(check.value for check in Check)
 
 
 def problem_line(problem: Problem) -> str:
@@ -22,7 +25,7 @@ def not_analysed(audit: Audit) -> list[Outcome]:
 def not_analysed_line(outcome: Outcome) -> str:
     """`path: not analysed: reason`."""
     reason = f": {visible(outcome.reason)}" if outcome.reason else ""
-    return f"{visible(outcome.subject)}: not analysed{reason}"
+    return f"{visible(outcome.subject)}: not {'measured' if outcome.check in _MEASURED else 'analysed'}{reason}"
 
 
 def not_analysed_lines(audit: Audit) -> list[str]:

@@ -19,15 +19,16 @@ _MISSING = "➖"
 
 def performance(evidence: Evidence) -> Iterator[str]:
     """A table for each subject, a row for each size; what is not in it, and why, below."""
-    if evidence.why_nothing_measured:
+    for subject in evidence.timed:
+        yield from _measured(subject)
+        yield ""
+    if not evidence.timed:
         yield from table(*_COLUMNS)
         yield row("NOT RUN", *[_MISSING] * (len(_COLUMNS) - 1))
         yield ""
+    if evidence.why_nothing_measured:
         yield f"NOT RUN: {prose(evidence.why_nothing_measured)}."
     else:
-        for subject in evidence.timed:
-            yield from _measured(subject)
-            yield ""
         yield prose(_HOW)
     yield from _compiled(evidence)
 
@@ -48,7 +49,8 @@ def _measured(subject: MeasuredSubject) -> Iterator[str]:
     for one in subject.rows:
         named = {timed.name: timed for timed in one.timed if timed.role is Role.BASELINE}
         contenders = [*(one.of(role) for role in _ROLES), *map(named.get, baselines)]
-        yield row(prose(size_of(one)), *map(_time, contenders), _speedup(one), _efficiency(one))
+        times = [_time(contender) if one.timed else "NOT RUN" for contender in contenders]
+        yield row(prose(size_of(one)), *times, _speedup(one), _efficiency(one))
     for one in subject.rows:
         for said in filter(None, (one.reason, *(timed.reason or "; ".join(timed.doubts) for timed in one.timed))):
             yield f"* {prose(size_of(one))}: {prose(said)}"
