@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.error_map import ErrorMap
 from tritonaudit.suites.facts import Symptom
 
 Place = tuple[str, int, int]
@@ -55,6 +56,7 @@ class CaseOutcome:
 
     `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
     the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
+    `errors` says of each output that is wrong where it is so.
     """
 
     case: Case
@@ -66,3 +68,4 @@ class CaseOutcome:
     kernels: tuple[KernelRef, ...] = ()
     configs: tuple[str, ...] = ()
     seconds: float = 0.0
+    errors: tuple[ErrorMap, ...] = ()
