@@ -1,4 +1,4 @@
-"""Where in an output elements are wrong, coarsely: enough to see a tail, a tile or every other row. Imports no torch."""
+"""Where in an output elements are wrong: enough to see a tail, a tile or every other row. Imports no torch."""
 
 from __future__ import annotations
 
