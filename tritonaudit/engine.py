@@ -114,6 +114,7 @@ class _Checker:
         self._selection = Selection.of(config, self._rules)
         self._projects: dict[Path, Any] = {}
         self._targets: dict[Path, Target] = {}
+        self._examiners: dict[Path, Any] = {}
 
     @cached_property
     def _by_facts(self) -> dict[type, list[Rule]]:
@@ -215,6 +216,7 @@ class _Checker:
                 findings.extend(self._checked_kernel(facts, shown, ignored, every))
             except RecursionError:
                 outcomes.append(_not_run(shown, facts.function, "nested too deeply to be checked"))
+        findings.extend(self._checked_names(path, shown, module, ignored, every))
         project.forget(module)
         return findings, outcomes, kernels
 
@@ -227,6 +229,26 @@ class _Checker:
             for hit in rule.check(facts)
             if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
         ]
+
+    def _checked_names(
+        self, path: Path, shown: str, module: Module, ignored: frozenset[str], every: bool
+    ) -> Iterator[Finding]:
+        """The findings of the rules that read how a file uses Triton's names."""
+        from tritonaudit.api.facts import ApiFacts, Examiner
+
+        rules = [rule for rule in self._by_facts.get(ApiFacts, ()) if rule.code not in ignored]
+        if not rules:
+            return
+        project = self._project(path)
+        if project.root not in self._examiners:
+            self._examiners[project.root] = Examiner(project)
+        facts = self._examiners[project.root].examine(module, self._target(path))
+        for rule in rules:
+            for hit in rule.check(facts):
+                if every or self._selection.shown(rule.code, hit.confidence or rule.confidence):
+                    kernel = facts.kernel_at(hit.where.line) if isinstance(hit.where, Span) else None
+                    found = self._finding(rule, hit, shown, None, kernel)
+                    yield replace(found, expression=_text_at(module.lines, found.span))
 
     def _project(self, path: Path) -> Any:
         from tritonaudit.kernel.project import Project

@@ -39,7 +39,7 @@ class Project:
     """Reads the files that imports lead to, each once."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._modules: dict[Path, Module | None] = {}
         self._trees: dict[tuple[str, int], FunctionTree | None] = {}
         self._folders: dict[Path, list[Path]] = {}
@@ -142,7 +142,7 @@ class Project:
         for folder in (here, *here.parents):
             if parts and (found := self._at(folder.joinpath(*parts))) is not None:
                 return found
-            if folder == self._root:
+            if folder == self.root:
                 break
         return None
 

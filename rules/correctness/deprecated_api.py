@@ -1,0 +1,34 @@
+"""TAC106: a name or a parameter that a targeted Triton has removed, or warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tritonaudit.api.facts import ApiFacts, Misuse
+from tritonaudit.api.hits import hits
+from tritonaudit.api.problems import Kind
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.rule import Hit, Rule
+
+
+class DeprecatedApi(Rule):
+    code, name = "TAC106", "deprecated-api"
+    summary = "A name or a keyword that the targeted Triton has removed, or is about to."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+
+    def check(self, file: ApiFacts) -> Iterator[Hit]:
+        for misuse, hit in hits(file, (Kind.GONE, Kind.DEPRECATED)):
+            yield replace(hit, severity=_severity(misuse), confidence=_confidence(misuse))
+
+
+def _severity(misuse: Misuse) -> Severity | None:
+    if misuse.problem.kind is Kind.GONE:
+        return None
+    return Severity.INFO if misuse.problem.parameter is not None else Severity.WARNING
+
+
+def _confidence(misuse: Misuse) -> Confidence | None:
+    """Triton only documents that some parameters are deprecated: those are for the curious."""
+    documented = misuse.problem.kind is Kind.DEPRECATED and misuse.problem.parameter is not None
+    return None if misuse.sure and not documented else Confidence.LOW

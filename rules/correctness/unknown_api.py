@@ -1,0 +1,25 @@
+"""TAC105: a name or a parameter that a targeted Triton does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tritonaudit.api.facts import ApiFacts
+from tritonaudit.api.hits import hits
+from tritonaudit.api.problems import Kind
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.rule import Hit, Rule
+
+
+class UnknownApi(Rule):
+    code, name = "TAC105", "unknown-api"
+    summary = "A name, a keyword or an argument that the targeted Triton does not have."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+
+    def check(self, file: ApiFacts) -> Iterator[Hit]:
+        for misuse, hit in hits(file, (Kind.UNKNOWN, Kind.NOT_YET, Kind.TOO_MANY, Kind.MISSING)):
+            some = misuse.problem.versions != file.target.versions
+            # That older releases matter was asked for by nobody.
+            severity = Severity.WARNING if some and not file.target.asked_in else None
+            yield replace(hit, severity=severity, confidence=None if misuse.sure else Confidence.LOW)

@@ -1,0 +1,104 @@
+"""What a file's uses of Triton's names come to in the releases that its project targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tritonaudit.api.bindings import Origins
+from tritonaudit.api.conditions import Conditions
+from tritonaudit.api.problems import Problem, problems
+from tritonaudit.api.reach import Reaches
+from tritonaudit.api.table import Table, table
+from tritonaudit.api.uses import Use, uses
+from tritonaudit.kernel.project import Project
+from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.target import Target
+
+_FORK = re.compile(
+    r"(?:^|[/_.])(?:ascend|npu|cann|kunlunxin|klx|cambricon|mlu|mthreads|musa|enflame|gcu\d*|metax|maca|iluvatar|corex"
+    r"|hygon|tsingmicro|txda|aipu|sunrise|spacemit|xpu)(?:[/_.]|$)",
+    re.IGNORECASE,
+)
+"""Makers of other accelerators, who publish a Triton of their own."""
+
+_HIDES_NOTHING = ((3, 0), (3, 4))
+"""From the first to the last of these releases a name must exist even where a branch is not compiled."""
+
+
+@dataclass(frozen=True)
+class Misuse:
+    """A problem at a place that can be reached; not `sure` where a compile-time condition may keep it from there."""
+
+    problem: Problem
+    kernel: JitFunction | None
+    sure: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ApiFacts:
+    """One file's problems with Triton's names, in the order of the text."""
+
+    module: Module
+    target: Target
+    misuses: tuple[Misuse, ...]
+
+    def kernel_at(self, line: int) -> str | None:
+        """The qualified name of the kernel that a line belongs to."""
+        found = _kernel_at(self.module, line)
+        return None if found is None else found.qualname
+
+
+class Examiner:
+    """Examines the files of a project one after the other."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._origins = Origins(project)
+
+    def examine(self, module: Module, target: Target) -> ApiFacts:
+        """The facts of one file."""
+        origins = self._origins
+        if _FORK.search(_below(module.path, self._project.root)):
+            return ApiFacts(module, target, ())
+        names = table()
+        suspects = [use for use in uses(module, origins) if any(problems(names, use, target.versions))]
+        if not suspects or any(_is_of_fork(names, use) for use in suspects):
+            return ApiFacts(module, target, ())
+        reaches = Reaches(module, Conditions(names, origins), frozenset(names.releases))
+        misuses = [found for use in suspects for found in _misuses(module, names, reaches, use, target)]
+        misuses.sort(key=lambda found: (found.problem.use.node.lineno, found.problem.use.node.col_offset))
+        return ApiFacts(module, target, tuple(misuses))
+
+
+def _below(path: str, root: object) -> str:
+    return path.removeprefix(str(root))
+
+
+def _is_of_fork(names: Table, use: Use) -> bool:
+    """`triton.language.extra.cann` and the like: a backend that no release of Triton has."""
+    parts = use.origin.split(".")
+    return parts[:3] == ["triton", "language", "extra"] and not names.name(".".join(parts[:4])).definitions
+
+
+def _misuses(module: Module, names: Table, reaches: Reaches, use: Use, target: Target) -> Iterator[Misuse]:
+    kernel = _kernel_at(module, use.node.lineno)
+    if not use.imported and reaches.is_shadowed(use.node, use.written.partition(".")[0]):
+        return
+    reach = reaches.of(use.node)
+    versions = tuple(version for version in target.versions if version in reach.releases)
+    for problem in problems(names, use, versions):
+        yield Misuse(problem, kernel, not reach.chosen or _is_sure(problem))
+
+
+def _is_sure(problem: Problem) -> bool:
+    """Whether the name is looked up even where a compile-time condition drops the branch that it stands in."""
+    first, last = _HIDES_NOTHING
+    return problem.parameter is None and any(
+        first <= version <= last and version not in problem.name.definitions for version in problem.versions
+    )
+
+
+def _kernel_at(module: Module, line: int) -> JitFunction | None:
+    return next((jit for jit in module.jit if jit.first_line <= line <= jit.last_line), None)
