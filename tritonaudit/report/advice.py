@@ -49,4 +49,5 @@ def _check(evidence: Evidence) -> Iterator[Words]:
     ]
     if cut_short:
         yield words("Give ", among(cut_short), " more time, by `--budget`: not every case was tried.")
-    yield words("Measure on a GPU: nothing here says how fast the kernels are.")
+    if evidence.why_nothing_measured:
+        yield words("Measure on a GPU: nothing here says how fast the kernels are.")

@@ -53,6 +53,9 @@ def test_every_part_is_there_and_listed(audit: Audit) -> None:
     assert headings == [
         "Summary",
         "Detailed Findings",
+        "Where Results Are Wrong",
+        "Performance Audit: softmax_kernel",
+        "Roofline",
         "Every Case",
         "Checklists",
         "Recommendations",

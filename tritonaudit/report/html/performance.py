@@ -1,0 +1,72 @@
+"""The performance audit and the roofline, in tables and in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.report.compiled import CompiledSection
+from tritonaudit.report.evidence import Evidence
+from tritonaudit.report.html.markup import Markup, element, joined, lines, prose
+from tritonaudit.report.html.roofline_plot import roofline_plot
+from tritonaudit.report.html.table import table
+from tritonaudit.report.html.timing_plots import timing_plots
+from tritonaudit.report.timings import (
+    HOW,
+    NOT_RUN,
+    Table,
+    doubts_of,
+    found_of_performance,
+    no_figures,
+    no_times,
+    roof_of,
+    times_of,
+)
+from tritonaudit.report.words import Code, Words
+
+
+def performance(evidence: Evidence) -> Iterator[Markup]:
+    why_not = evidence.why_nothing_measured
+    yield element("p", prose(f"{NOT_RUN}: {why_not}.") if why_not else HOW)
+    if not evidence.timed:
+        yield _shown("Times of each contender", no_times())
+    for subject in evidence.timed:
+        yield element("h3", Code(subject.name))
+        yield _shown(f"Times of {subject.name}", times_of(subject))
+        yield from _list(doubts_of(subject))
+        yield from timing_plots(subject.name, subject.rows)
+    if found := found_of_performance(evidence):
+        yield element("p", found)
+    yield from _compiled(evidence)
+
+
+def roofline(evidence: Evidence) -> Iterator[Markup]:
+    if evidence.why_nothing_measured:
+        yield _shown("Figures of the roofline", no_figures())
+        yield element("p", prose(f"{NOT_RUN}: {evidence.why_nothing_measured}."))
+        return
+    for subject in evidence.timed:
+        yield element("h3", Code(subject.name))
+        roof = roof_of(subject)
+        if roof.figures is None:
+            yield element("p", prose(roof.reason))
+        else:
+            yield from roofline_plot(subject.name, subject.rows)
+            yield _shown(f"Figures of {subject.name}, {roof.size}", roof.figures)
+
+
+def _shown(caption: str, shown: Table) -> Markup:
+    return table(caption, shown.heads, shown.rows)
+
+
+def _list(items: Iterator[Words]) -> Iterator[Markup]:
+    if shown := [element("li", item) for item in items]:
+        yield element("ul", lines(*shown))
+
+
+def _compiled(evidence: Evidence) -> Iterator[Markup]:
+    """What the compiler made of the launches, as the terminal shows it."""
+    if evidence.compiled is None or not evidence.compiled.kernels:
+        return
+    rows = ["".join(text for text, _ in line) for line in CompiledSection(evidence.compiled).lines()][:-1]
+    yield element("h3", f"What the compiler (Triton {evidence.compiled.triton}) made of the launches, without a GPU")
+    yield element("pre", element("code", joined(*rows, by="\n")), tabindex="0", class_="compiled")
