@@ -77,6 +77,7 @@ class Cause(str, Enum):
 
     OUT_OF_BOUNDS = "out-of-bounds"
     DOES_NOT_COMPILE = "does-not-compile"
+    SPILL = "register-spill"
 
     def __str__(self) -> str:
         return self.value

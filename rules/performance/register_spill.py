@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tritonaudit.compile import phrases
 from tritonaudit.compile.facts import CompiledKernel, Variant
 from tritonaudit.compile.tuning import spilled_bytes, troubled
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 
 _HARMLESS = 32
@@ -37,6 +37,7 @@ class RegisterSpill(Rule):
             remedy=_remedy(variants),
             severity=severity,
             confidence=confidence,
+            cause=Cause.SPILL,
         )
 
 

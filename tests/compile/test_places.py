@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tritonaudit.compile.facts import AccessKind
-from tritonaudit.compile.places import Places
+from tritonaudit.compile.places import Place, Places
 from tritonaudit.finding import Span
 
 TEXT = """\
@@ -77,3 +77,12 @@ def test_an_access_is_found_from_its_argument(tmp_path: Path) -> None:
     assert places.access(str(file), 3, 21, AccessKind.LOAD) == Span(3, 14, 4, 29)
     assert places.access(str(file), 3, 21, AccessKind.STORE) == Span(2, 5, 4, 30)
     assert places.access(str(file), 2, 14, AccessKind.LOAD) == Span(2, 14, 2, 21)  # in no load: what begins there
+
+
+def test_a_line_is_its_one_memory_access_or_what_begins_it(path: str) -> None:
+    places = Places()
+    assert places.line(path, 6) == Place(Span(6, 9, 6, 27), "load")
+    assert places.line(path, 9) == Place(Span(9, 10, 9, 28), "load")
+    assert places.line(path, 14) == Place(Span(14, 17, 14, 48))  # two
+    assert places.line(path, 10) == Place(Span(10, 5, 10, 6))  # an `if`
+    assert places.line(path, 99) == Place(Span(99, 1, 99, 2))

@@ -56,6 +56,14 @@ class _File:
     calls: list[_Call]
 
 
+@dataclass(frozen=True)
+class Place:
+    """What stands in a line: `what` is "load", "store" or the like where it is one memory access, else "line"."""
+
+    span: Span
+    what: str = "line"
+
+
 _DEF = re.compile(r"\s*(?:async\s+)?def\s+(?P<name>\w+)")
 _UNREADABLE = _File([], {}, {}, [])
 
@@ -89,6 +97,19 @@ class Places:
         if not around:
             return self.expression(path, line, column)
         return max(around, key=lambda call: (call.span.line, call.span.column)).span
+
+    def line(self, path: str, line: int) -> Place:
+        """What stands in that line: the one memory access that does, or else the expression that begins it."""
+        file = self._file(path)
+        found = [
+            call
+            for call in file.calls
+            if call.name.startswith(_MEMORY) and call.span.line <= line <= call.span.end_line
+        ]
+        if len(found) == 1:
+            return Place(found[0].span, next(word for word in _MEMORY if found[0].name.startswith(word)))
+        text = "".join(file.lines[line - 1 : line])
+        return Place(self.expression(path, line, len(text) - len(text.lstrip()) + 1))
 
     def name(self, path: str, line: int) -> Span:
         """The name of the function whose `def` stands in that line."""

@@ -23,9 +23,9 @@ from tritonaudit.subject.model import Case
 
 NAME = "ncu"
 SECTORS, IDEAL, SAMPLES = "sectors of global memory", "sectors that its bytes fill", "stalled warps sampled"
-"""What is counted line by line; of these sectors L2 is asked, each of 32 bytes."""
+"""What is counted line by line; of these sectors L2 is asked, each of 32 bytes. Samples are told for the launch too."""
 READ, WRITTEN, L2, OCCUPANCY, SPILLS = "DRAM read", "DRAM written", "L2 traffic", "warps that are active", "spills"
-THROUGHPUT = "DRAM throughput"
+THROUGHPUT, INSTRUCTIONS = "DRAM throughput", "instructions executed"
 _METRICS = (
     Counter(READ, 0, "B", "dram__bytes_read.sum"),
     Counter(WRITTEN, 0, "B", "dram__bytes_write.sum"),
@@ -33,12 +33,14 @@ _METRICS = (
     Counter(L2, 0, "B", "lts__t_bytes.sum"),
     Counter(OCCUPANCY, 0, "%", "sm__warps_active.avg.pct_of_peak_sustained_active"),
     Counter(SPILLS, 0, "instructions", "sass__inst_executed_register_spilling"),
+    Counter(INSTRUCTIONS, 0, "instructions", "smsp__inst_executed.sum"),
 )
 _COLUMNS = {
     "L2 Theoretical Sectors Global": Counter(SECTORS, 0, "sectors", "memory_l2_theoretical_sectors_global"),
     "L2 Theoretical Sectors Global Ideal": Counter(IDEAL, 0, "sectors", "memory_l2_theoretical_sectors_global_ideal"),
 }
-_STALL = "stall_"
+_STALL, _NOT_ISSUED, _SELECTED = "stall_", "(Not Issued)", "stall_selected"
+_SAMPLED = "smsp__pcsamp_warps_issue_stalled"
 _LEAST_SAMPLES = 0.01
 """The share of all samples that a reason at a line has to be told."""
 _COMPLAINT = "==ERROR== "
@@ -120,15 +122,24 @@ def read_totals(text: str) -> Iterator[Counter]:
 
 
 def read_lines(text: str, kernel: KernelRef) -> Iterator[Counter]:
-    """The counts of each line of the kernel's file, from ncu's page `source`; those that are 0 are left out."""
+    """The counts of each line of the kernel's file, from ncu's page `source`; those that are 0 are left out.
+
+    Samples are told for the whole launch first, with what lies in other files, such as Triton's own functions.
+    """
+    tables = [(path, [row for row in rows if row["Line No"]]) for path, rows in _files(text)]
+    samples = sum(_number(row[name]) or 0 for _, rows in tables for row in rows for name in _stalls(row))
+    if samples:
+        yield Counter(SAMPLES, samples, "all", _SAMPLED)
     told = {kernel.path, os.path.basename(kernel.path)}
-    for path, rows in _files(text):
-        if path not in told and os.path.basename(path) not in told:
-            continue
-        lines = [row for row in rows if row["Line No"]]
-        samples = sum(_number(row[name]) or 0 for row in lines for name in row if name.startswith(_STALL))
-        for row in lines:
-            yield from _at_line(row, samples)
+    for path, rows in tables:
+        if path in told or os.path.basename(path) in told:
+            for row in rows:
+                yield from _at_line(row, samples)
+
+
+def _stalls(row: Mapping[str, str]) -> list[str]:
+    """The columns that count stalled warps; ncu tells those again of whose scheduler no other warp went on."""
+    return [name for name in row if name.startswith(_STALL) and not name.endswith(_NOT_ISSUED) and name != _SELECTED]
 
 
 def _at_line(row: Mapping[str, str], samples: float) -> Iterator[Counter]:
@@ -136,11 +147,9 @@ def _at_line(row: Mapping[str, str], samples: float) -> Iterator[Counter]:
     for column, counter in _COLUMNS.items():
         if number := _number(row.get(column)):
             yield Counter(counter.name, number, counter.unit, counter.metric, line)
-    for column, value in row.items():
-        if column.startswith(_STALL) and (number := _number(value)) and number >= _LEAST_SAMPLES * samples:
-            yield Counter(
-                SAMPLES, number, column.removeprefix(_STALL), f"smsp__pcsamp_warps_issue_stalled: {column}", line
-            )
+    for column in _stalls(row):
+        if (number := _number(row[column])) and number >= _LEAST_SAMPLES * samples:
+            yield Counter(SAMPLES, number, column.removeprefix(_STALL), f"{_SAMPLED}: {column}", line)
 
 
 def _files(text: str) -> Iterator[tuple[str, list[Mapping[str, str]]]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tritonaudit.finding import Status, Witness
 from tritonaudit.measure.facts import MeasuredKernel, Role, Row, Timed
+from tritonaudit.measure.profiled import ProfiledKernel
 
 LOW = 0.5
 """Of the roof: less is low."""
@@ -20,13 +21,14 @@ def relied_on(kernel: MeasuredKernel) -> list[Row]:
 
 def worth_a_roof(kernel: MeasuredKernel) -> list[tuple[Row, float]]:
     """Of these the ones with enough work to be held against the roof, each with the fraction of it that is reached."""
-    found = []
-    for row in relied_on(kernel):
-        roof = row.roofline
-        is_large = roof is not None and (roof.roof_milliseconds or 0) >= LEAST_MILLISECONDS
-        if roof is not None and is_large and roof.reached is not None:
-            found.append((row, roof.reached))
-    return found
+    return [(row, part) for row in relied_on(kernel) if (part := reached(row)) is not None]
+
+
+def reached(row: Row) -> float | None:
+    """The fraction of the roof that is reached; None where that is unknown, or the work too little to be held to it."""
+    roof = row.roofline
+    is_large = roof is not None and (roof.roof_milliseconds or 0) >= LEAST_MILLISECONDS
+    return roof.reached if roof is not None and is_large else None
 
 
 def roof(row: Row) -> float:
@@ -90,4 +92,12 @@ def witness(kernel: MeasuredKernel) -> Witness:
     """How to see it again, on a GPU."""
     return Witness(
         f"the subject {kernel.subject!r} on {kernel.gpu.name}, driver {kernel.gpu.driver}",
+    )
+
+
+def witness_by_profiler(kernel: ProfiledKernel) -> Witness:
+    """How to see it again, on a GPU with NVIDIA's profiler."""
+    return Witness(
+        f"the subject {kernel.subject!r} at {kernel.case.label} under ncu, on {kernel.gpu.name},"
+        f" driver {kernel.gpu.driver}"
     )

@@ -14,8 +14,9 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.hardware.parts import known_parts, part_of_device
-from tritonaudit.measure.facts import Gpu, Profile, Row
+from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Row
 from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
+from tritonaudit.measure.profiled import ProfiledKernel, profiled_kernels
 from tritonaudit.measure.worker import (
     FIRST_CALL_SECONDS,
     Begun,
@@ -95,8 +96,11 @@ def measure_paths(
 def _judged(subjects: Sequence[MeasuredSubject], gpu: Gpu | None, config: Config) -> Audit:
     learnt: dict[Path, list[KernelFacts]] = {}
     if gpu is not None:
-        for facts in filter(None, (facts_of(subject, gpu) for subject in subjects)):
-            learnt.setdefault(Path(facts.path), []).append(facts)
+        for subject in subjects:
+            measured = facts_of(subject, gpu)
+            facts: list[MeasuredKernel | ProfiledKernel] = [] if measured is None else [measured]
+            for one in (*facts, *profiled_kernels(subject, gpu)):
+                learnt.setdefault(Path(one.path), []).append(one)
     return judge(learnt, config)
 
 
