@@ -114,6 +114,7 @@ def test_a_file_that_is_named_has_to_exist(tmp_path):
         ("fail-on = 'bad'\n", 1, "fail-on: expected one of error, warning, info, got 'bad'"),
         ("fail-on = []\n", 1, "fail-on: expected one of error, warning, info, got []"),
         ("target-triton = 3.2\n", 1, "target-triton: expected a version specifier such as '>=3.2', got 3.2"),
+        ("hardware = 1\n", 1, "hardware: expected the path of a file, got 1"),
         ("per-file-ignores = []\n", 1, "per-file-ignores: expected a table of globs with a list of selectors"),
         ("[per-file-ignores]\n'a.py' = 'ALL'\n", 1, "per-file-ignores: expected a list of strings, got 'ALL'"),
     ],
@@ -205,6 +206,7 @@ ACCEPTED = [
     "fail-on = 'info'",
     "target-triton = '3.6'",
     "target-triton = ' >= 3.2 , != 3.4, <3.8 '",
+    "hardware = 'gpus.json'",
 ]
 REJECTED = [
     "selekt = []",
@@ -229,6 +231,8 @@ REJECTED = [
     "target-triton = '>=3.2,'",
     "target-triton = '>=3'",
     "target-triton = ''",
+    "hardware = ''",
+    "hardware = ['gpus.json']",
 ]
 
 
@@ -262,4 +266,5 @@ def test_the_schema_is_one_and_describes_every_key_with_its_default():
         "pedantic": config.pedantic,
         "fail-on": config.fail_on.value,
         "target-triton": DEFAULT,
+        "hardware": config.hardware,
     }

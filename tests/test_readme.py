@@ -116,7 +116,7 @@ def test_a_command_is_understood(
     (tmp_path / "examples" / "faulty" / "softmax.py").touch()
     (tmp_path / "kernel.py").touch()
     monkeypatch.chdir(tmp_path)
-    if arguments[:1] in (["audit"], ["compile"]):
+    if arguments[:1] in (["audit"], ["compile"], ["roofline"]):
         pytest.importorskip("torch", reason="it needs torch")
         pytest.importorskip("triton", reason="it needs triton")
     if "<" in arguments:
@@ -128,7 +128,7 @@ def test_a_command_is_understood(
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
 def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", "--help"]) == run(["compile", "--help"]) == run(["audit", "--help"]) == 0
+    assert {run([command, "--help"]) for command in ("check", "compile", "audit", "roofline")} == {0}
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
 

@@ -50,6 +50,12 @@ class Config:
     pedantic: bool = False
     fail_on: Severity = Severity.ERROR
     target_triton: str | None = None
+    hardware: str | None = None
+
+    @property
+    def hardware_file(self) -> Path | None:
+        """The file with GPUs of the project's own."""
+        return None if self.hardware is None else self.root / self.hardware
 
     @property
     def target(self) -> Target:
@@ -193,6 +199,12 @@ def _severity(value: Any) -> Severity:
     return Severity(value)
 
 
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"expected the path of a file, got {value!r}")
+    return value
+
+
 def _target(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"expected a version specifier such as '{DEFAULT}', got {value!r}")
@@ -211,6 +223,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "pedantic": _boolean,
     "fail-on": _severity,
     "target-triton": _target,
+    "hardware": _path,
 }
 
 

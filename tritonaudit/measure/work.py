@@ -284,4 +284,4 @@ def _distinct_bytes(tensors: Sequence[torch.Tensor]) -> float:
 
 def _shared_bytes(sharing: Sequence[torch.Tensor]) -> int:
     views = {(t.storage_offset(), tuple(t.shape), t.stride()): _distinct(t) * t.element_size() for t in sharing}
-    return min(sum(views.values()), int(sharing[0].untyped_storage().nbytes()))
+    return int(min(sum(views.values()), sharing[0].untyped_storage().nbytes()))

@@ -1,0 +1,101 @@
+"""The work of subjects, counted without a GPU in worker processes that have a stand-in for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, become_gpu, loaded, subject_names, target
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
+from tritonaudit.engine import shown_path
+from tritonaudit.execute.blame import described
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.finding import Problem
+from tritonaudit.hardware.roofline import Work
+from tritonaudit.measure.sizes import fits, timed_cases
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.running import memory
+
+if TYPE_CHECKING:
+    from tritonaudit.capture.standin import Host
+
+DEFAULT_TARGET = "sm_90"
+"""The GPU that wrappers see where the part is none that Triton compiles for by a name of ours."""
+
+_CASE_SECONDS = 20.0
+_FILE_SECONDS = IMPORT_SECONDS + 300.0
+_REAL_BYTES = 256 << 20  # of inputs with data, which two cores fill in a second
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The work of a subject of a file at a size."""
+
+    path: str
+    subject: str
+    size: str
+    case: Case
+    work: Work
+
+
+def count_files(files: Sequence[Path], target: str, jobs: int) -> tuple[tuple[Counted, ...], tuple[Problem, ...]]:
+    """The work of every subject of the files, on a stand-in for that target, and what could not be counted at all."""
+    counted: dict[Path, tuple[Counted, ...]] = {}
+    problems: dict[Path, Problem] = {}
+    limits = Limits(_FILE_SECONDS, memory(jobs))
+    for path, done in run_tasks(
+        count_file, files, workers=jobs, limits=limits, prepare=become_gpu, arguments=(target,)
+    ):
+        if isinstance(done, Killed):
+            problems[path] = Problem(shown_path(path), f"counting the work of its subjects {done.message}")
+        elif isinstance(done, Unloadable):
+            problems[path] = Problem(shown_path(Path(done.path)), done.reason, done.line)
+        else:
+            counted[path] = done
+    return (
+        tuple(one for path in files for one in counted.get(path, ())),
+        tuple(problems[path] for path in files if path in problems),
+    )
+
+
+def count_file(path: Path) -> tuple[Counted, ...] | Unloadable:
+    """The work of the subjects of one file, in a process that has become a GPU."""
+    names = subject_names(path)
+    if isinstance(names, Unloadable):
+        return names
+    subjects = loaded(path)
+    return tuple(
+        Counted(shown_path(path), name, size, case, _work(subjects[name], case))
+        for name in names
+        for size, case in timed_cases(subjects[name])
+    )
+
+
+def _work(subject: Subject, case: Case) -> Work:
+    """The work of a case, on tensors without data, or if they are not too large on tensors with data."""
+    from tritonaudit.capture.standin import Host
+    from tritonaudit.measure.work import uncounted
+
+    try:
+        return _on(Host.META, subject, case)
+    except (Exception, OutOfTime) as error:
+        reason = f"on tensors without data the reference {described(error)}"
+    if callable(subject.inputs) or not fits(subject, case, _REAL_BYTES):
+        return uncounted(subject, case, reason)
+    try:
+        return _on(Host.CPU, subject, case)
+    except (Exception, OutOfTime) as error:
+        return uncounted(subject, case, f"the reference {described(error)}")
+
+
+def _on(host: Host, subject: Subject, case: Case) -> Work:
+    from tritonaudit.capture.record import Recorder, recording
+    from tritonaudit.capture.standin import tensors_on
+    from tritonaudit.measure.work import counted
+
+    recorder = Recorder(target(), case.label, configs=1, front_end=False)
+    with time_limit(_CASE_SECONDS), tensors_on(host), recording(recorder):
+        return counted(subject, case)
