@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
-_ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
+from tritonaudit.simulator.torch_memory import allocates, per_byte, storage_address, written_by
+
 _HANDED_OUT = frozenset(("numpy", "__array__", "__dlpack__"))
 """What gives a tensor's memory to others, who may write there unseen."""
 _MOST_HELD = 1 << 30
@@ -47,18 +46,17 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
     @property
     def undefined(self) -> Mapping[int, torch.Tensor]:
         """By the address of a storage, for each of its bytes whether nobody has written it."""
-        for address in [address for address, tensor in self._held.items() if _address(tensor) != address]:
+        for address in [address for address, tensor in self._held.items() if storage_address(tensor) != address]:
             self._forget(address)  # it was resized: another tensor may be there now
         return self._undefined
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = function(*args, **kwargs)
-        effect = _effect(function)
-        if effect.allocates:
+        if allocates(function):
             self._note(result)
-        elif effect.writes and self._undefined:
-            for tensor in _written(effect, args, kwargs):
+        elif self._undefined:
+            for tensor in filter(_is_here, written_by(function, args, kwargs)):
                 self.define(tensor)
         return result
 
@@ -83,7 +81,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
     def _note(self, tensor: Any) -> None:
         if not isinstance(tensor, torch.Tensor) or not _is_here(tensor) or not tensor.numel():
             return
-        address, size = _address(tensor), tensor.untyped_storage().nbytes()
+        address, size = storage_address(tensor), tensor.untyped_storage().nbytes()
         self._forget(address)
         self._held[address] = tensor
         self._undefined[address] = torch.ones(size, dtype=torch.bool)
@@ -98,15 +96,13 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
 
     def define(self, tensor: torch.Tensor) -> None:
         """Take the tensor's elements for written."""
-        undefined = self._undefined.get(_address(tensor))
+        undefined = self._undefined.get(storage_address(tensor))
         if undefined is None or not tensor.numel():
             return
         if len(undefined) < tensor.untyped_storage().nbytes():
-            self._forget(_address(tensor))
+            self._forget(storage_address(tensor))
             return
-        size = tensor.element_size()
-        strides = (*(stride * size for stride in tensor.stride()), 1)
-        undefined.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).fill_(False)
+        per_byte(tensor, undefined).fill_(False)
 
 
 class _HandingOut(TorchFunctionMode):  # type: ignore[misc]
@@ -120,39 +116,6 @@ class _HandingOut(TorchFunctionMode):  # type: ignore[misc]
         if getattr(function, "__name__", "") in _HANDED_OUT and isinstance(args[0], torch.Tensor):
             self._fresh.define(args[0])
         return function(*args, **(kwargs or {}))
-
-
-@dataclass(frozen=True)
-class _Effect:
-    """What an operator does to memory: `writes` are the arguments that it writes to, by place and by name."""
-
-    allocates: bool
-    writes: tuple[tuple[int, str], ...]
-
-
-@functools.cache
-def _effect(function: Any) -> _Effect:
-    schema = function._schema
-    written = tuple(
-        (place, argument.name)
-        for place, argument in enumerate(schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    )
-    return _Effect(schema.name.removeprefix("aten::") in _ALLOCATIONS, written)
-
-
-def _written(effect: _Effect, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
-    """The tensors that an operator writes to."""
-    for place, name in effect.writes:
-        value = kwargs[name] if name in kwargs else args[place] if place < len(args) else None
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(one, torch.Tensor) and _is_here(one):
-                yield one
-
-
-def _address(tensor: torch.Tensor) -> int:
-    """That of its storage."""
-    return int(tensor.untyped_storage().data_ptr())
 
 
 def _is_here(tensor: torch.Tensor) -> bool:

@@ -25,6 +25,7 @@ from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -370,8 +371,8 @@ def _no_kernel(first: _Call) -> Iterator[_Seen]:
 
 def _gives_views(one: _Call) -> bool:
     """Whether all that a call gives is, unchanged, memory that it was given."""
-    inputs = {_address(tensor) for tensor in tensors_in(one.arguments)}
-    return all(_address(tensor) in inputs - one.written for _, tensor in one.results)
+    inputs = {storage_address(tensor) for tensor in tensors_in(one.arguments)}
+    return all(storage_address(tensor) in inputs - one.written for _, tensor in one.results)
 
 
 def _torch_work(first: _Call, answers: Mapping[int, References], *, is_weak: bool) -> Iterator[_Seen]:
@@ -486,9 +487,9 @@ def _repeated(one: _Call, earlier: Sequence[_Call]) -> int | None:
 
 def _aliased(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
     first = calls[0]
-    inputs = {_address(tensor): name for name, tensor in _unchanging(subject, first.arguments)}
+    inputs = {storage_address(tensor): name for name, tensor in _unchanging(subject, first.arguments)}
     for name, tensor in _own_results(subject, first):
-        address = _address(tensor)
+        address = storage_address(tensor)
         if address in inputs and address in first.written:
             yield Symptom.ALIASED, f"{name} is the memory of {inputs[address]}, which the call writes to", True
     for number, one in enumerate(calls):
@@ -523,11 +524,11 @@ def _unchanging(subject: Subject, arguments: Arguments) -> Iterator[tuple[str, t
 
 def _own_results(subject: Subject, one: _Call) -> Iterator[tuple[str, torch.Tensor]]:
     """What was returned, without gradients and what is changed by intent."""
-    by_intent = {_address(tensor) for tensor in tensors_in(one.arguments)} - {
-        _address(tensor) for _, tensor in _unchanging(subject, one.arguments)
+    by_intent = {storage_address(tensor) for tensor in tensors_in(one.arguments)} - {
+        storage_address(tensor) for _, tensor in _unchanging(subject, one.arguments)
     }
     for name, tensor in one.results:
-        if not name.startswith("gradient") and tensor.numel() and _address(tensor) not in by_intent:
+        if not name.startswith("gradient") and tensor.numel() and storage_address(tensor) not in by_intent:
             yield name, tensor
 
 
@@ -535,18 +536,14 @@ def _foreign_results(
     subject: Subject, one: _Call, calls: Sequence[_Call]
 ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
     """What was returned and is no memory of any call's arguments, and how it was then."""
-    given = {_address(tensor) for other in calls for tensor in tensors_in(other.arguments)}
+    given = {storage_address(tensor) for other in calls for tensor in tensors_in(other.arguments)}
     for (name, tensor), kept in zip(one.results, one.kept, strict=False):
-        if not name.startswith("gradient") and tensor.numel() and _address(tensor) not in given:
+        if not name.startswith("gradient") and tensor.numel() and storage_address(tensor) not in given:
             yield name, tensor, kept
 
 
 def _shares_memory(tensor: torch.Tensor, later: _Call) -> bool:
-    return any(_address(tensor) == _address(other) for _, other in later.results)
-
-
-def _address(tensor: torch.Tensor) -> int:
-    return int(tensor.untyped_storage().data_ptr())
+    return any(storage_address(tensor) == storage_address(other) for _, other in later.results)
 
 
 # -- the reference -----------------------------------------------------------------------------------------------------

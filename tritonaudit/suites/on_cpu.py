@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,12 +18,13 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
-from tritonaudit.simulator.live import Execution, NoProgram, arguments_of, module_of
+from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
-from tritonaudit.simulator.slices import places_written
+from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Observed, Ran
+from tritonaudit.suites.written import storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -61,12 +61,10 @@ class _Observed(Observed):
         self.fresh = fresh
 
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        undefined = self.fresh.undefined.get(tensor.untyped_storage().data_ptr())
+        undefined = self.fresh.undefined.get(storage_address(tensor))
         if undefined is None or not tensor.numel():
             return None
-        size = tensor.element_size()
-        strides = (*(stride * size for stride in tensor.stride()), 1)
-        found = undefined.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).any(-1)
+        found = per_byte(tensor, undefined).any(-1)
         return found if bool(found.any()) else None
 
 
@@ -75,7 +73,7 @@ def _execute(
 ) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     faults: tuple[Fault, ...] = ()
-    written = _written(launch, bound)
+    written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if is_traced else {}
     with observed.fresh.watching(sizes) as elements:
         try:
@@ -91,24 +89,3 @@ def _execute(
         finally:
             places = {address: one.place for address, one in written.items()}
             observed.ran.append(Ran(launch, faults, places, elements))
-
-
-@dataclass(frozen=True)
-class _Written:
-    """A storage that a launch may write: its size in bytes, and where in the source that is done."""
-
-    size: int
-    place: tuple[str, int, int]
-
-
-def _written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, _Written]:
-    """By the address of the storage."""
-    if launch.program is None:
-        return {}
-    with torch._C.DisableTorchFunction():
-        arguments = arguments_of(launch, bound)
-        places = places_written(module_of(launch.program.ttir))
-        storages = [(arguments[number].value.untyped_storage(), at) for number, at in places.items()]
-        return {
-            storage.data_ptr(): _Written(storage.nbytes(), (at.path, at.line, at.column)) for storage, at in storages
-        }

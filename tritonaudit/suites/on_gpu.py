@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,13 +14,12 @@ from triton.runtime.jit import JITFunction
 
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
-from tritonaudit.simulator.live import arguments_of, module_of
-from tritonaudit.simulator.slices import places_written
+from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Observed, Ran
+from tritonaudit.suites.written import storages_written
 
 _POISON = 0xA5
 """In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
-_ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
 
 
 class Gpu:
@@ -83,15 +83,14 @@ class _Poison(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
-        name = function._schema.name.removeprefix("aten::")
-        if name in _ALLOCATIONS and isinstance(result, torch.Tensor) and result.is_cuda and result.numel():
+        if allocates(function) and isinstance(result, torch.Tensor) and result.is_cuda and result.numel():
             _bytes(result).fill_(0xFF if result.is_floating_point() else _POISON)
-            self._filled[result.untyped_storage().data_ptr()] = result
+            self._filled[storage_address(result)] = result
         return result
 
     def left_in(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """The elements that still hold the poison; None where that cannot be told: of single bytes any may be meant."""
-        filled = self._filled.get(tensor.untyped_storage().data_ptr())
+        filled = self._filled.get(storage_address(tensor))
         if filled is None or tensor.element_size() == 1 or tensor.dtype != filled.dtype:
             return None
         value = 0xFF if filled.is_floating_point() else _POISON
@@ -110,11 +109,7 @@ def _written(launch: Launch, bound: Mapping[str, Any], compiled: Any) -> Mapping
     if not text:
         return {}
     try:
-        known = Launch(**{**vars(launch), "program": Program("", text, ())})
-        arguments = arguments_of(known, bound)
-        return {
-            arguments[place].value.untyped_storage().data_ptr(): (location.path, location.line, location.column)
-            for place, location in places_written(module_of(text)).items()
-        }
+        found = storages_written(replace(launch, program=Program("", text, ())), bound)
+        return {address: one.place for address, one in found.items()}
     except Exception:  # a text that the engine cannot read costs the line, not the audit
         return {}

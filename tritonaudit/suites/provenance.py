@@ -17,6 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from tritonaudit.simulator.torch_memory import ALLOCATIONS, parameters_written, per_byte, storage_address, written_by
 from tritonaudit.suites.calling import Observed
 
 
@@ -29,7 +30,6 @@ class Origin(IntEnum):
     KERNEL = 3
 
 
-_ALLOCATIONS = frozenset(("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"))
 _CONSTANTS = frozenset(
     (
         "zeros", "zeros_like", "new_zeros", "zero", "ones", "ones_like", "new_ones", "full", "full_like", "new_full",
@@ -96,12 +96,12 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
 
     def operators(self, tensor: torch.Tensor) -> frozenset[str]:
         """The operators of torch that made what is in its storage, by their names."""
-        return self._operators.get(_address(tensor), frozenset())
+        return self._operators.get(storage_address(tensor), frozenset())
 
     def is_known(self, tensor: torch.Tensor) -> bool:
         """Whether anything was seen of its storage."""
         self._see_launches()
-        return _address(tensor) in self._origins or _address(tensor) in self._by_launches
+        return storage_address(tensor) in self._origins or storage_address(tensor) in self._by_launches
 
     def written(self) -> Iterator[int]:
         """The addresses of storages that launches, or computing operators of torch, have written to."""
@@ -133,14 +133,14 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     # -- operators -------------------------------------------------------------------------------------------------
 
     def _follow(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
-        written = [one for one in operator.written(args, kwargs) if _is_seen(one)]
+        written = [one for one in written_by(function, args, kwargs) if _is_seen(one)]
         if operator.is_view and not written:
             return
         made = written or [one for one in tree_leaves(result) if _is_seen(one)]
         if not made:
             return
         read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
-        if operator.name in _ALLOCATIONS:
+        if operator.name in ALLOCATIONS:
             self._note(made, Origin.UNSEEN, frozenset())
         elif operator.name in _CONSTANTS and len(read) <= len(written) + operator.is_like:
             self._note(made, Origin.GIVEN, frozenset())
@@ -182,7 +182,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         (target,) = made
         origins = moved.expand(target.shape) if moved.shape != target.shape else moved
         self._put(target, origins)
-        self._operators[_address(target)] = operators
+        self._operators[storage_address(target)] = operators
 
     def _moved(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
         named = operator.named(args, kwargs)
@@ -209,7 +209,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def _note(self, tensors: Sequence[torch.Tensor], origin: Origin, operators: frozenset[str]) -> None:
         for tensor in tensors:
             self._mark(tensor, origin)
-            self._operators[_address(tensor)] = operators
+            self._operators[storage_address(tensor)] = operators
 
     def _mark(self, tensor: torch.Tensor, origin: Origin) -> None:
         self._put(tensor, torch.full((), int(origin), dtype=torch.uint8).expand(tensor.shape))
@@ -222,14 +222,14 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 tensor, origins = tensor.narrow(axis, 0, 1), origins.narrow(axis, 0, 1)
         kept = self._of_storage(tensor)
         try:
-            _per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
+            per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
         except RuntimeError:  # elements share memory in some other way
             kept.fill_(int(origins.max()))
 
     def _elements(self, tensor: torch.Tensor) -> torch.Tensor:
         if not tensor.numel():
             return torch.zeros(tensor.shape, dtype=torch.uint8)
-        return _per_byte(tensor, self._of_storage(tensor))[..., 0]
+        return per_byte(tensor, self._of_storage(tensor))[..., 0]
 
     def _of_storage(self, tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
@@ -248,7 +248,6 @@ class _Operator:
     name: str
     is_view: bool
     parameters: tuple[str, ...]
-    writes: tuple[tuple[int, str], ...]
 
     @property
     def is_like(self) -> bool:
@@ -258,12 +257,6 @@ class _Operator:
     def named(self, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by the names of their parameters."""
         return {**dict(zip(self.parameters, args, strict=False)), **kwargs}
-
-    def written(self, args: Any, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
-        """The tensors that it writes to."""
-        for place, name in self.writes:
-            value = kwargs[name] if name in kwargs else args[place] if place < len(args) else None
-            yield from (one for one in tree_leaves(value) if isinstance(one, torch.Tensor))
 
     def functional(self, function: Any) -> Callable[..., Any]:
         """The same operator, for arguments without `out`."""
@@ -277,23 +270,12 @@ def _operator(function: Any) -> _Operator:
     schema = function._schema
     name = schema.name.partition("::")[2] if schema.name.startswith("aten::") else schema.name
     returned = [one.alias_info for one in schema.returns if one.alias_info is not None]
-    writes = tuple(
-        (place, argument.name)
-        for place, argument in enumerate(schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    )
     in_place = name.endswith("_") and not name.endswith("__")
     return _Operator(
         name[:-1] if in_place else name,
-        bool(returned) and not writes,
+        bool(returned) and not parameters_written(function),
         tuple(argument.name for argument in schema.arguments),
-        writes,
     )
-
-
-def _address(tensor: torch.Tensor) -> int:
-    """That of its storage."""
-    return int(tensor.untyped_storage().data_ptr())
 
 
 def _is_seen(value: Any) -> bool:
@@ -301,10 +283,3 @@ def _is_seen(value: Any) -> bool:
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         return False
     return bool(value.untyped_storage().device.type != "meta")
-
-
-def _per_byte(tensor: torch.Tensor, origins: torch.Tensor) -> torch.Tensor:
-    """What a storage's bytes have, as the tensor sees them: of its shape, and the bytes of an element last."""
-    size = tensor.element_size()
-    strides = (*(stride * size for stride in tensor.stride()), 1)
-    return origins.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size)
