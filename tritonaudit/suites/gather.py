@@ -104,29 +104,31 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome]) -> Iterator[Outcome]:
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
         checked = sum(symptom in trial.checked for trial in trials)
         reasons = [reason for trial in trials for missed, reason in trial.unchecked if missed is symptom]
-        if seen:
-            status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
-            status = _INSTEAD.get(symptom, status)
-            yield Outcome(symptom.value, place, status, _counted(checked), seen[0].text)
-        elif checked:
-            yield Outcome(symptom.value, place, Status.PASS, _counted(checked), _also(reasons))
-        elif reasons:
-            yield Outcome(symptom.value, place, Status.NOT_RUN, reason=reasons[0])
+        yield from _outcome(symptom.value, place, seen, checked, reasons)
 
 
 def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
     """What the trials that have a name of their own came to, name by name."""
     for check in dict.fromkeys(entry.trial.check for entry in ended if ": " in entry.trial.check):
         found = [entry.outcome for entry in ended if entry.trial.check == check]
-        sightings = [sighting for outcome in found for sighting in outcome.sightings]
+        seen = [sighting for outcome in found for sighting in outcome.sightings]
         reasons = [reason for outcome in found for _, reason in outcome.unchecked]
-        if sightings:
-            status = Status.FAIL if any(one.is_certain for one in sightings) else Status.WARN
-            yield Outcome(check, place, status, _counted(len(found)), sightings[0].text)
-        elif all(outcome.unchecked for outcome in found):
-            yield Outcome(check, place, Status.NOT_RUN, reason=reasons[0])
-        else:
-            yield Outcome(check, place, Status.PASS, _counted(len(found)), _also(reasons))
+        checked = 0 if all(outcome.unchecked for outcome in found) else len(found)
+        yield from _outcome(check, place, seen, len(found) if seen else checked, reasons)
+
+
+def _outcome(
+    check: str, place: str, seen: Sequence[Sighting], checked: int, reasons: Sequence[str]
+) -> Iterator[Outcome]:
+    """What a check of so many cases came to, which could not be made in others for these reasons."""
+    if seen:
+        status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
+        status = _INSTEAD.get(seen[0].symptom, status)
+        yield Outcome(check, place, status, _counted(checked), seen[0].text)
+    elif checked:
+        yield Outcome(check, place, Status.PASS, _counted(checked), _also(reasons))
+    elif reasons:
+        yield Outcome(check, place, Status.NOT_RUN, reason=reasons[0])
 
 
 def _counted(cases: int) -> str:

@@ -206,7 +206,7 @@ class _Audit:
                 self._try("repeat", case, self._repeat)
             done = number + 1
             if number == _INTEGRITY_CASES:
-                for ordinary in [one for one in plan.cases if _is_ordinary(one)][:_INTEGRITY_CASES]:
+                for ordinary in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
                     self._try(_INTEGRITY, ordinary, self._integrity, is_minimised=False)
         return done
 
@@ -225,7 +225,7 @@ class _Audit:
 
     def _endure(self, share: float = 1.0) -> None:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
-        if any(_is_wrong_ordinarily(outcome) for outcome in self.outcomes):
+        if any(_is_wrong_on_normal_numbers(outcome) for outcome in self.outcomes):
             return
         for name, case in stability_cases(self.subject, self.blocks):
             if self._has_time(share):
@@ -354,14 +354,14 @@ class _Audit:
         return repeat(self.device, self.subject, case)
 
 
-def _is_wrong_ordinarily(outcome: CaseOutcome) -> bool:
+def _is_wrong_on_normal_numbers(outcome: CaseOutcome) -> bool:
     return outcome.case.fill == Case().fill and any(
         sighting.is_certain and sighting.symptom in NUMERIC for sighting in outcome.sightings
     )
 
 
-def _is_ordinary(case: Case) -> bool:
-    """Whether the elements of its tensors differ from one another, and there are several."""
+def _has_distinct_elements(case: Case) -> bool:
+    """Whether the elements of its tensors differ from one another, and there are several of them."""
     is_plain = case.layout is Layout.CONTIGUOUS and case.fill == "normal"
     return is_plain and min(case.sizes.values(), default=2) > 1
 
