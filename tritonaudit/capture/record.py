@@ -243,20 +243,9 @@ def recorded_launch(
     """A launch as host code makes it on a GPU, without its program, and its arguments by name."""
     bound = _bound(function, args, kwargs)
     constexprs = {param.name for param in function.params if param.is_constexpr}
-    storages: dict[int, int] = {}
-    recorder = _active or Recorder("")
-    launch = Launch(
-        kernel=kernel_ref(function),
-        target=recorder.target,
-        case=recorder.case,
-        config=recorder.config,
-        grid=_grid(grid, bound),
-        signature=tuple((name, "constexpr" if name in constexprs else "") for name in function.arg_names),
-        arguments=tuple((name, _argument(value, storages)) for name, value in bound.items()),
-        specialisation=tuple((name, "one") for name, value in bound.items() if _is_one(function, name, value)),
-        subject=recorder.subject,
-    )
-    return launch, bound
+    signature = [(name, "constexpr" if name in constexprs else "") for name in function.arg_names]
+    ones = [(name, "one") for name, value in bound.items() if _is_one(function, name, value)]
+    return _launch(_active or Recorder(""), function, bound, _grid(grid, bound), signature, ones), bound
 
 
 def _is_one(function: Any, name: str, value: Any) -> bool:
@@ -271,23 +260,38 @@ def _record(
 ) -> Launch:
     built = made.built(recorder.target, recorder.options) if recorder.front_end else None
     outcome = built.outcome if built else None
+    signature, taken_for_granted = _signature(function, made.source), _specialisation(function, made.source)
+    launch = replace(
+        _launch(recorder, function, bound, grid, signature, taken_for_granted),
+        program=outcome if isinstance(outcome, Program) else None,
+        error=outcome if isinstance(outcome, SourceError) else None,
+        warnings=built.warnings if built else (),
+    )
+    recorder.add(launch)
+    return launch
+
+
+def _launch(
+    recorder: Recorder,
+    function: Any,
+    bound: Mapping[str, Any],
+    grid: tuple[int, int, int] | None,
+    signature: Sequence[tuple[str, str]],
+    specialisation: Sequence[tuple[str, str]],
+) -> Launch:
+    """What host code and Triton's specialisation tell of a launch, without its program."""
     storages: dict[int, int] = {}
-    launch = Launch(
+    return Launch(
         kernel=kernel_ref(function),
         target=recorder.target,
         case=recorder.case,
         config=recorder.config,
         grid=grid,
-        signature=_signature(function, made.source),
+        signature=tuple(signature),
         arguments=tuple((name, _argument(value, storages)) for name, value in bound.items()),
-        specialisation=_specialisation(function, made.source),
-        program=outcome if isinstance(outcome, Program) else None,
-        error=outcome if isinstance(outcome, SourceError) else None,
-        warnings=built.warnings if built else (),
+        specialisation=tuple(specialisation),
         subject=recorder.subject,
     )
-    recorder.add(launch)
-    return launch
 
 
 def is_gluon(function: Any) -> bool:
