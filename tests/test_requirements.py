@@ -72,6 +72,8 @@ def test_extras_are_alternatives_and_those_of_developers_do_not_count(tmp_path: 
     [
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    triton>=3.4\n"),
         ("setup.cfg", "[options.extras_require]\ngpu =\n    triton>=3.4\n"),
+        ("setup.py", "from setuptools import setup\nsetup(name='x', install_requires=['numpy', 'triton>=3.4'])\n"),
+        ("setup.py", "setup(extras_require={'gpu': ['triton>=3.4'], 'npu': ['triton==2.0.0']})\n"),
         ("requirements.txt", "numpy\n# triton==2.0\ntriton>=3.4  # newer\n"),
         ("requirements-gpu.txt", "triton>=3.4\n"),
         ("PKG-INFO", "Name: x\nRequires-Dist: triton>=3.4\n"),
@@ -82,6 +84,16 @@ def test_other_files_are_read_too(tmp_path: Path, name: str, text: str) -> None:
     target = target_of(tmp_path, name, text)
     assert target is not None
     assert (target.text, target.asked_in) == (">=3.4", name.rpartition("/")[2])
+
+
+@pytest.mark.parametrize("text", ["setup(", "setup(install_requires=read())", "setup(extras_require=3)"])
+def test_a_setup_that_cannot_be_read_says_nothing(tmp_path: Path, text: str) -> None:
+    assert target_of(tmp_path, "setup.py", text) is None
+
+
+def test_of_a_folder_of_installed_packages_none_is_the_project(tmp_path: Path) -> None:
+    assert target_of(tmp_path, "x-1.0.dist-info/METADATA", "Requires-Dist: triton>=3.4\n") is not None
+    assert target_of(tmp_path, "y-1.0.dist-info/METADATA", "Requires-Dist: triton>=3.6\n") is None
 
 
 @pytest.mark.parametrize("text", ["", "[project", "[project]\ndependencies = 3\n", "project = 3\n", "\x00"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import re
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonaudit.target import KNOWN, Target, Version
+from tritonaudit.vendors import names_vendor
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,10 +59,10 @@ _Groups = Mapping[str, Sequence[str]]
 def asked_target(root: Path) -> Target | None:
     """The releases that the project at `root` asks for; None where it names no version of triton or of torch.
 
-    Looked at, the first that says something counts: pyproject.toml, setup.cfg, requirements*.txt, and the METADATA of
-    a package that is unpacked there.
+    Looked at, the first that says something counts: pyproject.toml, setup.cfg, the literals in setup.py,
+    requirements*.txt, and the METADATA of a package that is unpacked there alone.
     """
-    for read in (_pyproject, _setup_cfg, _requirements, _metadata):
+    for read in (_pyproject, _setup_cfg, _setup_py, _requirements, _metadata):
         for name, groups in read(root):
             if (versions := _asked(groups)) is not None:
                 return Target.of(versions, name)
@@ -71,7 +73,8 @@ def _asked(groups: _Groups) -> tuple[Version, ...] | None:
     """What is asked for in any case; where that says nothing, what one extra or another asks for."""
     if (always := _admitted(groups.get("", ()))) is not None:
         return always
-    extras = [_admitted(listed) for extra, listed in groups.items() if not _DEVELOPMENT.search(extra)]
+    counting = (extra for extra in groups if not _DEVELOPMENT.search(extra) and not names_vendor(extra))
+    extras = [_admitted(groups[extra]) for extra in counting]
     return tuple(sorted({version for versions in extras for version in versions or ()})) or None
 
 
@@ -102,6 +105,29 @@ def _setup_cfg(root: Path) -> Iterator[tuple[str, _Groups]]:
     yield "setup.cfg", {extra: text.splitlines() for extra, text in required.items()}
 
 
+def _setup_py(root: Path) -> Iterator[tuple[str, _Groups]]:
+    try:
+        tree = ast.parse((root / "setup.py").read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return
+    groups: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "install_requires":
+            groups[""] = _strings(_literal(node.value))
+        elif isinstance(node, ast.keyword) and node.arg == "extras_require":
+            extras = _literal(node.value)
+            if isinstance(extras, dict):
+                groups |= {str(extra): _strings(listed) for extra, listed in extras.items()}
+    yield "setup.py", groups
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
 def _requirements(root: Path) -> Iterator[tuple[str, _Groups]]:
     for path in sorted(root.glob("requirements*.txt")):
         if not _DEVELOPMENT.search(path.stem):
@@ -109,7 +135,8 @@ def _requirements(root: Path) -> Iterator[tuple[str, _Groups]]:
 
 
 def _metadata(root: Path) -> Iterator[tuple[str, _Groups]]:
-    for path in (*sorted(root.glob("*.dist-info/METADATA")), root / "PKG-INFO"):
+    unpacked = list(root.glob("*.dist-info/METADATA"))  # one; a folder of installed packages has many
+    for path in (*unpacked[: len(unpacked) == 1], root / "PKG-INFO"):
         groups: dict[str, list[str]] = {}
         for line in _lines(path):
             if line.startswith("Requires-Dist:"):

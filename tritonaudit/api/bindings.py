@@ -80,12 +80,18 @@ class Origins:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._bindings: dict[str, Bindings] = {}
+        self._bindings: dict[str, tuple[Module, Bindings]] = {}
 
     def bindings(self, module: Module) -> Bindings:
-        if module.path not in self._bindings:
-            self._bindings[module.path] = Bindings.of(module)
-        return self._bindings[module.path]
+        """What binds names in the file; their nodes are those of this reading of it."""
+        known = self._bindings.get(module.path)
+        if known is None or known[0] is not module:
+            known = self._bindings[module.path] = (module, Bindings.of(module))
+        return known[1]
+
+    def forget(self, module: Module) -> None:
+        """Let go of a file that is done with."""
+        self._bindings.pop(module.path, None)
 
     def of(self, module: Module, name: str) -> str | None:
         """The dotted origin in Triton of a name of the file; None where it is another's, or not certain."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,13 +14,7 @@ from tritonaudit.api.uses import Use, uses
 from tritonaudit.kernel.project import Project
 from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.target import Target
-
-_FORK = re.compile(
-    r"(?:^|[/_.])(?:ascend|npu|cann|kunlunxin|klx|cambricon|mlu|mthreads|musa|enflame|gcu\d*|metax|maca|iluvatar|corex"
-    r"|hygon|tsingmicro|txda|aipu|sunrise|spacemit|xpu)(?:[/_.]|$)",
-    re.IGNORECASE,
-)
-"""Makers of other accelerators, who publish a Triton of their own."""
+from tritonaudit.vendors import names_vendor
 
 _HIDES_NOTHING = ((3, 0), (3, 4))
 """From the first to the last of these releases a name must exist even where a branch is not compiled."""
@@ -54,26 +47,23 @@ class Examiner:
     """Examines the files of a project one after the other."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
         self._origins = Origins(project)
 
     def examine(self, module: Module, target: Target) -> ApiFacts:
         """The facts of one file."""
-        origins = self._origins
-        if _FORK.search(_below(module.path, self._project.root)):
-            return ApiFacts(module, target, ())
-        names = table()
+        misuses = () if names_vendor(module.path) else tuple(self._misuses(module, target))
+        self._origins.forget(module)
+        return ApiFacts(module, target, misuses)
+
+    def _misuses(self, module: Module, target: Target) -> list[Misuse]:
+        names, origins = table(), self._origins
         suspects = [use for use in uses(module, origins) if any(problems(names, use, target.versions))]
         if not suspects or any(_is_of_fork(names, use) for use in suspects):
-            return ApiFacts(module, target, ())
+            return []
         reaches = Reaches(module, Conditions(names, origins), frozenset(names.releases))
         misuses = [found for use in suspects for found in _misuses(module, names, reaches, use, target)]
         misuses.sort(key=lambda found: (found.problem.use.node.lineno, found.problem.use.node.col_offset))
-        return ApiFacts(module, target, tuple(misuses))
-
-
-def _below(path: str, root: object) -> str:
-    return path.removeprefix(str(root))
+        return misuses
 
 
 def _is_of_fork(names: Table, use: Use) -> bool:
