@@ -104,6 +104,15 @@ def test_a_geforce_multiplies_at_half_speed_into_float32() -> None:
     assert part.rate("float8_e4m3fn", is_matrix=True).value == 330.3
 
 
+def test_sums_of_float16_are_faster_there_but_not_impossible() -> None:
+    """A product of 330.3 GFLOP takes 2 ms with sums of float32, and half of that with sums of float16."""
+    work = Work(330.4e9, "counted", 1e6, "counted", "float16", is_matrix=True)
+    rooflines = [known_parts()["RTX-4090"].roofline(work, milliseconds) for milliseconds in (1.05, 0.9)]
+    assert [roofline.roof_milliseconds for roofline in rooflines] == [2.0, 2.0]
+    assert [roofline.is_impossible for roofline in rooflines] == [False, True]
+    assert known_parts()["H100-SXM"].roofline(work).limit is None
+
+
 def test_what_was_derived_says_how() -> None:
     part = known_parts()["H100-PCIe"]
     assert "half of what is printed, which is with 2:4 sparsity" in part.rate("float16", is_matrix=True).note

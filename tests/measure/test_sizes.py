@@ -30,9 +30,16 @@ def test_a_narrower_dtype_has_more_elements() -> None:
     assert {case.dtype for _, case in timed_cases(subject)} == {"float16"}
 
 
-def test_all_dimensions_grow_alike() -> None:
+def test_dimensions_grow_by_turns() -> None:
     subject = Subject(wrapper, inputs=[Tensor("m", "k"), Tensor("k", "n")], dtypes=["float16"])
-    assert sizes(subject)[MEDIUM] == {"m": 4096, "k": 4096, "n": 4096}
+    assert sizes(subject)[MEDIUM] == {"m": 4096, "k": 4096, "n": 2048}
+
+
+def test_what_comes_of_two_tensors_has_room_too() -> None:
+    outer = Subject(wrapper, inputs=[Tensor("m"), Tensor("n")])
+    assert sizes(outer)[LARGE] == {"m": 16384, "n": 8192}
+    looked_up = Subject(wrapper, inputs=[Tensor("tokens", dtype="int64", high="vocab"), Tensor("vocab", "hidden")])
+    assert sizes(looked_up)[MEDIUM] == {"tokens": 4096, "vocab": 2048, "hidden": 2048}
 
 
 def test_of_two_dimensions_the_first_grows_first() -> None:

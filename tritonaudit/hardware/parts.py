@@ -67,7 +67,7 @@ class Part:
 
         Products of float32 have the rate of TF32 where the part has it. The value is None where no source was found.
         """
-        operands = "float8" if dtype.startswith("float8_") else dtype
+        operands = _operands(dtype)
         if is_matrix and operands == "float32" and (reduced := self._fitting("tfloat32", is_matrix)):
             return replace(reduced[0].figure, note="; ".join(filter(None, (reduced[0].figure.note, _TF32_NOTE))))
         fitting = self._fitting(operands, is_matrix)
@@ -79,8 +79,14 @@ class Part:
 
     def roofline(self, work: Work, milliseconds: float | None = None) -> Roofline:
         """What the part can do at best of some work, and how near the time that it took came to that."""
-        bandwidth, rate = self.figure(BANDWIDTH), self.rate(work.dtype, work.is_matrix)
-        return Roofline(work, bandwidth, rate, milliseconds, self.cache)
+        rate = self.rate(work.dtype, work.is_matrix)
+        return Roofline(work, self.figure(BANDWIDTH), rate, milliseconds, self.cache, self._faster(work, rate))
+
+    def _faster(self, work: Work, rate: Figure) -> Figure | None:
+        """The rate with less precise sums, where there is one and it is higher."""
+        same = (other.figure for other in self._fitting(_operands(work.dtype), work.is_matrix))
+        fastest = max(same, key=lambda figure: figure.value or 0.0, default=rate)
+        return fastest if rate.value is not None and (fastest.value or 0.0) > rate.value else None
 
     @property
     def shown(self) -> tuple[Figure, ...]:
@@ -88,6 +94,10 @@ class Part:
         plain = tuple(self.figure(name) for name in UNITS if name != L3 or self.figure(name).value is not None)
         missing = (self.rate(dtype, is_matrix) for dtype, is_matrix in _ALWAYS_SHOWN)
         return (*plain, *(rate.figure for rate in self.rates), *(figure for figure in missing if figure.value is None))
+
+
+def _operands(dtype: str) -> str:
+    return "float8" if dtype.startswith("float8_") else dtype
 
 
 def _is_wide(rate: Rate) -> bool:

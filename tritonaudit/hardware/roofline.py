@@ -67,7 +67,8 @@ class Roofline:
     """Work against what a part can do, and, where it was measured, the time that the work took.
 
     `bandwidth` is of DRAM and `rate` of the arithmetic that the work does. `cache` is the size of the last cache, which
-    may still hold what was written when a kernel ends. Whatever depends on an unknown figure is None.
+    may still hold what was written when a kernel ends. `limit` is a faster rate that the work may have where it keeps
+    less precise sums, if there is one. Whatever depends on an unknown figure is None.
     """
 
     work: Work
@@ -75,6 +76,7 @@ class Roofline:
     rate: Figure
     milliseconds: float | None = None
     cache: Figure | None = None
+    limit: Figure | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -145,9 +147,10 @@ class Roofline:
         """
         if self.milliseconds is None:
             return False
+        fastest = self.rate if self.limit is None else self.limit
         limits = (
             _milliseconds(self._through_memory, self.bandwidth.in_base_unit),
-            self.compute_milliseconds,
+            _milliseconds(self.work.flops, fastest.in_base_unit),
         )
         least = max((limit for limit in limits if limit is not None), default=0.0)
         return self.milliseconds * (1 + SLACK) < least

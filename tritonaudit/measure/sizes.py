@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from tritonaudit.subject.dimension import names_in, size_of
 from tritonaudit.subject.model import TIMED, Case, Offsets, Subject, Tensor
@@ -12,7 +13,7 @@ from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names
 
 SMALL, MEDIUM, LARGE = TIMED
 BYTES = {SMALL: 1 << 20, MEDIUM: 64 << 20, LARGE: 1 << 30}
-"""What the inputs of a subject take together, about: the first fits into every last cache, the last into none."""
+"""What the tensors of a subject take together, about: the first fits into every last cache, the last into none."""
 
 _LEAST = 16  # of a dimension that grows: matrix instructions need it
 _LONG = 4096
@@ -25,7 +26,7 @@ def timed_cases(subject: Subject, memory: int | None = None) -> tuple[tuple[str,
     """The cases that a subject is timed on, each with the name of its size, in its first dtype.
 
     They have the sizes that the subject gives for them. Of the others the dimensions grow by doubling, the smallest
-    first, until the inputs take what `BYTES` says, or `memory` bytes if that is less. Dimensions that count heads and
+    first, until its tensors take what `BYTES` says, or `memory` bytes if that is less. Dimensions that count heads and
     the like keep their usual size, and those of which the subject names the sizes have these alone. Where there is a
     batch it grows last, in place of dimensions beyond `_LONG`: in those the work of a reference may be quadratic. A
     size that comes to the same case as a smaller one is left out.
@@ -40,9 +41,10 @@ def timed_cases(subject: Subject, memory: int | None = None) -> tuple[tuple[str,
 
 
 def fits(subject: Subject, case: Case, memory: int) -> bool:
-    """Whether the inputs of a case take at most so many bytes, and none has too many elements to be addressed.
+    """Whether the tensors of a case take at most so many bytes, and none has too many elements to be addressed.
 
-    Inputs that a function makes are taken for one tensor of all dimensions.
+    They are its inputs, and what may come of two that have dimensions which the other lacks: a product, or what is
+    looked up in a table. Inputs that a function makes are taken for one tensor of all dimensions.
     """
     return _fits(subject, case.sizes, case.dtype, memory)
 
@@ -60,7 +62,18 @@ def item_bytes(dtype: str) -> int:
 
 
 def _tensors(subject: Subject) -> tuple[Tensor | Offsets, ...]:
-    return (Tensor(*size_names(subject)),) if callable(subject.inputs) else (*subject.tensors, *subject.offsets)
+    if callable(subject.inputs):
+        return (Tensor(*size_names(subject)),)
+    results = (_result(one, other) for one, other in combinations(subject.tensors, 2))
+    return (*subject.tensors, *subject.offsets, *filter(None, results))
+
+
+def _result(one: Tensor, other: Tensor) -> Tensor | None:
+    """What may come of two tensors: it has the dimensions that only one of them has, but not one that is indexed."""
+    indexed = {one.high, other.high}
+    own = [dim for dim in one.dims if dim not in other.dims and dim not in indexed]
+    others = [dim for dim in other.dims if dim not in one.dims and dim not in indexed]
+    return Tensor(*own, *others) if own and others else None
 
 
 def _elements(part: Tensor | Offsets, sizes: Mapping[str, int]) -> int:
