@@ -249,7 +249,7 @@ def test_integers_and_booleans_are_exact() -> None:
     judgement = judge(torch.tensor([1, 5, 3]), *alone(precise))
     assert judgement.status is Status.FAIL
     assert judgement.worst == Element((1,), 5, 2)
-    assert judgement.reason == "1 of 3 elements differ, the worst at [1]: 5, wanted 2"
+    assert judgement.reason == "1 of 3 elements differs, the worst at [1]: 5, wanted 2"
     booleans = torch.tensor([True, False])
     assert judge(booleans.clone(), *alone(booleans)).status is Status.PASS
     assert judge(~booleans, *alone(booleans)).status is Status.FAIL

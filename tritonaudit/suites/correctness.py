@@ -20,6 +20,7 @@ from tritonaudit.suites.calling import Called, Device, How, Result, call_subject
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
+from tritonaudit.suites.sentences import counted, differ
 from tritonaudit.suites.tolerance import Judgement, judge
 from tritonaudit.suites.wrapper import wrapper_ref
 
@@ -192,7 +193,8 @@ def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
             places = result.unwritten.nonzero()
             first = ", ".join(map(str, places[0].tolist()))
             text = (
-                f"nobody writes {len(places):,} of {result.tensor.numel():,} elements of {result.name}: [{first}] first"
+                f"nobody writes {len(places):,} of {counted(result.tensor.numel(), 'element')} of {result.name}:"
+                f" [{first}] first"
             )
             kernel, place = _writer(subject, called, result.tensor)
             yield Sighting(Symptom.NOT_WRITTEN, kernel, place, text)
@@ -306,9 +308,11 @@ def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned:
             continue
         index = tuple(different.nonzero()[0].tolist())
         where = ", ".join(map(str, index))
+        number = int(different.sum())
         text = (
             f"{one.name}[{where}] is {one.tensor[index].item():.9g} when the programs run one way,"
-            f" and {other.tensor[index].item():.9g} in another order; {int(different.sum()):,} elements differ"
+            f" and {other.tensor[index].item():.9g} in another order;"
+            f" {counted(number, 'element')} {differ(number)}"
         )
         judgement = judge(other.tensor, one.tensor.double(), one.tensor, [])
         yield Sighting(Symptom.NONDETERMINISTIC, kernel, place, text, judgement.status is Status.FAIL)

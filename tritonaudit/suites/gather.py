@@ -14,6 +14,7 @@ from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import Ended, Record
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.witness import witness_of
 
 INTERRUPTED = "interrupted"
@@ -124,16 +125,12 @@ def _outcome(
     if seen:
         status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
         status = _INSTEAD.get(seen[0].symptom, status)
-        yield Outcome(check, place, status, _counted(checked), seen[0].text)
+        yield Outcome(check, place, status, counted(checked, "case"), seen[0].text)
     elif checked:
-        yield Outcome(check, place, Status.PASS, _counted(checked), _also(reasons))
+        yield Outcome(check, place, Status.PASS, counted(checked, "case"), _also(reasons))
     elif reasons:
         yield Outcome(check, place, Status.NOT_RUN, reason=reasons[0])
 
 
-def _counted(cases: int) -> str:
-    return "1 case" if cases == 1 else f"{cases} cases"
-
-
 def _also(reasons: Sequence[str]) -> str:
-    return f"not in {_counted(len(reasons))}: {reasons[0]}" if reasons else ""
+    return f"not in {counted(len(reasons), 'case')}: {reasons[0]}" if reasons else ""

@@ -19,3 +19,13 @@ def cases(run: RunKernel, seen: Seen) -> str:
     """`in 3 of 41 cases, such as n=1000 float32`."""
     among = f"in {len(seen.cases)} of {run.cases} cases" if run.cases > 1 else "in the one case"
     return f"{among}, such as {seen.cases[0]}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 element`, `1,024 elements`."""
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def differ(number: int) -> str:
+    """What so many things do."""
+    return "differs" if number == 1 else "differ"

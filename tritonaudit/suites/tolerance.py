@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 import torch
 
 from tritonaudit.finding import Status
+from tritonaudit.suites.sentences import counted, differ
 
 Tensor: TypeAlias = torch.Tensor
 Number: TypeAlias = complex | float | int | bool
@@ -227,7 +228,8 @@ def _judge_exact(
     is_near = extent.max <= 1 and output.dtype != torch.bool and wrong <= on_edge
     return Judgement(
         Status.WARN if is_near else Status.FAIL,
-        f"{wrong} of {output.numel()} elements differ{' by one' if is_near else ''}, {_told(worst)}",
+        f"{wrong} of {counted(output.numel(), 'element')} {differ(wrong)}{' by one' if is_near else ''},"
+        f" {_told(worst)}",
         error=extent,
         ratio=Extent(math.inf, math.inf),
         worst=worst,
@@ -382,7 +384,8 @@ def _decide(
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
         (
             _graded(found.ratio.max <= _PASS_ELEMENT, proven.max <= _WARN_ELEMENT),
-            f"errors of {found.exceeding} elements are above {_PASS_ELEMENT:g} times the budget, {_told(found.worst)}",
+            f"errors of {counted(found.exceeding, 'element')} are above {_PASS_ELEMENT:g} times the budget,"
+            f" {_told(found.worst)}",
         ),
         (
             _graded(found.ratio.rms <= passes_rms, proven.rms <= _WARN_RMS),
