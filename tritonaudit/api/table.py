@@ -111,11 +111,11 @@ class Table:
     def names(self, scope: str, version: Version) -> list[str]:
         """The public names that a module or a class has in a release."""
         at = self.releases.index(version)
-        return [name for name in self._names.get(scope, ()) if not name.startswith("_") and self._at(scope, name, at)]
+        return [name for name in self.ever(scope) if self._at(scope, name, at)]
 
-    def scopes(self) -> Iterator[str]:
-        """The modules and classes whose names are listed."""
-        yield from self._names
+    def ever(self, scope: str) -> list[str]:
+        """The public names that a module or a class has in some release."""
+        return [name for name in self._names.get(scope, ()) if not name.startswith("_")]
 
     def _resolved(self, dotted: str, release: int) -> Definition | None:
         """The definition in one release; UNTOLD where a part on the way has attributes that are not listed."""

@@ -9,7 +9,7 @@ import click
 from tritonaudit import __version__
 
 _DEFAULT = "check"
-_COMMANDS = ("audit", "check", "compile", "explain", "hardware", "init", "new", "roofline", "rules")
+_COMMANDS = ("api", "audit", "check", "compile", "explain", "hardware", "init", "new", "roofline", "rules")
 _OWN_OPTIONS = ("--help", "--version")
 
 
