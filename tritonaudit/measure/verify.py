@@ -14,6 +14,11 @@ from tritonaudit.suites.calling import Result
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.tolerance import judge
 
+_LARGE = 1 << 17
+"""Elements: more are judged more coarsely, as a report must not take longer than what it reports."""
+_MOST_TIMES, _MOST_TIMES_MEAN = 16, 8
+"""What can be explained, an error is wrong: of an element, and of all in the mean."""
+
 
 class Unverified(Exception):
     """Nothing can be said of the results; the message says why."""
@@ -39,7 +44,50 @@ def _wrong(results: Sequence[Result], found: References) -> str:
         same = found.same[number]
         precise = found.precise[number] if number < len(found.precise) else same.double()
         perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
+        if result.tensor.numel() > _LARGE:
+            if said := _far(result.tensor, precise, same, perturbed):
+                return f"{result.name}: {said}"
+            continue
         judgement = judge(result.tensor, precise, same, perturbed)
         if judgement.status is Status.FAIL:
             return f"{result.name}: {judgement.reason}"
     return ""
+
+
+def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed: Sequence[torch.Tensor]) -> str:
+    """What is wrong with a large result, judged more coarsely than a smaller one; empty where that is little.
+
+    An element may be off by a rounding, by what the reference in the same dtype is off by there or in the mean, and by
+    what it changes by when its inputs are off by a rounding, several times.
+    """
+    if got.shape != precise.shape or got.dtype != same.dtype:
+        return f"it is {tuple(got.shape)} of {got.dtype}, and the reference's {tuple(same.shape)} of {same.dtype}"
+    if not precise.is_floating_point():
+        return "" if torch.equal(got, same) else f"{int((got != same).sum()):,} elements differ"
+    finite = precise.isfinite()
+    if not torch.equal(got.isfinite(), finite):
+        return "NaN or Inf stands elsewhere than in the reference"
+    exact = precise.where(finite, 0)
+    error = (got.double().where(finite, 0) - exact).abs()
+    limit = exact.abs() * (torch.finfo(got.dtype).eps / 2)
+    mean = _root_mean_square(limit)
+    for other in (same, *perturbed):
+        apart = (other.double().where(finite, 0) - exact).abs()
+        mean = max(mean, _root_mean_square(apart))
+        limit = torch.maximum(limit, apart)
+    limit += mean
+    far = error > _MOST_TIMES * limit
+    if bool(far.any()):
+        worst = int((error - _MOST_TIMES * limit).argmax())
+        where = ", ".join(str(int(index)) for index in torch.unravel_index(torch.tensor(worst), got.shape))
+        return (
+            f"{int(far.sum()):,} of {got.numel():,} elements are off, [{where}] by {float(error.flatten()[worst]):.3g},"
+            f" where {float(limit.flatten()[worst]):.3g} can be explained"
+        )
+    if _root_mean_square(error) > _MOST_TIMES_MEAN * mean:
+        return f"it is off by {_root_mean_square(error):.3g} in the mean, where {mean:.3g} can be explained"
+    return ""
+
+
+def _root_mean_square(tensor: torch.Tensor) -> float:
+    return float(tensor.square().mean().sqrt())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.launch import KernelRef
@@ -13,7 +16,7 @@ from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.worker import tell
 from tritonaudit.finding import Status
-from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Profile, Role, Row, Timed
+from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Profile, Role, Row, Sample, Timed
 from tritonaudit.measure.sizes import LARGE, timed_cases
 from tritonaudit.subject.model import Case, Subject
 
@@ -34,6 +37,7 @@ _LEAST_SECONDS, _MOST_SECONDS = 0.3, 3.0
 """For which the contenders of a size are timed."""
 _FURTHER_SIZES = 10
 """Of the correctness suite, beside the named ones."""
+_FURTHER_SECONDS = 20.0
 _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
@@ -77,11 +81,21 @@ class Done:
 
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else torch.compile starts a process for each core
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
     assert all((ceilings, noting, timing, verify))
+    _warm_up_compiler()
     harness.remember()
+
+
+def _warm_up_compiler() -> None:
+    """Have torch.compile load what it needs: that takes it longer than any subject's reference."""
+    import torch
+
+    with suppress(Exception):  # where it does not work, each row says why
+        torch.compile(torch.neg)(torch.ones(1, device="cuda"))
 
 
 def gpu_of_this_process(folder: Path) -> Gpu:
@@ -107,6 +121,8 @@ def list_rows(task: MeasureTask) -> tuple[Row, ...]:
 
 def measure_subject(task: MeasureTask) -> None:
     """Measure the subject at each size until its time is spent; rows are told as they are known."""
+    import torch
+
     from tritonaudit.capture.task import IMPORT_SECONDS, loaded
     from tritonaudit.suites import harness
 
@@ -124,6 +140,7 @@ def measure_subject(task: MeasureTask) -> None:
         done = measuring.done() if left > 0 else Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
         left -= measuring.spent
         tell(done, _BETWEEN_SECONDS)
+        torch.cuda.synchronize()  # raises where a launch has made the GPU unusable for its process
         largest = done if done.row.timed and (size == LARGE or largest is None) else largest
     if largest is not None:
         _profile(task, largest)
@@ -260,7 +277,7 @@ class _Measuring:
         from tritonaudit.measure.noting import noting
 
         try:
-            with time_limit(FIRST_CALL_SECONDS), noting() as self._noted:
+            with time_limit(FIRST_CALL_SECONDS if self._blank.size else _FURTHER_SECONDS), noting() as self._noted:
                 returned = watch.once(subject)
         except torch.cuda.OutOfMemoryError:
             raise
@@ -325,19 +342,17 @@ def _timed(times: dict[str, Times], contenders: Sequence[tuple[Role, Contender]]
     for role, contender in contenders:
         taken = times[contender.name]
         device = sample(taken.device)
+        doubts = tuple(_doubts(device, median(taken.events)))
         ratio = None if role is Role.SUBJECT else speedup(subject, taken.device)
-        yield Timed(role, contender.name, device, sample(taken.wall), taken.method, ratio, doubts=tuple(_doubts(taken)))
+        yield Timed(role, contender.name, device, sample(taken.wall), taken.method, ratio, doubts=doubts)
 
 
-def _doubts(times: Times) -> Iterator[str]:
-    from tritonaudit.measure.statistics import sample
-
-    device, events = sample(times.device), sample(times.events)
+def _doubts(device: Sample, events: float) -> Iterator[str]:
     if device.spread > UNSTABLE:
         yield f"unstable: the middle half of its times spreads over {device.spread:.0%} of their median"
-    apart = abs(events.median - device.median)
+    apart = abs(events - device.median)
     if apart > max(_DISAGREEMENT * device.median, _GAP_MILLISECONDS):
-        yield f"its kernels take {device.median:.4g} ms, and CUDA events see {events.median:.4g} ms"
+        yield f"its kernels take {device.median:.4g} ms, and CUDA events see {events:.4g} ms"
 
 
 def _doubted(row: Row, unverified: str) -> Row:

@@ -91,7 +91,7 @@ class Noise:
 
 def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
     """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
-    generator = torch.Generator().manual_seed(noise.draw // 2)
+    torch.manual_seed(noise.draw // 2)
     unit = -_ROUNDING if noise.draw % 2 else _ROUNDING
 
     def off(tensor: torch.Tensor) -> torch.Tensor:
@@ -100,8 +100,8 @@ def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
             shape[:-1] = [1] * (len(shape) - 1)
         elif noise.shared is Shared.COLUMNS and shape:
             shape[-1] = 1
-        random = torch.randn(shape, generator=generator, dtype=torch.float64)
-        return tensor.double() * (1 + unit * random.to(tensor.device))
+        random = tensor.new_empty(shape, dtype=torch.float64).normal_()  # drawn where the tensor is
+        return tensor.double() * (1 + unit * random)
 
     return _converted(arguments, off)
 
