@@ -44,7 +44,8 @@ class Audited:
 
 def audit(items: Sequence[Item], options: Sequence[str], jobs: int) -> Iterator[Mapping[str, Audited]]:
     """What is found in the items, by their names, some at a time; those are missing that the tool said nothing of."""
-    batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
+    size = max(1, min(_BATCH, -(-len(items) // jobs)))
+    batches = [items[start : start + size] for start in range(0, len(items), size)]
     with ThreadPoolExecutor(jobs) as pool:
         for done in as_completed([pool.submit(_audit, batch, options) for batch in batches]):
             yield done.result()
