@@ -19,7 +19,7 @@ _HEADS = (
     *("Error / budget", "1e-5", "1e-3", "Seconds", "Looked for", "Seen"),
 )
 _NUMBERS = ("Error / budget", "Seconds")
-_WORDS = ("Looked for", "Seen")
+_WORDS = ("Subject", "Case", "Fill", "Seen")
 
 
 def cases(evidence: Evidence) -> Iterator[Markup]:
@@ -58,7 +58,8 @@ def _row(subject: str, trial: CaseOutcome) -> Markup:
     )
     classes = map(_class, _HEADS[1:])
     named = (element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True))
-    return element("tr", element("th", subject, scope="row"), *named, data_status=status.value)
+    first = element("th", subject, scope="row", class_=_class(_HEADS[0]))
+    return element("tr", first, *named, data_status=status.value)
 
 
 def _class(head: str) -> str | None:

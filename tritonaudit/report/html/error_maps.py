@@ -5,38 +5,44 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from tritonaudit.compile.phrases import counted
 from tritonaudit.report.evidence import Evidence
-from tritonaudit.report.html.markup import Markup, element, lines
+from tritonaudit.report.html.markup import Markup, element, lines, prose
 from tritonaudit.report.words import Code, words
 from tritonaudit.suites.error_map import ErrorMap
+from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome
 
-_MOST = 4
+_MOST = 6
 """Cases of a subject that are shown."""
 _TILE = 10.0
-_LEAST = 3.0
-"""How wide a tile is, and the square in it that shows the least share; the area of the square is the share."""
+_LEAST, _FULLEST = 3.0, 9.0
+"""How wide a tile is, and the squares in it that show the least share and all; the area of the square is the share."""
 _WIDEST = 640.0
 _LARGEST_TILE = 24.0
 
 
 def error_maps(evidence: Evidence) -> Iterator[Markup]:
-    is_any = False
-    for run in evidence.runs:
-        trials = [trial for trial in run.trials if trial.errors]
-        for trial in trials[:_MOST]:
-            is_any = True
-            yield from (_figure(evidence.label(run), trial, one) for one in trial.errors)
-        if len(trials) > _MOST:
-            text = f" is wrong in {len(trials) - _MOST} further cases, which the table of every case has."
-            yield element("p", Code(evidence.label(run)), text)
-    if not is_any:
-        said = "No result was found to be wrong." if evidence.runs else f"{_sentence(evidence.why_nothing_ran)}."
-        yield element("p", words(said))
+    """Maps of a few cases of each subject; the others are counted."""
+    shown = [one for run in evidence.runs for one in _of_subject(evidence.label(run), run)]
+    if not shown:
+        shown = [element("p", "No map: " if evidence.why_nothing_ran else "", prose(_why_none(evidence)), ".")]
+    yield from shown
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _why_none(evidence: Evidence) -> str:
+    return evidence.why_nothing_ran or "No result that could be compared was found to be wrong"
+
+
+def _of_subject(label: str, run: SubjectRun) -> Iterator[Markup]:
+    trials = [trial for trial in run.trials if trial.errors]
+    partly = [trial for trial in trials if any(one.wrong < one.elements for one in trial.errors)]
+    for trial in partly[:_MOST]:
+        yield from (_figure(label, trial, one) for one in trial.errors)
+    if further := len(partly[_MOST:]):
+        yield element("p", Code(label), f" is wrong in parts of its results in {counted(further, 'further case')}.")
+    if wholly := len(trials) - len(partly):
+        yield element("p", Code(label), f" is wrong in every element of its results in {counted(wholly, 'case')}.")
 
 
 def _figure(subject: str, trial: CaseOutcome, found: ErrorMap) -> Markup:
@@ -97,7 +103,7 @@ def _grounds(found: ErrorMap) -> Iterator[str]:
 def _squares(found: ErrorMap) -> Iterator[str]:
     for row, column, share in _tiles(found):
         if share:
-            side = max(_LEAST, _TILE * math.sqrt(share))
+            side = max(_LEAST, _FULLEST * math.sqrt(share))
             left, top = column * _TILE + (_TILE - side) / 2, row * _TILE + (_TILE - side) / 2
             yield f"M{left:.1f} {top:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z"
 
