@@ -96,6 +96,13 @@ def test_of_a_folder_of_installed_packages_none_is_the_project(tmp_path: Path) -
     assert target_of(tmp_path, "y-1.0.dist-info/METADATA", "Requires-Dist: triton>=3.6\n") is None
 
 
+def test_a_part_of_a_package_asks_for_what_the_package_does(tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    assert target_of(tmp_path, "setup.py", "setup(install_requires=['triton>=3.4'])") == asked_target(tmp_path / "part")
+    (tmp_path / "part" / ".git").mkdir()
+    assert asked_target(tmp_path / "part") is None
+
+
 @pytest.mark.parametrize("text", ["", "[project", "[project]\ndependencies = 3\n", "project = 3\n", "\x00"])
 def test_a_file_that_is_no_project_says_nothing(tmp_path: Path, text: str) -> None:
     assert target_of(tmp_path, "pyproject.toml", text) is None

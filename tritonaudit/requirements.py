@@ -59,13 +59,17 @@ _Groups = Mapping[str, Sequence[str]]
 def asked_target(root: Path) -> Target | None:
     """The releases that the project at `root` asks for; None where it names no version of triton or of torch.
 
-    Looked at, the first that says something counts: pyproject.toml, setup.cfg, the literals in setup.py,
-    requirements*.txt, and the METADATA of a package that is unpacked there alone.
+    Of a folder, the first that says something counts: pyproject.toml, setup.cfg, the literals in setup.py,
+    requirements*.txt, and the METADATA of a package that is unpacked there alone. A `root` that is neither a checkout
+    nor has a pyproject.toml may be a part of something: then the folders above it are looked at as well.
     """
-    for read in (_pyproject, _setup_cfg, _setup_py, _requirements, _metadata):
-        for name, groups in read(root):
-            if (versions := _asked(groups)) is not None:
-                return Target.of(versions, name)
+    for folder in (root, *root.parents):
+        for read in (_pyproject, _setup_cfg, _setup_py, _requirements, _metadata):
+            for name, groups in read(folder):
+                if (versions := _asked(groups)) is not None:
+                    return Target.of(versions, name)
+        if any((folder / mark).exists() for mark in ("pyproject.toml", ".git")) or folder.name.endswith("-packages"):
+            break
     return None
 
 

@@ -27,7 +27,7 @@ class Import:
         if isinstance(self.node, ast.Import):
             return self.alias.name
         source = "." * self.node.level + (self.node.module or "")
-        return source if self.alias.name == "*" else f"{source}.{self.alias.name}"
+        return source if self.alias.name == "*" else _below(source, self.alias.name)
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,17 @@ class Origins:
         if not isinstance(sole, Import) or hops > _MAX_HOPS:
             return None
         if is_triton(sole.origin):
-            return sole.origin
+            return None if self._is_own(module, sole) else sole.origin
         source, _, last = sole.origin.rpartition(".")
         other = self._project.imported(module, source or ".") if source else None
         return None if other is None or other is module else self._of(other, last, hops + 1)
+
+    def _is_own(self, module: Module, found: Import) -> bool:
+        """`from . import triton`, where that is a file of the project's, and `import triton as backend`, which may be."""
+        if is_triton(found.spelled):
+            return False
+        renamed = found.alias.asname not in (None, found.alias.name)
+        return renamed or self._project.imported(module, found.spelled) is not None
 
     def _alias(self, module: Module, name: str, value: ast.expr, hops: int) -> str | None:
         """`exp = tl.exp` at the file's own level."""
@@ -151,6 +158,10 @@ def _origin(node: ast.ImportFrom, name: str) -> str:
     source = "." * node.level + (node.module or "")
     if name == "tl" or (name == "triton" and source.rpartition(".")[2] != "triton"):
         return "triton.language" if name == "tl" else "triton"  # as a project re-exports them
+    return _below(source, name)
+
+
+def _below(source: str, name: str) -> str:
     return f"{source}{name}" if source.endswith(".") else f"{source}.{name}"
 
 

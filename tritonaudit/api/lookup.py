@@ -29,10 +29,13 @@ _SCOPES = (
 
 
 def find(table: Table, text: str) -> list[Name]:
-    """The names that the text may mean; of a bare one, each that some release has."""
-    return [
-        name for name in map(table.name, _candidates(text)) if any(d is not UNTOLD for d in name.definitions.values())
-    ]
+    """The names that the text may mean; of a bare one, each different thing that some release has."""
+    found: list[Name] = []
+    for name in map(table.name, _candidates(text)):
+        known = any(definition is not UNTOLD for definition in name.definitions.values())
+        if known and all(name.definitions != other.definitions for other in found):
+            found.append(name)
+    return found
 
 
 def similar(table: Table, text: str) -> list[str]:
