@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeAlias
 
 import torch
 
-from tritonaudit.simulator.addressing import Addressing, Gathered, Part, View
+from tritonaudit.simulator.addressing import Addressing, Gathered, Lanes, Part, View
 from tritonaudit.simulator.affine import Affine, Places
 from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, Kind, Site
 from tritonaudit.simulator.ir import Type
-from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.recall import Recall
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.selection import Selection
 from tritonaudit.simulator.sync import Ordering
@@ -28,23 +29,65 @@ _FEW_LANES = 1 << 13
 """Of all programs, so few that finding the place of every lane costs less than finding what they share."""
 
 
+@dataclass(eq=False, slots=True)
+class Way:
+    """How an access is made where the mask says: as `found` says, or by `groups` of programs, each its own way.
+
+    Where there are neither, no lane is meant. Nothing changes it once made.
+    """
+
+    where: Mask | None
+    found: View | Gathered | Lanes | None = None
+    groups: Sequence[tuple[Places, Way]] = ()
+
+    @property
+    def is_nowhere(self) -> bool:
+        return self.found is None and not self.groups
+
+    @property
+    def tensors(self) -> Sequence[torch.Tensor]:
+        """What it holds that may be large."""
+        parts = self.found.parts if isinstance(self.found, Lanes) else ()
+        inner = [tensor for _, way in self.groups for tensor in way.tensors]
+        return [*inner, *(part.selection.index for part in parts)]
+
+
+_Finding: TypeAlias = "Callable[[Value, Mask | None, Type, Site], Way]"
+
+
 @dataclass(frozen=True, eq=False)
 class Accesses:
-    """Executes the accesses of a launch to its memory; without `notes` nothing is looked for."""
+    """Executes the accesses of a launch to its memory; without `notes` nothing is looked for.
+
+    With `recall` it is kept how accesses are made that are the same in each launch of one form.
+    """
 
     addressing: Addressing
     notes: Notes | None
+    recall: Recall | None = None
+
+    def memory(self, part: Part | Gathered, dtype: torch.dtype) -> torch.Tensor:
+        """What part of an access goes to, as elements of a type."""
+        return self.addressing.space.buffer(part.buffer).memory.typed(dtype)
+
+    def _way(self, find: _Finding, pointer: Value, mask: Value | None, type: Type, site: Site) -> Way:
+        """How an access is made, which is found once where it is the same in each launch of a form."""
+        kept = None if self.recall is None else self.recall.ways(site.operation)
+        if self.recall is None or kept is None:
+            return find(pointer, _mask(mask), type, site)
+        number = id(site.operation)
+        way = kept.get(number)
+        if way is None:
+            way = kept[number] = find(pointer, _mask(mask), type, site)
+            self.recall.take_in(way.tensors)
+        return way
 
     # -- loads -----------------------------------------------------------------------------------------------------
 
     def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
         """The loaded elements; `other` where the mask does not hold, zeros that are undefined without it."""
-        where = _mask(mask)
-        groups = None if isinstance(pointer.data, Rows) else _groups(where, site.programs)
-        if groups is None:
-            found = self._load(pointer, where, other, type, site)
-        else:
-            found = self._load_apart(groups, pointer, other, type, site)
+        way = self._way(self._way_to_load, pointer, mask, type, site)
+        found, where = self._loaded(way, other, type, site), way.where
         if where is None or self.notes is None:
             return found
         left_out = None if other is None else other.undefined
@@ -52,44 +95,61 @@ class Accesses:
             left_out = Doubt(where, site.location, is_masked=True)
         return Value(found.data, joined((found.undefined, left_out)))
 
-    def _load_apart(
-        self, groups: Sequence[Group], pointer: Value, other: Value | None, type: Type, site: Site
-    ) -> Value:
-        whole = _filled(other, len(site.programs), type)
-        doubts: list[tuple[Places, Doubt | None]] = []
-        for group in groups:
-            if isinstance(group.where, Box) and group.where.is_empty:
-                continue
-            fill = None if other is None else other.take(group.places)
-            part = self._load(pointer.take(group.places), group.where, fill, type, site.take(group.places))
-            whole[group.places] = part.tensor(type)
-            doubts.append((group.places, part.undefined))
-        return Value(whole, doubt_merged(doubts, len(site.programs)))
+    def _way_to_load(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
+        groups = None if isinstance(pointer.data, Rows) else _groups(where, site.programs)
+        if groups is not None:
+            return _apart(self._way_of_load, groups, pointer, where, type, site)
+        return self._way_of_load(pointer, where, type, site)
 
-    def _load(self, pointer: Value, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
-        """The same, nothing said of lanes that the mask leaves out."""
+    def _way_of_load(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
+        """That of programs that go together as far as the mask is concerned."""
         if isinstance(where, Box) and where.is_empty:
-            return Value(_filled(other, 1, type))
+            return Way(where)
         view = self.addressing.view(pointer, where, type)
         if view is None and not _is_small(type, site):
             view = self.addressing.shared_view(pointer, where, type)
             if view is None and (gathered := self.addressing.gathered(pointer, where, type, site)) is not None:
-                return self._load_gathered(gathered, where, other, type)
+                return Way(where, gathered)
             if view is None and _goes_alone(pointer, where, type, site):
-                return self._load_apart(_each(where, len(site.programs)), pointer, other, type, site)
+                return _apart(self._way_of_load, _each(where, len(site.programs)), pointer, where, type, site)
         if view is None:
-            return self._load_lanes(pointer, where, other, type, site)
-        assert where is None or isinstance(where, Box)
-        return self._load_view(view, where, other, type, site)
+            return Way(where, self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_LOAD))
+        return Way(where, view)
+
+    def _loaded(self, way: Way, other: Value | None, type: Type, site: Site) -> Value:
+        """The same, nothing said of lanes that the mask leaves out."""
+        if way.groups:
+            return self._load_apart(way.groups, other, type, site)
+        if way.found is None:
+            return Value(_filled(other, 1, type))
+        if isinstance(way.found, View):
+            assert not isinstance(way.where, torch.Tensor)
+            return self._load_view(way.found, way.where, other, type, site)
+        if isinstance(way.found, Gathered):
+            return self._load_gathered(way.found, way.where, other, type)
+        return self._load_lanes(way.found, way.where, other, type, site)
+
+    def _load_apart(self, groups: Sequence[tuple[Places, Way]], other: Value | None, type: Type, site: Site) -> Value:
+        whole = _filled(other, len(site.programs), type)
+        doubts: list[tuple[Places, Doubt | None]] = []
+        for places, way in groups:
+            if way.is_nowhere:
+                continue
+            fill = None if other is None else other.take(places)
+            part = self._loaded(way, fill, type, site.take(places))
+            whole[places] = part.tensor(type)
+            doubts.append((places, part.undefined))
+        return Value(whole, doubt_merged(doubts, len(site.programs)))
 
     def _load_view(self, view: View, where: Box | None, other: Value | None, type: Type, site: Site) -> Value:
-        memory = view.buffer.memory.typed(dtype_of(type))
+        buffer = self.addressing.space.buffer(view.buffer)
+        memory = buffer.memory.typed(dtype_of(type))
         found = view.selection.of(memory)
         if view.places is not None:
             found = found[view.places]
-        doubt = None if self.notes is None else self.notes.read(view.buffer, view.selection, memory.itemsize, site)
+        doubt = None if self.notes is None else self.notes.read(buffer, view.selection, memory.itemsize, site)
         if where is None:
-            return Value(found.clone() if view.buffer.memory.shadow.is_shared else found, doubt)
+            return Value(found.clone() if buffer.memory.shadow.is_shared else found, doubt)
         whole = _filled(other, found.shape[0], type)
         inside = (slice(None), *where.slices())
         whole[inside] = found
@@ -100,7 +160,7 @@ class Accesses:
         return Value(whole, doubt)
 
     def _load_gathered(self, gathered: Gathered, where: Mask | None, other: Value | None, type: Type) -> Value:
-        found = gathered.selection.of(gathered.buffer.memory.typed(dtype_of(type)))
+        found = gathered.selection.of(self.memory(gathered, dtype_of(type)))
         if where is None:
             return Value(found)
         whole = _filled(other, max(found.shape[0], 1 if gathered.kept is None else gathered.kept.shape[0]), type)
@@ -111,16 +171,16 @@ class Accesses:
             whole[inside] = torch.where(gathered.kept, found, whole[inside])
         return Value(whole)
 
-    def _load_lanes(self, pointer: Value, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
-        lanes = self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
+    def _load_lanes(self, lanes: Lanes, where: Mask | None, other: Value | None, type: Type, site: Site) -> Value:
         found = torch.zeros(lanes.shape, dtype=dtype_of(type)) if len(lanes.parts) != 1 else None
         doubts: list[Doubt | None] = []
         for part in lanes.parts:
-            memory = part.buffer.memory.typed(dtype_of(type))
+            buffer = self.addressing.space.buffer(part.buffer)
+            memory = buffer.memory.typed(dtype_of(type))
             elements = part.selection.of(memory)
             found = elements if found is None else torch.where(part.selection.lanes, elements, found)
             if self.notes is not None:
-                doubts.append(self.notes.read(part.buffer, part.selection, memory.itemsize, site))
+                doubts.append(self.notes.read(buffer, part.selection, memory.itemsize, site))
         assert found is not None
         if lanes.good is not None:
             fill = torch.zeros((), dtype=found.dtype) if other is None else _moved_as(other, type).to(found.dtype)
@@ -134,38 +194,40 @@ class Accesses:
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         """Write the elements where the mask holds; `type` is that of the value."""
-        where = _mask(mask)
+        self._stored(self._way(self._way_to_store, pointer, mask, type, site), value, type, site)
+
+    def _way_to_store(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
         groups = _groups(where, site.programs)
-        if groups is None:
-            self._store(pointer, value, where, type, site)
-        else:
-            self._store_apart(groups, pointer, value, type, site)
+        if groups is not None:
+            return _apart(self._way_of_store, groups, pointer, where, type, site)
+        return self._way_of_store(pointer, where, type, site)
 
-    def _store_apart(
-        self, groups: Sequence[Group], pointer: Value, value: torch.Tensor, type: Type, site: Site
-    ) -> None:
-        for group in groups:
-            part = value if value.shape[0] == 1 else value[group.places]
-            self._store(pointer.take(group.places), part, group.where, type, site.take(group.places))
-
-    def _store(self, pointer: Value, value: torch.Tensor, where: Mask | None, type: Type, site: Site) -> None:
+    def _way_of_store(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
+        """That of programs that go together as far as the mask is concerned."""
         if isinstance(where, Box) and where.is_empty:
-            return
-        count = len(site.programs)
+            return Way(where)
         view = self.addressing.view(pointer, where, type)
-        if view is not None and view.selection.shape[0] == count and view.selection.is_injective:
-            self._write(view.buffer, view.selection, _boxed(value, where, type), type, site)
-            return
+        if view is not None and view.selection.shape[0] == len(site.programs) and view.selection.is_injective:
+            return Way(where, view)
         if view is None and _goes_alone(pointer, where, type, site):
-            self._store_apart(_each(where, count), pointer, value, type, site)
-            return
-        lanes = self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_STORE)
-        values = value.expand(count, *type.shape)
-        for part in lanes.parts:
-            whole = part.selection.expand((count, *lanes.shape[1:]))
-            self._write(part.buffer, whole, values, type, site)
+            return _apart(self._way_of_store, _each(where, len(site.programs)), pointer, where, type, site)
+        return Way(where, self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_STORE))
 
-    def _write(self, buffer: Buffer, selection: Selection, values: torch.Tensor, type: Type, site: Site) -> None:
+    def _stored(self, way: Way, value: torch.Tensor, type: Type, site: Site) -> None:
+        for places, inner in way.groups:
+            part = value if value.shape[0] == 1 else value[places]
+            self._stored(inner, part, type, site.take(places))
+        if isinstance(way.found, View):
+            self._write(way.found, way.found.selection, _boxed(value, way.where, type), type, site)
+        elif isinstance(way.found, Lanes):
+            count = len(site.programs)
+            values = value.expand(count, *type.shape)
+            for part in way.found.parts:
+                whole = part.selection.expand((count, *way.found.shape[1:]))
+                self._write(part, whole, values, type, site)
+
+    def _write(self, part: View | Part, selection: Selection, values: torch.Tensor, type: Type, site: Site) -> None:
+        buffer = self.addressing.space.buffer(part.buffer)
         memory = buffer.memory.typed(dtype_of(type))
         if self.notes is None:
             selection.put(memory, values)
@@ -184,7 +246,8 @@ class Accesses:
         doubts: list[Doubt | None] = []
         if self.notes is not None:
             for part in parts:
-                doubts.append(self.notes.atomic(part.buffer, part.selection, dtype_of(type).itemsize, site))
+                buffer = self.addressing.space.buffer(part.buffer)
+                doubts.append(self.notes.atomic(buffer, part.selection, dtype_of(type).itemsize, site))
             self.notes.clocks.tick(site.programs, ordering)
         return parts, shape, joined(doubts)
 
@@ -234,6 +297,14 @@ def _groups(where: Mask | None, programs: Programs) -> Sequence[Group] | None:
     full, empty = where.fills(count), where.is_empty_for(count)
     kinds = [kind.nonzero().flatten() for kind in (full, empty, ~(full | empty)) if bool(kind.any())]
     return [Group(places, _taken(where, places)) for places in kinds] if len(kinds) > 1 or bool(empty.any()) else None
+
+
+def _apart(find: _Finding, groups: Sequence[Group], pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
+    """Each group of programs its own way."""
+    ways = [
+        (group.places, find(pointer.take(group.places), group.where, type, site.take(group.places))) for group in groups
+    ]
+    return Way(where, None, ways)
 
 
 def _each(where: Mask | None, programs: int) -> Sequence[Group]:

@@ -28,9 +28,12 @@ from tritonaudit.simulator.values import Doubt, Mask, Value, is_known_within, ma
 # Not frozen where every access makes one, which would take three times as long. Nothing changes them once made.
 @dataclass(eq=False, slots=True)
 class View:
-    """An access as a view of a buffer; `places` tells which of its first axis is each program's, where they share."""
+    """An access as a view of the buffer of that number.
 
-    buffer: Buffer
+    `places` tells which of its first axis is each program's, where they share.
+    """
+
+    buffer: int
     selection: Strided
     places: torch.Tensor | None = None
 
@@ -42,7 +45,7 @@ class Gathered:
     `lanes` are those of the block, along each axis, that the views hold.
     """
 
-    buffer: Buffer
+    buffer: int
     selection: Windows
     kept: torch.Tensor | None
     lanes: tuple[slice, ...]
@@ -50,9 +53,9 @@ class Gathered:
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """Lanes of an access that go to one buffer: `selection` counts elements, and keeps those lanes."""
+    """Lanes of an access that go to the buffer of that number: `selection` counts elements, and keeps those lanes."""
 
-    buffer: Buffer
+    buffer: int
     selection: Indexed
 
 
@@ -93,7 +96,7 @@ class Addressing:
         if 2 * len(bases) > at.programs:
             return None
         found = self._view(Affine(bases, at.strides, at.shape, at.low, at.high), where, type)
-        if found is None or found.buffer.memory.shadow.is_kept:
+        if found is None or self.space.buffer(found.buffer).memory.shadow.is_kept:
             return None
         return View(found.buffer, found.selection, places)
 
@@ -119,7 +122,7 @@ class Addressing:
         cells = Strided(offset, tuple(sizes), tuple(strides), len(programs))
         begin, end = cells.bounds
         is_inside = buffer.low <= begin * size and end * size <= buffer.high and buffer.has_all(cells, size)
-        return View(buffer, cells) if is_inside else None
+        return View(buffer.number, cells) if is_inside else None
 
     def _buffer(self, at: Affine) -> Buffer | None:
         """The one buffer that all bases of addresses lie in."""
@@ -156,7 +159,7 @@ class Addressing:
         starts = torch.div(position_of(base) + offset, size, rounding_mode="floor")
         windows = Windows(starts, tuple(sizes), tuple(stride // size for stride in rows.strides))
         self._check_rows(pointer, buffer, where, type, site)
-        return Gathered(buffer, windows, kept, lanes)
+        return Gathered(buffer.number, windows, kept, lanes)
 
     def _check_rows(self, pointer: Value, buffer: Buffer, where: Box | None, type: Type, site: Site) -> None:
         """As `_check_address`, where all of the addresses are those of one buffer."""
@@ -197,7 +200,7 @@ class Addressing:
         mask = None if where is None else where.tensor()
         shape = _shape(index, mask, type)
         mask = None if mask is None else mask.expand(shape)
-        return Lanes((Part(buffer, Indexed(index.expand(shape), mask)),), mask, shape)
+        return Lanes((Part(buffer.number, Indexed(index.expand(shape), mask)),), mask, shape)
 
     def _inside_by_lanes(self, pointer: Value, where: Mask | None, type: Type) -> Lanes | None:
         """Where a look at all addresses that are meant shows it."""
@@ -219,7 +222,7 @@ class Addressing:
         if buffer.is_absent:
             return Lanes((), None, shape)
         index = torch.div(positions, size, rounding_mode="floor").expand(shape)
-        return Lanes((Part(buffer, Indexed(index, mask)),), mask, shape)
+        return Lanes((Part(buffer.number, Indexed(index, mask)),), mask, shape)
 
     def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
         addresses = pointer.tensor(Type("ptr"))
@@ -240,7 +243,7 @@ class Addressing:
             positions = position_of(addresses)
             bad = self._rejected(buffer, positions, lanes, dtype_of(type).itemsize, site, kind)
             index = torch.div(positions, dtype_of(type).itemsize, rounding_mode="floor")
-            parts.append(Part(buffer, Indexed(index, lanes & ~bad)))
+            parts.append(Part(number, Indexed(index, lanes & ~bad)))
             good = good & ~bad
         return Lanes(tuple(parts), None if bool(good.all()) else good, shape, torch.equal(good, mask))
 

@@ -248,8 +248,7 @@ def _graph(machine: Machine, blocks: Sequence[Block], frame: Frame) -> tuple[Val
         inner = frame if torch.equal(places, everyone) else frame.part(places)
         if number:
             inner.set(block.arguments, _arrived(arrived, [frame.type(argument) for argument in block.arguments]))
-        for operation in block.operations[:-1]:
-            machine.execute(operation, inner)
+        machine.go_through(block, inner)
         last = block.operations[-1]
         if last.name in _RETURNS:
             returned.append(_Group(places, tuple(inner.operands(last))))

@@ -11,12 +11,13 @@ What it holds beside the launch's tensors is bounded, and does not grow with the
   times. Besides, a byte for each element between the first and the last of a view with holes that is accessed there,
   and for each byte of fresh memory.
 * With checks and atomics, up to 272 bytes for each program of the grid.
+* Of each of the last 32 forms of launches, up to about 4 MiB of what is the same in each launch of that form.
 * Programs that wait for others have a thread each, and their values, until they go on: at most the whole grid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
@@ -43,6 +44,7 @@ from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.contraction import PRODUCT, SUMS, plan_of
 from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
+from tritonaudit.simulator.fixed import Fixed, fixed_of
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
 from tritonaudit.simulator.memory import AddressSpace, address_space
@@ -51,6 +53,7 @@ from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.numerics.elementwise import is_elementwise
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
+from tritonaudit.simulator.recall import Form, Forms, Recall
 from tritonaudit.simulator.slices import addresses_of, blocks_in, may_wait, pointers_written
 from tritonaudit.simulator.sync import Clocks
 from tritonaudit.simulator.turns import Deadlock, Turns
@@ -77,6 +80,10 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
 )
 
 
+_PURE = frozenset((*shapes.HANDLERS, "arith.select", "tt.addptr"))
+"""Beside what is elementwise, the operations that give the same for the same operands, and do nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Argument:
     """What is passed for a parameter: a tensor on the CPU for a pointer, a number for the rest.
@@ -87,6 +94,11 @@ class Argument:
     name: str
     value: Any
     offset: int = 0
+
+
+def unchanged(known: Mapping[str, Handler]) -> Mapping[str, Handler]:
+    """The handlers as they are."""
+    return known
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,7 @@ class Run:
     order: torch.Tensor | None = None
     undefined: Mapping[int, torch.Tensor] | None = None
     tick: Callable[[], None] = lambda: None
-    handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = lambda known: known
+    handlers: Callable[[Mapping[str, Handler]], Mapping[str, Handler]] = unchanged
     contracts: bool = True
     is_partial: bool = False
     as_gpu: bool = False
@@ -145,14 +157,20 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     space = address_space(tensors, facts.written, undefined, facts.cell, run.is_partial)
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None
-    accesses = (UnknownAccesses if run.is_partial else Accesses)(Addressing(space, faults, run.is_checked), notes)
+    key = _form_key(module, grid, arguments, space, run)
+    form = _FORMS.get(key)
+    recall = None if key is None else Recall.of(facts.fixed.blocks, form)
+    if notes is not None and form is not None:
+        notes.is_apart = form.is_apart
+    addressing = Addressing(space, faults, run.is_checked)
+    accesses = (UnknownAccesses if run.is_partial else Accesses)(addressing, notes, recall)
     handlers = facts.contracted if run.contracts else facts.handlers
     if run.as_gpu:
         handlers = faithful.handlers_of(module, run.ttgir, handlers, run.contracts)
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
     turns = Turns() if facts.waits and not run.is_partial else None
     machine = Machine(
-        module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns, run.is_partial
+        module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns, run.is_partial, recall
     )
     values = _values(module.kernel, arguments, space)
     works = (
@@ -164,10 +182,30 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
             work()
     else:
         _take_turns(turns, works, faults)
+    if recall is not None and recall.is_lost:
+        _FORMS.forget(key)
+    elif recall is not None and form is None and not faults.found:
+        is_apart = notes is not None and not notes.has_met and facts.fixed.is_steady and recall.is_complete
+        _FORMS.keep(key, Form(recall.known, is_apart))
     told = tuple(fault for fault in faults if not fault.kind.is_untold)
     untold = tuple(fault for fault in faults if fault.kind.is_untold)
     ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
     return Outcome(told, tuple(machine.printed), untold, ran if run.is_partial else None)
+
+
+_FORMS = Forms()
+
+
+def _form_key(
+    module: Module, grid: Grid, arguments: Sequence[Argument], space: AddressSpace, run: Run
+) -> Hashable | None:
+    """What launches of one form have in common; None where nothing is kept of them."""
+    is_plain = run.order is None and run.handlers is unchanged and not (run.is_partial or run.as_gpu)
+    if not is_plain or not _facts(module).fixed.blocks or _facts(module).waits:
+        return None
+    numbers = tuple(repr(one.value) for one in arguments if not isinstance(one.value, torch.Tensor))
+    offsets = tuple(one.offset for one in arguments)
+    return module, grid, run.is_checked, run.contracts, numbers, offsets, space.layout
 
 
 def _take_turns(turns: Turns, works: Iterable[Callable[[], object]], faults: Faults) -> None:
@@ -190,6 +228,7 @@ class _Facts:
     waits: bool
     addresses: frozenset[tuple[str, int]]
     written: frozenset[int] | None
+    fixed: Fixed
     handlers: Mapping[str, Handler]
     contracted: Mapping[str, Handler]
 
@@ -217,6 +256,7 @@ def _facts(module: Module) -> _Facts:
         waits,
         addresses_of(module),
         pointers_written(module),
+        fixed_of(module, {name for name in names if is_elementwise(name)} | (names & _PURE)),
         MappingProxyType(handlers),
         MappingProxyType(handlers | fused.handlers_of(plan_of(module)) if has_fused else handlers),
     )

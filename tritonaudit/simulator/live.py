@@ -67,7 +67,7 @@ class Execution:
             run = Run(
                 self.is_checked,
                 self.order(x * y * z),
-                self.fresh.undefined,
+                self.fresh.undefined if self.is_checked else None,
                 self.tick,
                 contracts=launch.program.contracts,
                 as_gpu=self.as_gpu,

@@ -112,7 +112,7 @@ def _read_and_written(machine: Machine, operation: Operation, frame: Frame, kind
     values = value.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
-        memory = part.buffer.memory.typed(values.dtype)
+        memory = machine.accesses.memory(part, values.dtype)
         lanes = part.selection.lanes
         before[lanes] = _combined(combine, memory, part.selection.index[lanes], values[lanes])
     return Value(before, doubt)
@@ -151,7 +151,7 @@ def _read(machine: Machine, operation: Operation, frame: Frame, type: Type, mask
     found = torch.zeros(shape, dtype=dtype_of(type))
     for part in parts:
         lanes = part.selection.lanes
-        found[lanes] = part.buffer.memory.typed(found.dtype)[part.selection.index[lanes]]
+        found[lanes] = machine.accesses.memory(part, found.dtype)[part.selection.index[lanes]]
     return Value(found, doubt)
 
 
@@ -205,7 +205,7 @@ def _atomic_cas(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     wanted, values = expected.tensor(type).expand(shape), new.tensor(type).expand(shape)
     before = torch.zeros(shape, dtype=values.dtype)
     for part in parts:
-        memory = part.buffer.memory.typed(values.dtype)
+        memory = machine.accesses.memory(part, values.dtype)
         for lane in map(tuple, part.selection.lanes.nonzero().tolist()):
             place = part.selection.index[lane]
             before[lane] = memory[place]

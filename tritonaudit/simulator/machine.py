@@ -13,6 +13,7 @@ from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
+from tritonaudit.simulator.recall import Recall
 from tritonaudit.simulator.turns import Turns
 from tritonaudit.simulator.values import Value, mask_tensor, merged
 
@@ -97,7 +98,8 @@ class Machine:
 
     `handlers` tells what executes an operation. `addresses` are the values, by function and number, that addresses are
     computed from; `tick` is called now and then, and may raise. With `turns` programs may wait for each other.
-    `is_partial` says that only some programs run, to see where their accesses go.
+    `is_partial` says that only some programs run, to see where their accesses go. `recall` has what is known of the
+    launch's blocks beforehand; None where that is not asked for.
     """
 
     module: Module
@@ -109,14 +111,30 @@ class Machine:
     tick: Callable[[], None] = lambda: None
     turns: Turns | None = None
     is_partial: bool = False
+    recall: Recall | None = None
     printed: list[str] = field(default_factory=list)
 
     def block(self, block: Block, frame: Frame) -> tuple[Value, ...]:
         """Execute a block, and give the operands of its last operation."""
-        for operation in block.operations[:-1]:
-            self.execute(operation, frame)
+        self.go_through(block, frame)
         self.tick()
         return tuple(frame.operands(block.operations[-1]))
+
+    def go_through(self, block: Block, frame: Frame) -> None:
+        """Execute a block, but for its last operation."""
+        recall = self.recall
+        if recall is None:
+            for operation in block.operations[:-1]:
+                self.execute(operation, frame)
+            return
+        outer = recall.current
+        for operation in recall.enter(block, frame):
+            self.execute(operation, frame)
+            if not recall.is_same(operation, frame):
+                for other in block.operations[block.operations.index(operation) + 1 : -1]:
+                    self.execute(other, frame)
+                break
+        recall.leave(frame, outer)
 
     def execute(self, operation: Operation, frame: Frame) -> None:
         """Execute one operation and set its results."""

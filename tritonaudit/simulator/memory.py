@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -50,6 +50,12 @@ class Memory:
     cell: int
     shadow: Shadow
     _typed: dict[torch.dtype, torch.Tensor] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> Hashable:
+        """What an access to it may hang on."""
+        size = None if self.storage is None else self.storage.nbytes()
+        return size, self.cell, self.shadow.is_shared, self.shadow.is_kept
 
     def typed(self, dtype: torch.dtype) -> torch.Tensor:
         """All of it as elements of a type. Raises Unsupported where there is nothing."""
@@ -168,8 +174,30 @@ class AddressSpace:
     def __post_init__(self) -> None:
         self._by_number = {buffer.number: buffer for buffer in self.buffers}
 
+    @property
+    def layout(self) -> Hashable:
+        """All that decides which element an address means."""
+        memories = [buffer.memory for buffer in self.buffers]
+        places = {id(memory): place for place, memory in enumerate(memories)}
+        return tuple(
+            (
+                buffer.number,
+                buffer.start,
+                buffer.tensor.dtype,
+                buffer.tensor.shape,
+                buffer.tensor.stride(),
+                places[id(buffer.memory)],
+                buffer.memory.layout,
+            )
+            for buffer in self.buffers
+        )
+
     def __getitem__(self, number: int) -> Buffer | None:
         return self._by_number.get(number)
+
+    def buffer(self, number: int) -> Buffer:
+        """The one of that number, which there is."""
+        return self._by_number[number]
 
     def __iter__(self) -> Iterator[Buffer]:
         return iter(self._by_number.values())

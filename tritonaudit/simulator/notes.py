@@ -15,21 +15,28 @@ from tritonaudit.simulator.sync import Clocks
 from tritonaudit.simulator.values import Doubt
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Notes:
-    """Notes who reads and writes what, and reports programs, and lanes, that get in each other's way."""
+    """Notes who reads and writes what, and reports programs, and lanes, that get in each other's way.
+
+    `is_apart`: it is known that no program accesses what another one writes, so that it need not be noted who does.
+    `has_met` tells whether any did.
+    """
 
     faults: Faults
     clocks: Clocks
+    is_apart: bool = False
+    has_met: bool = False
 
     def read(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
         """Note a load of elements of that size; what nobody has written is in doubt."""
         shadow = buffer.memory.shadow
         if not shadow.is_kept:
             return None
-        cells = selection.in_cells(size // buffer.memory.cell)
-        if shadow.is_shared:
+        if shadow.is_shared and not self.is_apart:
+            cells = selection.in_cells(size // buffer.memory.cell)
             conflicts = shadow.read(cells, site.programs, self.clocks)
+            self.has_met |= bool(conflicts)
             self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
         return self._unwritten(buffer, selection, size, site)
 
@@ -57,9 +64,11 @@ class Notes:
         Two programs that write the same to one place do no harm, nor does one that writes what is there to those that
         have read it.
         """
+        shadow = buffer.memory.shadow
+        shadow.define(selection, values.itemsize)
         cells = selection.in_cells(values.itemsize // buffer.memory.cell)
-        buffer.memory.shadow.define(selection, values.itemsize)
-        conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks)
+        conflicts = [] if self.is_apart else shadow.write(cells, site.programs, self.clocks)
+        self.has_met |= bool(conflicts)
         before = _differ(selection.of(memory), values) if conflicts else None
         selection.put(memory, values)
         if before is not None:

@@ -43,7 +43,7 @@ def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
             if operation.name in ("tt.addptr", "tt.call")
             for operand in operation.operands
         ]
-        found |= {(function.name, number) for number in _made_of(ends, sources)}
+        found |= {(function.name, number) for number in made_of(ends, sources)}
     return frozenset(found)
 
 
@@ -56,7 +56,7 @@ def pointers_written(module: Module) -> frozenset[int] | None:
     if any(_finds_pointer(one, function) for one in operations):
         return None
     pointers = [one.operands[0] for one in operations if one.name in _WRITES]
-    roots = _made_of(pointers, sources_of(function))
+    roots = made_of(pointers, sources_of(function))
     return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
 
 
@@ -73,7 +73,7 @@ def places_written(module: Module) -> Mapping[int, Location]:
     found: dict[int, Location] = {}
     for one in blocks_in(function.region.blocks):
         if one.name in _WRITES and one.location is not None:
-            roots = _made_of(one.operands[:1], sources) & places.keys()
+            roots = made_of(one.operands[:1], sources) & places.keys()
             found |= {places[number]: one.location for number in roots if function.types[number].is_pointer}
     return found
 
@@ -84,7 +84,7 @@ def _finds_pointer(operation: Operation, function: Function) -> bool:
     return is_loaded or operation.name == "tt.int_to_ptr"
 
 
-def _made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:
+def made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:
     """The values, and all that they are computed from."""
     seen: set[int] = set()
     waiting = list(numbers)
