@@ -18,11 +18,14 @@ pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
 
 from tests.checkout import ROOT  # noqa: E402
+from tests.report.html.page import read  # noqa: E402
+from tests.report.html.test_page import check  # noqa: E402
 from tritonaudit.audit import AuditRequest, FullAudit, audit_paths  # noqa: E402
 from tritonaudit.config import Config  # noqa: E402
 from tritonaudit.finding import Stage  # noqa: E402
 from tritonaudit.report import render  # noqa: E402
 from tritonaudit.report.about import About  # noqa: E402
+from tritonaudit.report.ran import RanSection  # noqa: E402
 
 EXPECTED = Path(__file__).parent / "expected"
 SCHEMAS = ROOT / "tritonaudit" / "report"
@@ -74,6 +77,18 @@ def rendered(audited: FullAudit, folder: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_the_report_is_literal(rendered: Callable[..., str], expected: Callable[[Path, str], None]) -> None:
     expected(EXPECTED / "softmax.md", rendered(format="markdown"))
+
+
+def test_the_page_tells_of_every_finding_and_case(rendered: Callable[..., str], audited: FullAudit) -> None:
+    root = read(rendered(format="html"))
+    check(root)
+    assert {one.one("h4").text.split()[1] for one in root.all("article")} == {"TAN105", "TAC401"}
+    (ran,) = (section.ran for section in audited.sections if isinstance(section, RanSection))
+    shown = root.one("table", id="case-table").one("tbody").all("tr")
+    assert len(shown) == sum(len(one.trials) for one in ran.runs)
+    failed = [one for one in shown if one.attributes["data-status"] == "fail"]
+    assert "cols=100" in failed[0].text
+    assert failed[0].all("th")[0].text == "softmax"
 
 
 def test_both_stages_find_the_bug_and_nothing_else(audited: FullAudit) -> None:

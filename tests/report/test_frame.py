@@ -52,3 +52,20 @@ def test_the_end_of_a_long_line_is_in_sight() -> None:
 def test_a_long_span_is_cut_at_the_right() -> None:
     rows = frame(["x" * 1000], Span(1, 1, 1, 1001))
     assert [row.text for row in rows] == ["x" * 120 + "...", "^" * 120]
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "marked"),
+    [
+        ("a = bcd", Span(1, 5, 1, 8), ["bcd"]),
+        ("\tx = '幅'", Span(1, 6, 1, 9), ["'幅'"]),
+        ("a\tb", Span(1, 2, 1, 3), ["   "]),
+        ("'\x00' + x", Span(1, 1, 1, 4), ["'\\x00'"]),
+        ("f(\n  a,\n)", Span(1, 1, 3, 2), ["f(", ")"]),
+        ("ab", Span(1, 3, 1, 3), [""]),
+        ("x" * 300 + "yz", Span(1, 301, 1, 303), ["yz"]),
+    ],
+)
+def test_source_lines_know_what_is_marked(text: str, span: Span, marked: list[str]) -> None:
+    rows = frame(text.split("\n"), span)
+    assert [row.text[slice(*row.marked)] for row in rows if row.marked] == marked

@@ -19,7 +19,7 @@ from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
 
 MakeFinding = Callable[..., Finding]
-EVERY = frozenset((Stage.SOURCE, Stage.COMPILE, Stage.RUN))
+EVERY = frozenset(Stage)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;\u202egnp.exe\u202c`x` ]]>-->"
 
 

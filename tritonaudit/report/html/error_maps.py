@@ -10,9 +10,11 @@ from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.html.markup import Markup, element, lines, prose
 from tritonaudit.report.words import Code, words
 from tritonaudit.suites.error_map import ErrorMap
+from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome
 
+_WRONG = {Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY}
 _MOST = 6
 """Cases of a subject that are shown."""
 _TILE = 10.0
@@ -25,13 +27,14 @@ _LARGEST_TILE = 24.0
 def error_maps(evidence: Evidence) -> Iterator[Markup]:
     """Maps of a few cases of each subject; the others are counted."""
     shown = [one for run in evidence.runs for one in _of_subject(evidence.label(run), run)]
-    if not shown:
-        shown = [element("p", "No map: " if evidence.why_nothing_ran else "", prose(_why_none(evidence)), ".")]
-    yield from shown
+    yield from shown or [element("p", prose(f"No map: {_why_none(evidence)}."))]
 
 
 def _why_none(evidence: Evidence) -> str:
-    return evidence.why_nothing_ran or "No result that could be compared was found to be wrong"
+    seen = {sighting.symptom for run in evidence.runs for trial in run.trials for sighting in trial.sightings}
+    if seen & _WRONG:
+        return "of the results that are wrong it was not kept where they are"
+    return evidence.why_nothing_ran or "no result that was compared is wrong"
 
 
 def _of_subject(label: str, run: SubjectRun) -> Iterator[Markup]:
