@@ -110,7 +110,7 @@ class Origins:
         return None if other is None or other is module else self._of(other, last, hops + 1)
 
     def _is_own(self, module: Module, found: Import) -> bool:
-        """`from . import triton`, where that is a file of the project's, and `import triton as backend`, which may be."""
+        """`from . import triton` of a file of the project's, and `import triton as backend`, which may be one."""
         if is_triton(found.spelled):
             return False
         renamed = found.alias.asname not in (None, found.alias.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -60,10 +61,18 @@ class Examiner:
         suspects = [use for use in uses(module, origins) if any(problems(names, use, target.versions))]
         if not suspects or any(_is_of_fork(names, use) for use in suspects):
             return []
+        own = _set_by_file(module)
+        suspects = [use for use in suspects if use.written not in own]
         reaches = Reaches(module, Conditions(names, origins), frozenset(names.releases))
         misuses = [found for use in suspects for found in _misuses(module, names, reaches, use, target)]
         misuses.sort(key=lambda found: (found.problem.use.node.lineno, found.problem.use.node.col_offset))
         return misuses
+
+
+def _set_by_file(module: Module) -> set[str]:
+    """`tl.gather = …`: attributes that the file itself defines."""
+    stored = (node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute))
+    return {ast.unparse(node) for node in stored if isinstance(node.ctx, ast.Store)}
 
 
 def _is_of_fork(names: Table, use: Use) -> bool:

@@ -47,7 +47,10 @@ Versions = tuple[Version, ...]
 def problems(table: Table, use: Use, versions: Versions) -> Iterator[Problem]:
     """All that is wrong with a use in these releases."""
     name = table.name(use.origin)
-    if missing := name.missing(versions):
+    missing = name.missing(versions)
+    if isinstance(use.node, ast.Name):  # whether it is there is asked where it is imported
+        versions = tuple(version for version in versions if version not in missing)
+    elif missing:
         culprit = _culprit(table, use.origin, missing)
         yield Problem(_absence(culprit, missing), use, culprit, culprit.missing(versions))
         return
