@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tritonaudit.capture.launch import KernelRef
@@ -108,6 +108,11 @@ class Row:
     def of(self, role: Role) -> Timed | None:
         """The contender of that role; of several baselines the first."""
         return next((one for one in self.timed if one.role is role), None)
+
+    def refused(self, reason: str) -> Row:
+        """The row as one that failed for that reason too: no speed-up is claimed of it."""
+        timed = tuple(replace(one, speedup=None) for one in self.timed)
+        return replace(self, status=Status.FAIL, timed=timed, reason="; ".join(filter(None, (self.reason, reason))))
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ class MeasuredSubject:
         status, reasons = (worst.status, [worst.reason]) if worst else (Status.PASS, [])
         if missed:
             reasons.append(f"{_sizes(len(missed))} not timed: {missed[0].reason}")
+        elif self.reason:
+            reasons.append(f"the rest: {self.reason}")
         return status, _sizes(len(had)), "; ".join(reasons)
 
     def _compared(self, role: Role, unnamed: str) -> tuple[Status, str, str]:
@@ -73,7 +75,7 @@ class MeasuredSubject:
 
     def _verified(self) -> tuple[Status, str, str]:
         had = [row for row in self.rows if row.timed]
-        if wrong := [row for row in had if row.status is Status.FAIL and row.reason != IMPOSSIBLE]:
+        if wrong := [row for row in had if row.status is Status.FAIL and not row.reason.endswith(IMPOSSIBLE)]:
             return Status.FAIL, _sizes(len(had)), wrong[0].reason
         if missed := [row for row in had if "not verified" in row.reason]:
             return Status.NOT_RUN, "", missed[0].reason
@@ -82,7 +84,7 @@ class MeasuredSubject:
     def _held(self) -> tuple[Status, str, str]:
         held = [row.roofline for row in self.rows if row.roofline is not None and row.timed]
         known = [one for one in held if one.reached is not None]
-        if any(row.reason == IMPOSSIBLE for row in self.rows):
+        if any(row.by_datasheet is not None and row.by_datasheet.is_impossible for row in self.rows):
             return Status.FAIL, _sizes(len(held)), IMPOSSIBLE
         if known:
             return Status.PASS, _sizes(len(known)), ""
@@ -112,10 +114,9 @@ def held_against(row: Row, gpu: Gpu, part: Part) -> Row:
     measured = Roofline(row.work, bandwidth_of(row.work, gpu.ceilings), rate_of(row.work, gpu.ceilings), time)
     stated = part.roofline(row.work, time)
     held = replace(row, roofline=measured, by_datasheet=stated)
-    if not stated.is_impossible:
+    if row.status is Status.FAIL or not stated.is_impossible:
         return held
-    timed = tuple(replace(one, speedup=None) for one in row.timed)
-    return replace(held, timed=timed, status=Status.FAIL, reason=IMPOSSIBLE)
+    return held.refused(IMPOSSIBLE)
 
 
 def facts_of(subject: MeasuredSubject, gpu: Gpu) -> MeasuredKernel | None:

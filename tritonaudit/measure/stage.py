@@ -19,6 +19,7 @@ from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
 from tritonaudit.measure.profiled import ProfiledKernel, profiled_kernels
 from tritonaudit.measure.worker import (
     FIRST_CALL_SECONDS,
+    PROFILED,
     Begun,
     Done,
     MeasureTask,
@@ -30,6 +31,7 @@ from tritonaudit.measure.worker import (
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
+from tritonaudit.suites.gather import INTERRUPTED
 from tritonaudit.suites.running import SubjectKey, memory
 from tritonaudit.suites.stage import Where, gpu_for
 from tritonaudit.suites.subjects import subjects_of
@@ -115,6 +117,7 @@ class _Measuring:
     _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
     _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
     _lost: dict[SubjectKey, str] = field(default_factory=dict)
+    _finished: set[SubjectKey] = field(default_factory=set)
 
     def gpu(self, name: str) -> tuple[Gpu | None, str]:
         """The GPU with what it is measured to reach, or why there is none."""
@@ -139,6 +142,7 @@ class _Measuring:
                 prepare=become_gpu_user,
                 hear=self._hear,
             ):
+                self._finished.add(task.key)
                 if isinstance(outcome, Killed):
                     self._lose(task, outcome)
                 self.progress.done(_shown(task), _sizes(len(self._rows.get(task.key, ()))))
@@ -154,6 +158,7 @@ class _Measuring:
                 if isinstance(rows, Killed):
                     self._lost[task.key] = reason
                 else:
+                    self._finished.add(task.key)
                     self._rows[task.key] = [Done(replace(row, reason=reason)) for row in rows]
         except KeyboardInterrupt:
             return False
@@ -166,9 +171,9 @@ class _Measuring:
         launched = tuple(dict.fromkeys(kernel for one in done for kernel in one.kernels))
         kernel = launched[0] if len(launched) == 1 else next((one.wrapper for one in done if one.wrapper), None)
         rows = tuple(one.row for one in done)
-        reason = self._lost.get(task.key, "" if rows else "interrupted")
-        if task.key in self._lost and task.key in self._under_way:
-            begun = self._under_way[task.key]
+        reason = self._lost.get(task.key, "" if task.key in self._finished else INTERRUPTED)
+        begun = self._under_way.get(task.key)
+        if task.key in self._lost and begun is not None and begun.size != PROFILED:
             rows = (*rows, Row(begun.case, begun.size, Status.FAIL, reason))
         return MeasuredSubject(*task.key, rows, kernel, launched, profiles, reason)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tritonaudit.subject.inputs import Arguments
 
 NO_GPU = "there is no GPU"
+PROFILED = "profiled"
+"""In place of the name of a size, when all are timed."""
 FIRST_CALL_SECONDS = 120.0
 """For a contender's first call, in which its kernels are compiled and tuned."""
 _BETWEEN_SECONDS = 300.0
@@ -156,7 +158,7 @@ def _profile(task: MeasureTask, done: Done) -> None:
         tell(Profile(done.kernels[0], done.row.case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
         return
     call = profiling.Call(task.path, task.subject, done.row.case)
-    tell(Begun(done.row.case, "profiled"), _BETWEEN_SECONDS)
+    tell(Begun(done.row.case, PROFILED), _BETWEEN_SECONDS)
     for profile in profiling.profiled(call, done.kernels[:_MOST_PROFILED], _PROFILE_SECONDS):
         tell(profile, _BETWEEN_SECONDS)
 
@@ -238,10 +240,10 @@ class _Measuring:
         row = replace(self._blank, status=Status.PASS, timed=(*timed, *refused), work=work, clock=clock)
         harness.repair()
         if replaced := harness.replaced():
-            return replace(row, status=Status.FAIL, reason=f"while it was timed it replaced {replaced[0].name}")
+            return row.refused(f"while it was timed it replaced {replaced[0].name}")
         rounds = len(times[subject.name].wall)
         if why := self._wrong(watch, watch.once(subject, rounds), rounds):
-            return replace(row, status=Status.FAIL, reason=f"wrong after the timing: {why}")
+            return row.refused(f"wrong after the timing: {why}")
         return _doubted(row, self._unverified)
 
     def _watch(self) -> Stopwatch:
