@@ -83,6 +83,7 @@ def command(
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
     from tritonaudit.audit import AuditRequest, audit_paths
+    from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu
 
     request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume)
@@ -91,6 +92,8 @@ def command(
             result = audit_paths(sources, config, request, progress)
     except NoGpu as error:
         raise click.ClickException(f"--device gpu: {error}") from error
+    except PartFileError as error:
+        raise click.ClickException(str(error)) from error
     color = not output_file and terminal.wants_color()
     told = about(config, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tritonaudit.finding import Status, Witness
-from tritonaudit.measure.facts import MeasuredKernel, Role, Row, Timed
+from tritonaudit.measure.facts import MeasuredKernel, Ratio, Role, Row, Timed
 from tritonaudit.measure.profiled import ProfiledKernel
 
 LOW = 0.5
 """Of the roof: less is low."""
+_LEAST_SHARE, _LEAST_DIFFERENCE = 0.03, 0.001
+"""By which part, and by how many milliseconds, a call is longer before that is worth a finding: a launch takes more."""
 LEAST_MILLISECONDS = 0.01
 """Of work that a GPU could do in less, the launch takes most of the time: nothing is said of its efficiency."""
 
@@ -39,13 +41,20 @@ def roof(row: Row) -> float:
 
 
 def slower(kernel: MeasuredKernel, role: Role) -> list[tuple[Timed, Row]]:
-    """The rows in which the subject is certainly slower than the contender of that role, the worst first."""
+    """The rows in which the subject is certainly slower, by what matters, than the contender of that role: worst first."""
     found: list[tuple[float, Timed, Row]] = []
     for row in relied_on(kernel):
         other = row.of(role)
-        if other is not None and other.speedup is not None and other.speedup.is_slower:
+        if other is not None and other.speedup is not None and _matters(subject_of(row), other, other.speedup):
             found.append((other.speedup.value, other, row))
     return [(other, row) for _, other, row in sorted(found, key=lambda one: one[0])]
+
+
+def _matters(subject: Timed, other: Timed, speedup: Ratio) -> bool:
+    assert subject.device is not None
+    assert other.device is not None
+    is_longer = subject.device.median - other.device.median > _LEAST_DIFFERENCE
+    return speedup.high < 1 - _LEAST_SHARE and is_longer
 
 
 def slow(kernel: MeasuredKernel, rows: Sequence[tuple[Timed, Row]]) -> str:

@@ -67,7 +67,11 @@ class MeasureAudit:
 def measure_paths(
     paths: Sequence[Path], config: Config, request: MeasureRequest, progress: Progress = SILENT
 ) -> MeasureAudit:
-    """Measure every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
+    """Measure every subject below the paths, until that is interrupted (KeyboardInterrupt).
+
+    Raises NoGpu, and PartFileError where the configuration's file of parts cannot be used.
+    """
+    parts = known_parts(config.hardware_file)
     name = gpu_for(request.device)
     found = discover(paths, config)
     keys, problems = subjects_of(subject_files(found.files), request.jobs, bool(name), progress)
@@ -77,7 +81,7 @@ def measure_paths(
     is_interrupted = not (measuring.measure() if gpu is not None else measuring.list_rows(reason))
     subjects = tuple(map(measuring.measured, tasks))
     if gpu is not None:
-        part = part_of_device(gpu.name, known_parts())
+        part = part_of_device(gpu.name, parts)
         subjects = tuple(replace(one, rows=tuple(held_against(row, gpu, part) for row in one.rows)) for one in subjects)
     audit = _judged(subjects, gpu, config)
     return MeasureAudit(

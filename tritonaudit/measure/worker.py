@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.capture.time_limit import time_limit
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.worker import tell
 from tritonaudit.finding import Status
@@ -39,7 +39,7 @@ _LEAST_SECONDS, _MOST_SECONDS = 0.3, 3.0
 """For which the contenders of a size are timed."""
 _FURTHER_SIZES = 10
 """Of the correctness suite, beside the named ones."""
-_FURTHER_SECONDS = 20.0
+_FURTHER_SECONDS = 8.0
 _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
@@ -281,6 +281,8 @@ class _Measuring:
         try:
             with time_limit(FIRST_CALL_SECONDS if self._blank.size else _FURTHER_SECONDS), noting() as self._noted:
                 returned = watch.once(subject)
+        except OutOfTime as error:
+            raise _Refused(f"its first call {error}") from error
         except torch.cuda.OutOfMemoryError:
             raise
         except Exception as error:
@@ -329,8 +331,8 @@ class _Measuring:
                 with time_limit(FIRST_CALL_SECONDS):
                     watch.once(contender)
                     watch.once(contender)
-            except Exception as error:
-                refused.append(Timed(role, name, reason=described(error)))
+            except (Exception, OutOfTime) as error:
+                refused.append(Timed(role, name, reason=f"its first calls: {described(error)}"))
             else:
                 ready.append((role, contender))
         return ready, refused

@@ -30,7 +30,8 @@ def kernel_names(evidence: Evidence) -> Words:
 
 
 def _auditor(evidence: Evidence) -> str:
-    device = evidence.ran.device if evidence.ran is not None else "nothing was run"
+    gpu = evidence.measured.gpu if evidence.measured is not None else None
+    device = evidence.ran.device if evidence.ran is not None else gpu.name if gpu is not None else "nothing was run"
     parts = (f"Triton {triton_version() or 'not installed'}", f"PyTorch {torch_version()}", device)
     return f"tritonaudit {__version__} ({', '.join(parts)})"
 

@@ -56,7 +56,7 @@ spilling = Subject(
     reference=lambda x: torch.softmax(x, -1),
     inputs=[Tensor("rows", "columns")],
     dtypes=_HALF,
-    timed=_rows(16384),
+    timed=_rows(8192),
     name="spilling_softmax",
 )
 norm = Subject(
