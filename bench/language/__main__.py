@@ -81,7 +81,7 @@ def _print(judged: Sequence[Judged], left_out: int) -> Score:
 def _row(name: str, judged: Sequence[Judged]) -> Score:
     score = Score.of(judged)
     rejected = score.right_errors + score.misses
-    shares = " | ".join("–" if share is None else f"{share:.1%}" for share in (score.precision, score.recall))
+    shares = " | ".join("-" if share is None else f"{share:.1%}" for share in (score.precision, score.recall))
     print(f"| {name} | {len(judged)} | {rejected} | {shares} | {score.false_alarms} | {score.misses} |")
     return score
 

@@ -53,7 +53,8 @@ def cases(folder: Path, scratch: Path) -> Iterator[Case]:
 def _table(path: Path) -> list[dict[str, Any]]:
     """The table of cases of a file; of one that this Triton cannot import, its literal part."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -2,12 +2,52 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.affine import Kind
 from tritonaudit.flow.facts import KernelFlow, ShapeUse
+from tritonaudit.frontend.hits import Words, also
+from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Mistaken.NEEDS_CONSTANT, "parameter"): Words(
+        "`{text}` is a run-time argument, and `{where}` needs a compile-time constant",
+        "annotate it, `{text}: tl.constexpr`",
+    ),
+    (Mistaken.NEEDS_CONSTANT, "assigned"): Words(
+        "`{text}` was set by a plain assignment, which makes a tensor of a constexpr; "
+        "`{where}` needs a compile-time constant",
+        "annotate the assignment: `{text}: tl.constexpr = …`",
+    ),
+    (Mistaken.NEEDS_CONSTANT, "expression"): Words(
+        "`{text}` is known only when the kernel runs, and `{where}` needs a compile-time constant",
+        "compute it from `tl.constexpr` parameters",
+    ),
+    (Mistaken.NEEDS_CONSTANT, "hint"): Words(
+        "`{text}` is known only when the kernel runs, and `{where}` needs a compile-time constant", "write a number"
+    ),
+    (Mistaken.NEEDS_CONSTANT, "static_range"): Words(
+        "`{text}` is a run-time value, and `tl.static_range` needs a compile-time constant",
+        "loop with `range`, or make it `tl.constexpr`",
+    ),
+    (Mistaken.NEEDS_CONSTANT, "static_range parameter"): Words(
+        "`{text}` is a run-time value, and `tl.static_range` needs a compile-time constant",
+        "loop with `range`, or make it `tl.constexpr`",
+    ),
+    (Mistaken.CONSTANT_AGAIN, "*"): Words(
+        "`{name}` has a value already, and a `tl.constexpr` is set once", "give the constant a name of its own"
+    ),
+    (Mistaken.CONSTANT_IN_LOOP, "*"): Words(
+        "the constant `{name}` is set again in a loop", "copy it to a variable before the loop, and set that"
+    ),
+    (Mistaken.ARGUMENT_IS_ONE, "*"): Words(
+        "the argument `{name}` is set again in a loop, and a launch passes 1 for it, which Triton makes a constant",
+        "copy it to a variable before the loop, or name it in `do_not_specialize`",
+    ),
+}
 
 
 class MissingConstexpr(Rule):
@@ -16,6 +56,9 @@ class MissingConstexpr(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from also(kernel, self._uses(kernel), _WORDS)
+
+    def _uses(self, kernel: KernelFlow) -> Iterator[Hit]:
         for use in kernel.shape_uses:
             if not use.value.constexpr and (hit := self._hit(kernel, use)) is not None:
                 yield hit
@@ -34,7 +77,7 @@ class MissingConstexpr(Rule):
                 confidence=Confidence.HIGH if kernel.launches.launches else Confidence.MEDIUM,
             )
         text = kernel.tree.code(use.node)
-        if all(atom.kind is Kind.CONSTEXPR for atom in atoms) and text.isidentifier():
+        if all(atom.kind is Kind.CONSTEXPR for atom in atoms) and text.isidentifier() and not _announced(kernel, text):
             return Hit(
                 use.node,
                 f"`{text}` was set by a plain assignment, which makes a tensor of a constexpr; "
@@ -42,6 +85,14 @@ class MissingConstexpr(Rule):
                 remedy=f"annotate the assignment: `{text}: tl.constexpr = …`",
             )
         return None
+
+
+def _announced(kernel: KernelFlow, name: str) -> bool:
+    """Whether a bare `name: tl.constexpr` stands in the kernel, which some releases heed."""
+    return any(
+        isinstance(node, ast.AnnAssign) and node.value is None and ast.unparse(node.target) == name
+        for node in ast.walk(kernel.function.node)
+    )
 
 
 def _remedy(parameter: str, where: str) -> str:

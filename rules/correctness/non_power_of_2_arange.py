@@ -9,6 +9,8 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.affine import Affine, Atom, Kind
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.value import Less
+from tritonaudit.frontend.hits import Words, also
+from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -16,6 +18,31 @@ from tritonaudit.source.outline import span_of
 if TYPE_CHECKING:
     from libcst import CSTNode
 
+
+_WORDS = {
+    (Mistaken.ARANGE, "kind"): Words(
+        "the bound `{text}` of this `tl.arange` is {value}, and a bound must be a whole constant", "divide with `//`"
+    ),
+    (Mistaken.ARANGE, "negative"): Words(
+        "this `tl.arange` starts at {start}, and a negative start does not compile",
+        "start at 0 and subtract: `tl.arange(0, {length}) - …`",
+    ),
+    (Mistaken.ARANGE, "empty"): Words("the end of this `tl.arange` is not greater than its start", "raise the end"),
+    (Mistaken.ARANGE, "length"): Words(
+        "the length of this `tl.arange` is {length}, which is not a power of two",
+        "use a length of {wider} and mask the lanes from {length} on",
+    ),
+    (Mistaken.BLOCK_SHAPE, "size"): Words(
+        "a dimension of this block is {size}, which is not a power of two", "use {wider} and mask what is past {size}"
+    ),
+    (Mistaken.BLOCK_SHAPE, "float"): Words("a dimension of this block, `{text}`, is {size}", "divide with `//`"),
+    (Mistaken.NOT_A_SHAPE, "*"): Words(
+        "the shape of `{where}` is `{text}`, and must be a tuple or list", "write `({text},)`, with the comma"
+    ),
+    (Mistaken.TOO_LARGE, "*"): Words(
+        "this block has {count} elements, shape {shape}, and Triton allows {limit}", "use smaller blocks in a loop"
+    ),
+}
 
 _BLOCK_MAKERS = frozenset({"tl.zeros", "tl.full", "tl.reshape", "tl.broadcast_to"})
 
@@ -26,6 +53,9 @@ class NonPowerOf2Arange(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from also(kernel, self._sizes(kernel), _WORDS)
+
+    def _sizes(self, kernel: KernelFlow) -> Iterator[Hit]:
         reported: set[str] = set()
         for node, start, end in kernel.aranges:
             if start.affine is None or end.affine is None:

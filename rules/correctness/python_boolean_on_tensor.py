@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 _REMEDIES = {
     "and": "write `(a) & (b)`, with each comparison in parentheses",
     "or": "write `(a) | (b)`, with each comparison in parentheses",
     "not": "write `~mask`",
-    "chained comparison": "write `(a < b) & (b < c)`",
 }
 
 
@@ -23,23 +25,51 @@ _MESSAGES = {
 }
 
 
+_WORDS = {
+    (Kind.BLOCK_CONDITION, "if"): Words(
+        "the condition `{text}` is a block, and an `if` takes one truth value",
+        "choose lanes with `tl.where` or a mask, or reduce the block: `tl.max(mask.to(tl.int32), 0) != 0`",
+    ),
+    (Kind.BLOCK_CONDITION, "one"): Words(
+        "the condition `{text}` is a block, and an `if` takes one truth value", "reduce it: `tl.max(…, 0)`"
+    ),
+    (Kind.BLOCK_CONDITION, "while"): Words(
+        "the condition `{text}` is a block, and a `while` takes one truth value",
+        "reduce it: `while tl.max(mask.to(tl.int32), 0) != 0`",
+    ),
+    (Kind.BLOCK_CONDITION, "ternary"): Words(
+        "the condition `{text}` is a block, and a conditional expression takes one truth value",
+        "use `tl.where(condition, a, b)`",
+    ),
+    (Kind.BOOLEAN_OF_NUMBERS, "*"): Words("`{text}` combines {type}, which is no condition", "compare it: `x != 0`"),
+    (Kind.LONG_CHAIN, "comparison"): Words(
+        "the chained comparison `{text}` does not compile", "write `(a < b) & (b < c)`"
+    ),
+    (Kind.LONG_CHAIN, "precedence"): Words(
+        "`&` binds more tightly than comparisons, so that `{part}` makes a chain of them, which does not compile",
+        "put each comparison in parentheses: `(a > b) & (c < d)`",
+    ),
+    (Kind.LONG_CHAIN, "*"): Words(
+        "three operands in one chain of `{operator}` do not compile", "put two of them in parentheses"
+    ),
+    (Kind.NONE_EQUALS, "*"): Words("`{text}` compares a value with None, which does not compile", "write `is None`"),
+}
+
+
 class PythonBooleanOnTensor(Rule):
     code, name = "TAC107", "python-boolean-on-tensor"
     summary = "A Python boolean operator combines blocks; Triton deprecates it and its interpreter gets it wrong."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for hit in told(kernel, _WORDS):
+            yield replace(hit, severity=Severity.ERROR)
+        yield from self._deprecated(kernel)
+
+    def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
         for use in kernel.booleans:
             blocks = any(operand.is_block for operand in use.operands)
-            if use.operator == "chained comparison":
-                runtime = blocks or all(operand.shape == () and not operand.constexpr for operand in use.operands[1:2])
-                if runtime and kernel.target.supports((3, 9)) != "all":
-                    yield Hit(
-                        use.node,
-                        f"a chained comparison does not compile before Triton 3.9 (target {kernel.target.text})",
-                        remedy=_REMEDIES[use.operator],
-                    )
-            elif blocks:
+            if blocks and use.operator in _MESSAGES:
                 yield Hit(
                     use.node,
                     _MESSAGES[use.operator],

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.syntax import Construct, constructs
+from tritonaudit.frontend.hits import Words, also
+from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:
@@ -53,12 +55,63 @@ _SUPPORT = {
 }
 
 
+_WORDS = {
+    (Kind.LOOP_OVER, ""): Words(
+        "a loop runs over `{text}`, and only `range`, `tl.range` and `tl.static_range` can be looped over",
+        "count with `tl.static_range`, and pick the values by `if`",
+    ),
+    (Kind.LOOP_OVER, "comprehension"): Words(
+        "`{text}` runs over a `range`, and a comprehension takes tuples alone", "write its values out"
+    ),
+    (Kind.LOOP_CONSTANT, "*"): Words(
+        "`while {text}` has a constant condition, which does not compile", "compare values that change in the loop"
+    ),
+    (Kind.LOOP_NUMBER, "*"): Words("`while {text}` has a number as its condition", "compare it: `{text} != 0`"),
+    (Kind.KERNEL_RETURNS, "*"): Words("a kernel that is launched returns `{text}`", "store it, and return nothing"),
+    (Kind.BOTH_RETURN, "*"): Words("a `return` in both arms of an `if`", "return after the `if`"),
+    (Kind.RETURN_IN_ONE, "crash"): Words("`{name}` returns a value on one path only", "return one on every path"),
+    (Kind.RECURSION, "early"): Words("`{name}` calls itself", "write a loop"),
+    (Kind.RECURSION, "endless"): Words(
+        "`{name}` calls itself without an end: what follows `if …: return` is compiled all the same",
+        "put the rest under an `else`",
+    ),
+    (Kind.CONDITION_KIND, "*"): Words(
+        "the condition `{text}` is the constant {value}, and a constant condition must be a truth value, int or None",
+        "compare it: `{text} != 0`, `{text} == …`",
+    ),
+    (Kind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
+    (Kind.FSTRING, "*"): Words("an f-string holds `{text}`, which is known only when the kernel runs",
+                               'pass it as an argument: `tl.device_print("x", {text})`'),
+    (Kind.NO_NUMBER, "*"): Words("{text} is no number that a kernel knows", "use a float or an int"),
+    (Kind.POWER, "*"): Words("`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"),
+    (Kind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),
+    (Kind.MEMBERSHIP, "*"): Words("`{text}`: kernels have no `in`", "compare one by one: `(x == 1) or (x == 2)`"),
+    (Kind.SET_ITEM, "*"): Words(
+        "an element of `{name}` is set, and blocks cannot be changed", "use `tl.where`; store with `tl.store`"
+    ),
+    (Kind.SET_ATTRIBUTE, "*"): Words("`{name}` is set, and values have no attributes to set", "use a name of its own"),
+    (Kind.ASSIGNMENT, "several targets"): Words("`a = b = …` does not compile", "write one assignment for each name"),
+    (Kind.ASSIGNMENT, "starred"): Words("a starred target does not compile", "name each value"),
+    (Kind.ASSIGNMENT, "annotation"): Words("an annotated assignment does not compile", "leave the annotation out"),
+    (Kind.ASSIGNMENT, "number"): Words("{values} values are unpacked into {targets} names", "name each value"),
+    (Kind.ASSIGNMENT, "no tuple"): Words("{type} is unpacked into several names", "pick the parts by `tl.split`"),
+    (Kind.PARAMETERS, "positional"): Words("positional-only parameters do not compile", "leave out the `/`"),
+    (Kind.PARAMETERS, "keyword"): Words("keyword-only parameters (`{name}`) do not compile", "leave out the `*`"),
+    (Kind.PARAMETERS, "starred"): Words("`*{name}` does not compile", "name each parameter"),
+    (Kind.PARAMETERS, "keywords"): Words("`**{name}` is refused", "name each parameter"),
+    (Kind.RAISE, "*"): Words("`raise` does not compile in a kernel", "use `tl.static_assert` or `tl.device_assert`"),
+}  # fmt: skip
+
+
 class UnsupportedConstruct(Rule):
     code, name = "TAC104", "unsupported-construct"
     summary = "A Python construct that Triton's front end rejects, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from also(kernel, self._constructs(kernel), _WORDS)
+
+    def _constructs(self, kernel: KernelFlow) -> Iterator[Hit]:
         for construct, node in constructs(kernel):
             support = _SUPPORT[construct]
             accepted = kernel.target.supports(support.since) if support.accepted else "none"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
+from tritonaudit.frontend.analysis import FrontEnd
 from tritonaudit.kernel.launch import LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
@@ -34,6 +35,7 @@ def analyse(
     """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
     launches = launches_of(module)
     called = _called(module)
+    front_end = FrontEnd(project, target)
     for jit in module.jit:
         function = Function(module, jit)
         tree = project.tree(function)
@@ -48,6 +50,7 @@ def analyse(
         except RecursionError:
             yield NotAnalysed(jit, "nested too deeply to be analysed")
             continue
+        flow.mistakes = front_end.mistakes(function, facts, types.get(jit.qualname, {}), helper)
         yield flow
 
 

@@ -12,6 +12,7 @@ from tritonaudit.flow.value import ExpTerm, Padding, Value, as_dtype, element_of
 if TYPE_CHECKING:
     from libcst import CSTNode
 
+    from tritonaudit.frontend.mistakes import Mistake
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.source.outline import JitFunction, Module
     from tritonaudit.source.tree import FunctionTree
@@ -121,6 +122,7 @@ class KernelFlow:
     narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
     indices: dict[Affine, str] = field(default_factory=dict)
+    mistakes: tuple[Mistake, ...] = ()
 
     @property
     def name(self) -> str:

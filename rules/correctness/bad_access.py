@@ -1,0 +1,95 @@
+"""TAC124: a load, a store or an atomic that Triton rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_OPTION = Words("`{name}` is {value!r}, which is none of {allowed}", "use one of {allowed}")
+
+_WORDS = {
+    (Kind.NOT_A_POINTER, "*"): Words(
+        "`{name}` needs a pointer, and `{text}` is {type}", "add the offsets to a pointer: `pointer + {text}`"
+    ),
+    (Kind.OTHER_WITHOUT_MASK, "*"): Words(
+        "`other={other}` is given without a `mask`", "add the `mask` that it belongs to, or leave `other` out"
+    ),
+    (Kind.BLOCK_FOR_SCALAR, "mask"): Words(
+        "the pointer of this {access} is one address, and `{text}` is a block of shape {left}",
+        "add the offsets to the pointer, `pointer + offsets`, and give the mask as `mask=`",
+    ),
+    (Kind.BLOCK_FOR_SCALAR, "*"): Words(
+        "the pointer of this {access} is one address, and `{text}` is a block of shape {left}",
+        "add the offsets of the block to the pointer",
+    ),
+    (Kind.MASK_DTYPE, "*"): Words(
+        "`{text}` is {type}, and a mask must be boolean", "compare it: `{text} != 0`"
+    ),
+    (Kind.ATOMIC_DTYPE, "*"): Words(
+        "`{name}` does not take {dtype}", "use an fp32 or int32 buffer and convert afterwards"
+    ),
+    (Kind.OPTION_VALUE, "propagate_nan"): Words(
+        "the third argument, `{value}`, is `propagate_nan`, not a third value", "nest the calls for three values"
+    ),
+    (Kind.OPTION_VALUE, "*"): _OPTION,
+    (Kind.RESULT_DROPPED, "advance"): Words(
+        "`tl.advance` returns the new pointer, and the result is dropped",
+        "write `{pointer} = tl.advance({pointer}, …)`",
+    ),
+    (Kind.BLOCK_POINTER, "mask"): Words(
+        "a block pointer takes no `mask` and no `other`", "use `boundary_check=` and `padding_option=`"
+    ),
+    (Kind.BLOCK_POINTER, "plain"): Words(
+        "`boundary_check` and `padding_option` belong to block pointers, and this is none", "use `mask=` and `other=`"
+    ),
+    (Kind.BLOCK_POINTER, "padding"): Words(
+        "`padding_option` is given without `boundary_check`", "name the axes to check: `boundary_check=(0, 1)`"
+    ),
+    (Kind.BLOCK_POINTER, "dtype"): Words(
+        "`{text}` is {value}, and the block pointer's elements are {element}; such stores do not cast",
+        "cast it: `.to(pointer.dtype.element_ty)`",
+    ),
+    (Kind.BLOCK_POINTER, "order"): Words(
+        "`order` must name each of the {rank} axes", "write one number for each axis, `(1, 0)`"
+    ),
+    (Kind.BLOCK_POINTER, "offsets"): Words(
+        "the offsets of a block pointer must be 32 bits wide", "cast with `.to(tl.int32)`, and move the base instead"
+    ),
+    (Kind.BLOCK_POINTER, "arithmetic"): Words(
+        "`{text}` adds to a block pointer, which crashes the compiler", "move it with `tl.advance`"
+    ),
+    (Kind.DESCRIPTOR, "plain access"): Words(
+        "`{name}` does not take a tensor descriptor", "use `descriptor.load([…])` and `descriptor.store([…], value)`"
+    ),
+    (Kind.DESCRIPTOR, "keyword"): Words(
+        "`descriptor.{name}` takes no `{keyword}`: it pads and drops what is outside by itself", "leave it out"
+    ),
+    (Kind.DESCRIPTOR, "stride"): Words(
+        "the last stride of a tensor descriptor must be the number 1, and is `{text}`",
+        "order the axes so that the last one is contiguous, and write `1`",
+    ),
+    (Kind.DESCRIPTOR, "narrow"): Words(
+        "the last dimension of the block is {last} × {dtype} = {size} bytes, and a descriptor needs at least 16",
+        "use a wider block",
+    ),
+    (Kind.DESCRIPTOR, "offsets"): Words(
+        "an offset in `{text}` is 64 bits wide, and a descriptor takes 32", "cast it with `.to(tl.int32)`"
+    ),
+    (Kind.DESCRIPTOR, "number"): Words(
+        "{given} offsets are given for a descriptor with {rank} axes", "give one offset for each axis"
+    ),
+}  # fmt: skip
+
+
+class BadAccess(Rule):
+    code, name = "TAC124", "bad-access"
+    summary = "A load, store or atomic is given what it does not take, so the kernel does not compile."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

@@ -1,0 +1,76 @@
+"""TAC112: dtypes that do not go together, or that a function does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.OPERANDS, "float"): Words(
+        "`{symbol}` of a pointer and {right} or {left}: an offset must be an integer",
+        "divide with `//`, or cast the offset with `.to(tl.int32)`",
+    ),
+    (Kind.OPERANDS, "two pointers"): Words(
+        "`{symbol}` of two pointers ({left} and {right})", "add offsets to one pointer; compare the offsets"
+    ),
+    (Kind.OPERANDS, "reversed"): Words("a pointer is subtracted from {left}", "subtract the number from the pointer"),
+    (Kind.OPERANDS, "operator"): Words(
+        "`{symbol}` of {left} and {right}: only `+` and `-` move a pointer", "compute the offset first, then add it"
+    ),
+    (Kind.OPERANDS, "bits"): Words(
+        "`{symbol}` of {left} and {right}: bits are combined of integers and conditions alone",
+        "compare first, `(x > 0) & …`, or cast with `.to(tl.int32)`",
+    ),
+    (Kind.OPERANDS, "invert"): Words("`~` of {left}", "use `-x`, or `~` on a condition"),
+    (Kind.OPERANDS, "minus"): Words("`-` of {left}", "negate the offset"),
+    (Kind.FLOAT_FLOOR, "*"): Words("`//` of floats ({left}) does not compile", "use `tl.floor(x / y)`"),
+    (Kind.SIGNEDNESS, "*"): Words(
+        "`//` or `%` of {left} and {right}, one of which is unsigned", "cast both to one signedness"
+    ),
+    (Kind.MATH_DTYPE, "tl"): Words(
+        "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
+    ),
+    (Kind.MATH_DTYPE, "libdevice"): Words(
+        "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
+    ),
+    (Kind.CAST, "bitcast"): Words(
+        "a bitcast of {type} changes its width from {before} to {after} bits", "cast to a dtype of the same width"
+    ),
+    (Kind.CAST, "void"): Words("`{name}` is no dtype of values", "name a dtype such as `tl.float32`"),
+    (Kind.CAST, "to pointer"): Words(
+        "`{text}` casts {type} to a pointer", "cast to what it points to: `.to(pointer.dtype.element_ty)`"
+    ),
+    (Kind.CAST, "pointer"): Words("`{text}` casts a pointer to a number", "load the value first"),
+    (Kind.CAST, "stored pointer"): Words("`{text}` is a pointer, and a value is to be stored", "load it first"),
+    (Kind.DTYPE_KIND, "string"): Words("{text} is a string, not a dtype", "write `tl.{name}`"),
+    (Kind.DTYPE_KIND, "library"): Words("`{text}` is not a dtype of Triton's", "write `tl.{name}`"),
+    (Kind.OUT_OF_RANGE, ""): Words(
+        "{value} does not fit into {dtype}, the dtype of the other operand", "cast the operand: `.to(tl.int64)`"
+    ),
+    (Kind.DOT_OPERANDS, "differ"): Words(
+        "the operands of `tl.dot` are {left} (`{a}`) and {right} (`{b}`)", "cast one of them: `.to({a}.dtype)`"
+    ),
+    (Kind.DOT_OPERANDS, "dtype"): Words("`tl.dot` does not take {dtype}", "cast the operands to fp16, bf16 or fp32"),
+    (Kind.DOT_OPERANDS, "fp64"): Words("`tl.dot` does not take fp64", "cast the operands to fp32"),
+    (Kind.DOT_ACCUMULATOR, "bf16"): Words(
+        "`tl.dot` does not take `out_dtype=tl.bfloat16`", "accumulate in fp32 and cast the result"
+    ),
+    (Kind.DOT_ACCUMULATOR, "*"): Words(
+        "the accumulator `{acc}` is {dtype}, and `tl.dot` of {operands} does not take it",
+        "accumulate in fp32 (int32 for integers), and cast at the end",
+    ),
+}  # fmt: skip
+
+
+class DtypeConflict(Rule):
+    code, name = "TAC112", "dtype-conflict"
+    summary = "Dtypes do not go together, or a function does not take them, so the kernel does not compile."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

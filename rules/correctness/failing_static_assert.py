@@ -1,0 +1,36 @@
+"""TAC127: an assertion about constants that does not hold, or that nothing checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.STATIC_ASSERT, "*"): Words(
+        "`{text}` does not hold for the constants that the launches of this file pass",
+        "pass constants for which it holds",
+    ),
+    (Kind.STATIC_ASSERT_RUNTIME, "*"): Words(
+        "`{text}` is known only when the kernel runs, and `tl.static_assert` is decided when it is compiled",
+        "use `tl.device_assert`, or make what it compares `tl.constexpr`",
+    ),
+    (Kind.PLAIN_ASSERT, "*"): Words(
+        "`assert {text}` does not hold for the constants that launches of this file pass, and compiles all the same",
+        "use `tl.static_assert({text})`",
+        severity=Severity.WARNING,
+    ),
+}
+
+
+class FailingStaticAssert(Rule):
+    code, name = "TAC127", "failing-static-assert"
+    summary = "An assertion about constants fails when the kernel is compiled, or is never checked."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

@@ -1,0 +1,27 @@
+"""TAC131: a helper that returns a value on some paths only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.RETURN_IN_ONE, "undefined"): Words(
+        "`{name}` returns a value here and nothing at its end: there its result is undefined, not None",
+        "return a value on every path",
+    ),
+}
+
+
+class PartialReturn(Rule):
+    code, name = "TAC131", "partial-return"
+    summary = "A helper returns a value on some paths only, and an undefined one on the others."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

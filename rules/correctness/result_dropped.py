@@ -1,0 +1,39 @@
+"""TAC130: a matrix product or a moved pointer that nothing uses, a loop option that nothing reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.DOT_DROPPED, "acc"): Words(
+        "the result of `tl.dot` is dropped: it does not add to `{acc}` in place, and nothing is computed",
+        "assign it: `{acc} = tl.dot(…, {acc})`",
+    ),
+    (Kind.DOT_DROPPED, "dot"): Words(
+        "the result of `tl.dot` is dropped, and nothing is computed", "assign it: `acc += tl.dot(…)`"
+    ),
+    (Kind.RESULT_DROPPED, "silent"): Words(
+        "`tl.advance` returns the new pointer, and the result is dropped: every round loads the same block",
+        "write `{pointer} = tl.advance({pointer}, …)`",
+    ),
+    (Kind.LOOP_KEYWORD, "ignored"): Words(
+        "Python's `range` ignores `{name}` in a kernel, without a word",
+        "loop over `tl.range`, which takes it",
+        severity=Severity.WARNING,
+    ),
+}
+
+
+class ResultDropped(Rule):
+    code, name = "TAC130", "result-dropped"
+    summary = "A result or an option is dropped without a word, so the kernel does less than it says."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

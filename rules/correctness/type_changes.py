@@ -1,0 +1,52 @@
+"""TAC122: a variable changes its type in a loop or a branch, or a helper returns several types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.LOOP_TYPE, "*"): Words(
+        "`{name}` is {before} before the loop and {after} after a round; a loop must keep its variables' types",
+        "give `{name}` its later type before the loop (`0.0`, `tl.zeros(…)`, `.to(…)`), or cast what is assigned",
+    ),
+    (Kind.BRANCH_TYPES, "redefined"): Words(
+        "`{name}` is {before} before the `if` and {after} inside it; a branch must keep its variables' types",
+        "cast the value in the branch, or give `{name}` that type before it",
+    ),
+    (Kind.BRANCH_TYPES, "arms"): Words(
+        "`{name}` is {before} in one arm of the `if` and {after} in the other",
+        "cast one of them, so that both arms give `{name}` one type",
+    ),
+    (Kind.TERNARY_TYPES, "*"): Words(
+        "one arm of this conditional expression is {before}, the other {after}",
+        "give both arms one type (`1.0 if … else 0.0`), or choose lanes with `tl.where`",
+    ),
+    (Kind.RETURN_TYPES, "*"): Words(
+        "`{name}` returns {before} in one place and {after} here",
+        "cast one of them, so that every `return` has one type",
+    ),
+    (Kind.LOOP_BOUND, "dtype"): Words(
+        "the loop's bound `{text}` is {type}, not an integer", "divide with `//`, or cast it with `.to(tl.int32)`"
+    ),
+    (Kind.LOOP_BOUND, "constant"): Words(
+        "the loop's bound `{text}` is {value}, not an integer", "divide with `//`, or convert it with `int(…)`"
+    ),
+    (Kind.LOOP_BOUND, "block"): Words(
+        "the loop's bound `{text}` is {type}, not one number", "reduce it, `tl.max({text}, 0)`, or loop to the largest"
+    ),
+}
+
+
+class TypeChanges(Rule):
+    code, name = "TAC122", "type-changes"
+    summary = "A variable changes its type in a loop or a branch, which Triton does not compile."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

@@ -1,0 +1,38 @@
+"""TAC120: a name that has no value where the kernel uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.UNDEFINED, "*"): Words(
+        "`{name}` is not defined, in the kernel or in its file", "define it, pass it as a parameter, or mend its name"
+    ),
+    (Kind.ONE_PATH, "if"): Words(
+        "`{name}` is set only where the condition in line {line} holds; it has no value after the `if`",
+        "set `{name}` before the `if`, with the type that it has inside",
+    ),
+    (Kind.ONE_PATH, "else"): Words(
+        "`{name}` is set only in the `else` of line {line}; it has no value after it",
+        "set `{name}` before the `if`, with the type that it has inside",
+    ),
+    (Kind.ONE_PATH, "loop"): Words(
+        "`{name}` is set first inside the loop in line {line}; it has no value after the loop",
+        "set `{name}` before the loop, with the type that it has inside",
+    ),
+}
+
+
+class UndefinedName(Rule):
+    code, name = "TAC120", "undefined-name"
+    summary = "A name has no value where the kernel uses it, because nothing sets it or only one path does."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

@@ -1,0 +1,47 @@
+"""TAC126: a call whose arguments do not fit what is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.ARGUMENTS, "too many"): Words(
+        "`{name}` takes {limit} arguments, and {given} are given", "leave out what it does not take"
+    ),
+    (Kind.ARGUMENTS, "unknown"): Words("`{name}` has no parameter `{parameter}`", "mend the name, or leave it out"),
+    (Kind.ARGUMENTS, "twice"): Words("`{parameter}` of `{name}` is given twice", "leave out one of them"),
+    (Kind.ARGUMENTS, "missing"): Words("`{name}` is called without `{parameter}`", "pass it, or give it a default"),
+    (Kind.CALL, "dtype"): Words("`{text}` is a dtype, which cannot be called", "cast with `.to({text})`"),
+    (Kind.CALL, "fill"): Words("`{text}` is a block, and a block is filled with one number", "use `{text}` itself"),
+    (Kind.CALL, "noinline"): Words(
+        "`{name}` is marked `noinline`, and its argument `{parameter}` is a block; only scalars can be passed",
+        "leave out `noinline=True`",
+    ),
+    (Kind.CALL, "cat"): Words(
+        "`tl.cat` without `can_reorder=True` does not compile",
+        "give `can_reorder=True` where the order does not matter, else use `tl.join` and `tl.reshape`",
+    ),
+    (Kind.CALL, "flip"): Words("`tl.flip` without `dim` does not compile", "name the axis: `tl.flip(x, 0)`"),
+    (Kind.CALL, "starred"): Words("a starred argument does not compile", "write the arguments one by one"),
+    (Kind.DOT_OPTIONS, "both"): Words(
+        "`tl.dot` is given both `allow_tf32` and `input_precision`", "leave out `allow_tf32`"
+    ),
+    (Kind.DOT_OPTIONS, "precision"): Words(
+        "`input_precision` is {value!r}, which is none of {allowed}", "use one of {allowed}"
+    ),
+}
+
+
+class WrongCall(Rule):
+    code, name = "TAC126", "wrong-call"
+    summary = "A call in a kernel does not fit what it calls, so the kernel does not compile."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)

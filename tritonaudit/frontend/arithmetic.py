@@ -1,0 +1,333 @@
+"""The type of an operation's result, as each release gives it, and the operations that no release does."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.frontend.values import (
+    ANY,
+    ANY_INT,
+    FLOATS,
+    FP8,
+    INTEGERS,
+    POINTER,
+    UNKNOWN,
+    UNSIGNED,
+    Anything,
+    BlockPointer,
+    Const,
+    Shape,
+    Tensor,
+    Tuple,
+    Value,
+    dtype_of_number,
+    text_of_type,
+)
+
+if TYPE_CHECKING:
+    from tritonaudit.frontend.reader import Reader
+
+MAX_NUMEL = 1 << 20
+_SCALAR_KINDS = (3, 2)
+"""The release from which a number takes the other operand's dtype where that is of its kind or a higher one."""
+_RANGES = (3, 3)
+"""The release from which a number must fit into the dtype that it takes."""
+
+COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
+
+FOLDS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Lt: "<",
+    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.MatMult: "@",
+}  # fmt: skip
+
+
+def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> Value:
+    """`left op right`, for arithmetic, bits and comparisons."""
+    if isinstance(op, ast.MatMult):
+        reader.mistake(Kind.MATMUL, node)
+        return UNKNOWN
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _folded(op, left, right)
+    if isinstance(left, Tuple) or isinstance(right, Tuple):
+        return _of_tuples(op, left, right)
+    if isinstance(op, (ast.Eq, ast.NotEq)) and _compares_none(reader, node, left, right):
+        return UNKNOWN
+    if isinstance(left, BlockPointer) or isinstance(right, BlockPointer):
+        reader.mistake(Kind.BLOCK_POINTER, node, "arithmetic", until=(3, 9), text=ast.unparse(node))
+        return UNKNOWN
+    if not isinstance(left, (Tensor, Const)) or not isinstance(right, (Tensor, Const)):
+        return UNKNOWN
+    if isinstance(op, ast.Pow):
+        if not _free(left) and not _free(right):
+            reader.mistake(Kind.POWER, node, text=ast.unparse(node))
+        return UNKNOWN
+    if not _is_operand(left) or not _is_operand(right):
+        return UNKNOWN
+    return _tensors(reader, node, op, left, right)
+
+
+def _free(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.free
+
+
+def _is_operand(value: Value) -> bool:
+    return isinstance(value, Tensor) or (
+        isinstance(value, Const) and isinstance(value.value, (Anything, bool, int, float))
+    )
+
+
+def _compares_none(reader: Reader, node: ast.AST, left: Value, right: Value) -> bool:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and one.value is None and isinstance(other, Tensor):
+            if not other.free:
+                reader.mistake(Kind.NONE_EQUALS, node, text=ast.unparse(node))
+            return True
+    return False
+
+
+def _of_tuples(op: ast.AST, left: Value, right: Value) -> Value:
+    if isinstance(op, ast.Add) and isinstance(left, Tuple) and isinstance(right, Tuple):
+        return Tuple((*left.items, *right.items))
+    return UNKNOWN
+
+
+def _folded(op: ast.AST, left: Const, right: Const) -> Value:
+    if not left.known or not right.known:
+        ints = all(one.value is ANY_INT or type(one.value) is int for one in (left, right))
+        return Const(ANY_INT if ints and not isinstance(op, (ast.Div, ast.Pow, *COMPARISONS)) else ANY)
+    a, b = left.value, right.value
+    try:
+        if isinstance(op, ast.Pow):
+            small = isinstance(a, (int, float)) and isinstance(b, (int, float)) and abs(a) < 2**16 and abs(b) < 64
+            return Const(a**b) if small else Const(ANY)
+        if isinstance(op, (ast.LShift, ast.RShift)):
+            if not isinstance(a, int) or not isinstance(b, int) or not 0 <= b < 64:
+                return Const(ANY)
+            return Const(a << b if isinstance(op, ast.LShift) else a >> b)
+        fold = FOLDS.get(type(op))
+        if isinstance(op, ast.Mult) and not isinstance(a, (int, float)) | isinstance(b, (int, float)):
+            return Const(ANY)
+        return Const(ANY) if fold is None else Const(fold(a, b))
+    except (TypeError, ValueError, ArithmeticError):
+        return UNKNOWN
+
+
+# -- tensors -----------------------------------------------------------------------------------------------------
+
+
+def _tensors(reader: Reader, node: ast.AST, op: ast.AST, left: Tensor | Const, right: Tensor | Const) -> Value:
+    shape = broadcast(reader, node, left, right)
+    comparison = isinstance(op, COMPARISONS)
+    a, b = dtype_of(left), dtype_of(right)
+    if _is_pointer(a) or _is_pointer(b):
+        return _pointers(reader, node, op, left, right, shape)
+    if comparison:
+        result_dtype(reader, node, op, left, right)
+        return Tensor("i1", shape)
+    dtype = result_dtype(reader, node, op, left, right)
+    return Tensor(dtype, shape, dtype is None and not shape and (_free(left) or _free(right)))
+
+
+def _is_pointer(dtype: str | None) -> bool:
+    return dtype is not None and dtype.startswith(POINTER)
+
+
+def dtype_of(value: Value) -> str | None:
+    """The dtype of an operand: a constant's is that which its number takes."""
+    if isinstance(value, Tensor):
+        return value.dtype
+    if isinstance(value, Const):
+        return dtype_of_number(value.value)
+    return None
+
+
+def shape_of(value: Value) -> Shape | None:
+    return value.shape if isinstance(value, Tensor) else () if isinstance(value, Const) else None
+
+
+def _pointers(
+    reader: Reader, node: ast.AST, op: ast.AST, left: Tensor | Const, right: Tensor | Const, shape: Shape | None
+) -> Value:
+    a, b = dtype_of(left), dtype_of(right)
+    first, second = _is_pointer(a), _is_pointer(b)
+    wrong = None
+    if first and second:
+        wrong = "two pointers"
+    elif isinstance(op, (ast.Add, ast.Sub)):
+        other = b if first else a
+        if other in FLOATS:
+            wrong = "float"
+        elif isinstance(op, ast.Sub) and second and other is not None:
+            wrong = "reversed"
+    elif (b if first else a) is not None:
+        wrong = "operator"
+    if wrong is not None:
+        reader.mistake(
+            Kind.OPERANDS, node, wrong,
+            symbol=_SYMBOLS.get(type(op), "?"), left=text_of_type(left), right=text_of_type(right),
+        )  # fmt: skip
+        return UNKNOWN
+    return Tensor(a if first else b, shape)
+
+
+def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> str | None:
+    """The dtype of the result, with the mistakes of dtypes that do not go together; None where it is not known."""
+    a, b = dtype_of(left), dtype_of(right)
+    if isinstance(op, _BITWISE) and (a in FLOATS or b in FLOATS):
+        reader.mistake(
+            Kind.OPERANDS, node, "bits", symbol=_SYMBOLS[type(op)], left=text_of_type(left), right=text_of_type(right)
+        )
+        return None
+    if isinstance(op, _BITWISE):
+        return promoted_integers(a, b) if a in INTEGERS and b in INTEGERS else None
+    if isinstance(op, ast.FloorDiv) and (a in FLOATS or b in FLOATS):
+        reader.mistake(Kind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
+        return None
+    if a is None or b is None:
+        return None
+    division = isinstance(op, (ast.Div, ast.Mod, ast.FloorDiv))
+    old = promoted(a, b, division)
+    new = _with_number(reader, node, left, right, division)
+    if division and _signs_differ(left, right) and isinstance(op, (ast.FloorDiv, ast.Mod)):
+        reader.mistake(Kind.SIGNEDNESS, node, left=text_of_type(left), right=text_of_type(right))
+        return None
+    early = reader.before(_SCALAR_KINDS)
+    result = new if early is False else old if early else (old if old == new else None)
+    if isinstance(op, ast.Div) and result in INTEGERS:
+        return "fp32"
+    return result
+
+
+def _signs_differ(left: Value, right: Value) -> bool:
+    a, b = dtype_of(left), dtype_of(right)
+    if isinstance(left, Const) or isinstance(right, Const):
+        return False
+    return a in INTEGERS and b in INTEGERS and (a in UNSIGNED) != (b in UNSIGNED)
+
+
+def _with_number(reader: Reader, node: ast.AST, left: Value, right: Value, division: bool) -> str | None:
+    """The dtype from the release on in which a number takes the dtype of the tensor beside it."""
+    a, b = dtype_of(left), dtype_of(right)
+    assert a is not None
+    assert b is not None
+    if isinstance(left, Const) == isinstance(right, Const):
+        return promoted(a, b, division)
+    number, tensor = (left, b) if isinstance(left, Const) else (right, a)
+    scalar = a if isinstance(left, Const) else b
+    if _rank_of_kind(scalar) > _rank_of_kind(tensor):
+        return promoted(a, b, division)
+    if tensor in INTEGERS and isinstance(number, Const) and number.known and not _fits(number.value, tensor):
+        reader.mistake(Kind.OUT_OF_RANGE, node, since=_RANGES, value=number.value, dtype=tensor)
+        wide = dtype_of_number(number.value)
+        if wide is not None and wide not in ("i32",) and tensor == "i32":
+            reader.mistake(Kind.OUT_OF_RANGE, node, "wraps", until=_RANGES, value=number.value, dtype=tensor)
+        return tensor
+    if division and tensor in ("fp16", "bf16"):
+        return "fp32"
+    return tensor
+
+
+def _fits(value: object, dtype: str) -> bool:
+    bits = int(dtype[1:])
+    if dtype == "i1":
+        return value in (0, 1, -1)
+    low, high = (0, 2**bits) if dtype in UNSIGNED else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    return isinstance(value, int) and low <= value < high
+
+
+def _rank_of_kind(dtype: str | None) -> int:
+    return 0 if dtype == "i1" else 1 if dtype in INTEGERS else 2
+
+
+def promoted(a: str, b: str, division: bool = False) -> str | None:
+    """The dtype that two tensors' dtypes promote to."""
+    if "fp64" in (a, b):
+        return "fp64"
+    if "fp32" in (a, b):
+        return "fp32"
+    if "fp16" in (a, b):
+        return "fp32" if division else "fp16"
+    if "bf16" in (a, b):
+        return "bf16" if a == b and not division else "fp32"
+    if a in FP8 or b in FP8:
+        return (a if a == b else "fp16") if a in FP8 and b in FP8 and not division else None
+    if a not in INTEGERS or b not in INTEGERS:
+        return None
+    return promoted_integers(a, b)
+
+
+def promoted_integers(a: str, b: str) -> str:
+    """C's usual conversions: the wider one, the unsigned one of two that are as wide."""
+    x, y = int(a[1:]), int(b[1:])
+    if (a in UNSIGNED) == (b in UNSIGNED):
+        return a if x > y else b
+    unsigned, signed = (a, b) if a in UNSIGNED else (b, a)
+    return unsigned if int(unsigned[1:]) >= int(signed[1:]) else signed
+
+
+# -- shapes ------------------------------------------------------------------------------------------------------
+
+
+def broadcast(reader: Reader, node: ast.AST, left: Value, right: Value) -> Shape | None:
+    """The shape of an elementwise result; a mistake where two dimensions differ and neither is 1."""
+    a, b = shape_of(left), shape_of(right)
+    if a is None or b is None:
+        return None
+    result = broadcast_shapes(a, b)
+    if result is None:
+        reader.mistake(Kind.SHAPES, node, left=written(a), right=written(b), text=ast.unparse(node))
+        return None
+    if len(result) > max(len(a), len(b)) - 1:
+        too_large(reader, node, result, *((a, b)))
+    return result
+
+
+def broadcast_shapes(a: Shape, b: Shape) -> Shape | None:
+    """The shape that both broadcast to; None where they do not."""
+    rank = max(len(a), len(b))
+    result: list[int | None] = []
+    for position in range(-rank, 0):
+        x = a[position] if -position <= len(a) else 1
+        y = b[position] if -position <= len(b) else 1
+        if x is not None and y is not None and x != y and 1 not in (x, y):
+            return None
+        result.append(y if x == 1 else x if y == 1 else x if x is not None else y)
+    return tuple(result)
+
+
+def too_large(reader: Reader, node: ast.AST, shape: Shape, *sources: Shape) -> None:
+    """A mistake where a block has more elements than Triton allows, and its sources had not."""
+    count = Tensor(None, shape).numel
+    if count is not None and count > MAX_NUMEL and not any((Tensor(None, s).numel or 0) > MAX_NUMEL for s in sources):
+        reader.mistake(Kind.TOO_LARGE, node, count=count, shape=written(shape), limit=MAX_NUMEL)
+
+
+def written(shape: Shape | None) -> str:
+    """A shape as the text would have it."""
+    if shape is None:
+        return "(?)"
+    inside = ", ".join("?" if dim is None else str(dim) for dim in shape)
+    return f"({inside},)" if len(shape) == 1 else f"({inside})"

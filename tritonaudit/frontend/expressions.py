@@ -1,0 +1,494 @@
+"""What expressions are: names, attributes, subscripts, operators and comparisons."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.frontend import calls
+from tritonaudit.frontend.arithmetic import binary, broadcast, written
+from tritonaudit.frontend.members import DTYPE_MEMBERS, member
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.frontend.names import Refusal, Refused, named
+from tritonaudit.frontend.values import (
+    ANY,
+    FLOATS,
+    INTEGERS,
+    UNKNOWN,
+    BlockPointer,
+    Const,
+    Descriptor,
+    Dtype,
+    Helper,
+    Method,
+    Missing,
+    Named,
+    Spent,
+    Tensor,
+    Tuple,
+    Value,
+    as_tensor,
+    differ,
+    joined,
+    text_of_type,
+)
+
+if TYPE_CHECKING:
+    from tritonaudit.frontend.reader import Reader
+
+
+def evaluate(reader: Reader, node: ast.expr) -> Value:
+    """The value of an expression."""
+    handler = _HANDLERS.get(type(node))
+    return UNKNOWN if handler is None else handler(reader, node)
+
+
+def statement(reader: Reader, node: ast.expr) -> None:
+    """An expression that is a statement: what it gives is dropped."""
+    if isinstance(node, ast.Call):
+        calls.call(reader, node, dropped=True)
+    else:
+        evaluate(reader, node)
+
+
+# -- names -------------------------------------------------------------------------------------------------------
+
+
+def _name(reader: Reader, node: ast.Name) -> Value:
+    value = reader.state.get(node.id)
+    if isinstance(value, Missing):
+        reader.mistake(Kind.ONE_PATH, node, value.why, name=node.id, line=value.line)
+        return UNKNOWN
+    if isinstance(value, Spent):
+        reader.mistake(Kind.LOOP_VARIABLE, node, name=node.id, line=value.line)
+        return UNKNOWN
+    if value is not None:
+        return value
+    found = reader.names().meaning(reader.frame.function, node.id)
+    if isinstance(found, Refused):
+        _refused(reader, node, found)
+        return UNKNOWN
+    return found
+
+
+def _refused(reader: Reader, node: ast.Name, found: Refused) -> None:
+    if found.why is Refusal.UNDEFINED:
+        reader.mistake(Kind.UNDEFINED, node, name=node.id)
+    elif found.why is Refusal.PYTHON_BUILTIN:
+        reader.mistake(Kind.PYTHON_BUILTIN, node, name=node.id)
+    elif found.why is Refusal.NONE_GLOBAL:
+        reader.mistake(Kind.GLOBAL, node, "none", until=(3, 3), name=node.id)
+    elif found.why is Refusal.ANNOTATED_GLOBAL:
+        reader.mistake(Kind.GLOBAL, node, "annotated", since=(3, 3), name=node.id)
+    else:
+        what = "class" if isinstance(found.node, ast.ClassDef) else "value"
+        reader.mistake(Kind.GLOBAL, node, what, since=(3, 0), name=node.id)
+
+
+def _constant(reader: Reader, node: ast.Constant) -> Value:
+    return Const(node.value)
+
+
+def _tuple(reader: Reader, node: ast.Tuple | ast.List) -> Value:
+    items = [evaluate(reader, element) for element in node.elts]
+    return UNKNOWN if any(isinstance(e, ast.Starred) for e in node.elts) else Tuple(tuple(items), literal=True)
+
+
+def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = evaluate(reader, part.value)
+            if isinstance(value, Tensor) and not value.free:
+                reader.mistake(Kind.FSTRING, part, text=ast.unparse(part.value))
+                return UNKNOWN
+    return Const("f-string") if _is_plain(node) else Const(ANY)
+
+
+def _is_plain(node: ast.JoinedStr) -> bool:
+    """All f-strings are strings; the text of one does not matter to any rule."""
+    return True
+
+
+# -- attributes --------------------------------------------------------------------------------------------------
+
+
+def _attribute(reader: Reader, node: ast.Attribute) -> Value:
+    value = evaluate(reader, node.value)
+    return attribute(reader, node, value)
+
+
+def attribute(reader: Reader, node: ast.Attribute, value: Value) -> Value:
+    """`value.name`."""
+    name = node.attr
+    if isinstance(value, Named):
+        project, module = reader.project, reader.frame.function.module
+        return named(project.origin_of(module, f"{value.origin}.{name}"))
+    if isinstance(value, Tensor):
+        return _of_tensor(reader, node, value)
+    if isinstance(value, Const):
+        return _of_constant(reader, node, value)
+    if isinstance(value, Tuple):
+        if name in ("append", "extend", "pop", "insert"):
+            reader.mistake(Kind.ATTRIBUTE, node, "tuple", name=name)
+        return UNKNOWN
+    if isinstance(value, (BlockPointer, Descriptor)):
+        return Method(value, name)
+    return UNKNOWN
+
+
+_OF_DESCRIPTORS = frozenset({"load", "store", "gather", "scatter", "strides", "block_shape"})
+
+
+def _of_tensor(reader: Reader, node: ast.Attribute, value: Tensor) -> Value:
+    name = node.attr
+    if name == "dtype":
+        return Const(ANY if value.dtype is None else Dtype(value.dtype))
+    if name == "shape":
+        if value.shape is None or value.free:
+            return UNKNOWN
+        return Tuple(tuple(Const(ANY if dim is None else dim) for dim in value.shape))
+    if name == "numel":
+        return Const(ANY if value.numel is None else value.numel)
+    if name == "type":
+        return UNKNOWN
+    if name == "T":
+        shape = None if value.shape is None or len(value.shape) != 2 else (value.shape[1], value.shape[0])
+        return Tensor(value.dtype, shape)
+    if value.free and (name in _OF_DESCRIPTORS or name.startswith("atomic_")):
+        return UNKNOWN
+    known = member(name)
+    if known is None:
+        if not value.free:
+            reader.mistake(Kind.ATTRIBUTE, node, "tensor", name=name, text=ast.unparse(node.value))
+        return UNKNOWN
+    if not value.free:
+        reader.mistake(Kind.ATTRIBUTE, node, "later", until=known, name=name, since_=known)
+    return Method(value, name)
+
+
+def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
+    name = node.attr
+    if name == "value":
+        return value
+    if isinstance(value.value, Dtype):
+        if name in ("element_ty", "scalar"):
+            inner = value.value[1:] if value.value.startswith("*") and name == "element_ty" else str(value.value)
+            return Const(Dtype(inner) if inner else ANY)
+        if name not in DTYPE_MEMBERS and not name.startswith("_"):
+            reader.mistake(Kind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
+            return UNKNOWN
+        return _dtype_fact(value.value, name)
+    return Const(ANY) if not value.known else UNKNOWN
+
+
+def _dtype_fact(dtype: Dtype, name: str) -> Value:
+    digits = "".join(ch for ch in dtype.removeprefix("bf").removeprefix("fp") if ch.isdigit())
+    if name in ("primitive_bitwidth", "itemsize") and not dtype.startswith("*"):
+        bits = 8 if dtype.startswith("fp8") else int(digits) if digits else None
+        return Const(ANY if bits is None else bits if name == "primitive_bitwidth" else bits // 8)
+    return Const(ANY)
+
+
+# -- subscripts --------------------------------------------------------------------------------------------------
+
+
+def _subscript(reader: Reader, node: ast.Subscript) -> Value:
+    value = evaluate(reader, node.value)
+    if isinstance(value, (Helper,)):
+        evaluate_index(reader, node.slice)
+        return Method(value, "[grid]")
+    if isinstance(value, Tensor):
+        return _indexed(reader, node, value)
+    index = evaluate(reader, node.slice) if not isinstance(node.slice, ast.Slice) else UNKNOWN
+    if isinstance(value, Tuple):
+        return _item(reader, node, value, index)
+    if isinstance(value, Const) and isinstance(value.value, tuple):
+        reader.mistake(Kind.INDEX, node, "constant tuple", until=(3, 4), text=ast.unparse(node))
+        if (
+            isinstance(index, Const)
+            and type(index.value) is int
+            and -len(value.value) <= index.value < len(value.value)
+        ):
+            return Const(value.value[index.value])
+        return Const(ANY)
+    return Const(ANY) if isinstance(value, Const) and not value.known else UNKNOWN
+
+
+def evaluate_index(reader: Reader, node: ast.expr) -> None:
+    if not isinstance(node, ast.Slice):
+        evaluate(reader, node)
+
+
+def _item(reader: Reader, node: ast.Subscript, value: Tuple, index: Value) -> Value:
+    if value.literal:
+        reader.mistake(Kind.INDEX, node, "tuple", until=(3, 3), text=ast.unparse(node))
+    if isinstance(node.slice, ast.Slice):
+        return UNKNOWN
+    if isinstance(index, Const) and type(index.value) is int:
+        if not -len(value.items) <= index.value < len(value.items):
+            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.items))
+            return UNKNOWN
+        return value.items[index.value]
+    return UNKNOWN
+
+
+def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
+    """`x[:, None]`: only `:` and `None` are indices of a tensor."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    kinds: list[bool] = []
+    for part in parts:
+        if isinstance(part, ast.Slice):
+            if part.lower is None and part.upper is None and part.step is None:
+                kinds.append(False)
+                continue
+            wrong = "slice"
+        else:
+            index = evaluate(reader, part)
+            if isinstance(index, Const) and index.value is None:
+                kinds.append(True)
+                continue
+            if index is UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
+                return UNKNOWN
+            wrong = "runtime" if isinstance(index, Tensor) else "number"
+        if value.free:
+            return UNKNOWN
+        pointer = value.is_pointer and not value.shape
+        reader.mistake(Kind.INDEX, node, "pointer" if pointer else wrong, text=ast.unparse(node))
+        return UNKNOWN
+    return _expanded(reader, node, value, kinds)
+
+
+def _expanded(reader: Reader, node: ast.Subscript, value: Tensor, kinds: list[bool]) -> Value:
+    if value.shape is None:
+        return Tensor(value.dtype, None)
+    rank = len(value.shape)
+    if kinds.count(False) > rank and not value.free:
+        reader.mistake(Kind.INDEX, node, "rank", since=(3, 9), text=ast.unparse(node), rank=rank)
+    dims = list(value.shape)
+    for position, new in enumerate(kinds):
+        if new:
+            dims.insert(position, 1)
+    return Tensor(value.dtype, tuple(dims), value.free)
+
+
+# -- operators ---------------------------------------------------------------------------------------------------
+
+
+def _binary(reader: Reader, node: ast.BinOp) -> Value:
+    return operate(reader, node, node.op, node.left, node.right)
+
+
+def operate(reader: Reader, node: ast.AST, op: ast.AST, left: ast.expr, right: ast.expr) -> Value:
+    """`left op right`."""
+    first, second = evaluate(reader, left), evaluate(reader, right)
+    _mask_arithmetic(reader, node, op, first, second)
+    return binary(reader, node, op, first, second)
+
+
+def _mask_arithmetic(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> None:
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor) or not isinstance(op, (ast.Add, ast.Sub)):
+        return
+    if left.dtype == "i1" == right.dtype:
+        symbol = "+" if isinstance(op, ast.Add) else "-"
+        reader.mistake(Kind.MASK_ARITHMETIC, node, symbol, text=ast.unparse(node))
+
+
+def _unary(reader: Reader, node: ast.UnaryOp) -> Value:
+    value = evaluate(reader, node.operand)
+    if isinstance(value, Const):
+        return _folded_unary(node.op, value)
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    if isinstance(node.op, ast.Not):
+        if (value.dtype in INTEGERS and value.dtype != "i1") or value.dtype in FLOATS:
+            reader.mistake(Kind.BOOLEAN_OF_NUMBERS, node, "not", text=ast.unparse(node), type=text_of_type(value))
+        return Tensor("i1", value.shape, value.free)
+    if isinstance(node.op, ast.Invert) and (value.dtype in FLOATS or value.is_pointer):
+        reader.mistake(Kind.OPERANDS, node, "invert", symbol="~", left=text_of_type(value), right="")
+        return UNKNOWN
+    if isinstance(node.op, ast.USub):
+        if value.is_pointer:
+            reader.mistake(Kind.OPERANDS, node, "minus", symbol="-", left=text_of_type(value), right="")
+            return UNKNOWN
+        if value.dtype == "i1":
+            reader.mistake(Kind.MASK_ARITHMETIC, node, "minus", text=ast.unparse(node))
+    return value
+
+
+def _folded_unary(op: ast.unaryop, value: Const) -> Value:
+    if not value.known:
+        return value
+    try:
+        if isinstance(op, ast.Not):
+            return Const(not value.value)
+        if isinstance(op, ast.USub):
+            return Const(-value.value)
+        return Const(~value.value if isinstance(op, ast.Invert) else +value.value)
+    except TypeError:
+        return UNKNOWN
+
+
+def _boolean(reader: Reader, node: ast.BoolOp) -> Value:
+    """`and` and `or`: constants decide at once, tensors are combined element by element."""
+    conjunction = isinstance(node.op, ast.And)
+    if len(node.values) > 2:
+        reader.mistake(Kind.LONG_CHAIN, node, until=(3, 4), operator="and" if conjunction else "or")
+    kept: list[Tensor] = []
+    unsure = False
+    last: Value = UNKNOWN
+    for part in node.values:
+        last = evaluate(reader, part)
+        if isinstance(last, Const):
+            if not last.known:
+                unsure = True
+            elif bool(last.value) is not conjunction:
+                return last if not unsure and not kept else UNKNOWN
+        elif isinstance(last, Tensor):
+            kept.append(last)
+        else:
+            unsure = True
+    if not kept:
+        return Const(ANY) if unsure and isinstance(last, Const) else UNKNOWN if unsure else last
+    return UNKNOWN if unsure else _combined(reader, node, kept)
+
+
+def _combined(reader: Reader, node: ast.BoolOp, kept: list[Tensor]) -> Value:
+    if len(kept) == 1:
+        return kept[0]
+    numbers = [value for value in kept if value.dtype is not None and value.dtype != "i1" and not value.is_pointer]
+    if numbers and not any(value.free for value in kept):
+        reader.mistake(
+            Kind.BOOLEAN_OF_NUMBERS, node, "and" if isinstance(node.op, ast.And) else "or",
+            text=ast.unparse(node), type=text_of_type(numbers[0]),
+        )  # fmt: skip
+    result: Value = kept[0]
+    for value in kept[1:]:
+        result = Tensor("i1", broadcast(reader, node, result, value))
+    free = any(value.free for value in kept)
+    return Tensor("i1", result.shape if isinstance(result, Tensor) else None, free)
+
+
+def _compare(reader: Reader, node: ast.Compare) -> Value:
+    left = evaluate(reader, node.left)
+    values = [evaluate(reader, comparator) for comparator in node.comparators]
+    if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+        reader.mistake(Kind.MEMBERSHIP, node, text=ast.unparse(node))
+        return UNKNOWN
+    if len(node.ops) > 1:
+        return _chained(reader, node, left, values)
+    return _compared(reader, node, node.ops[0], left, values[0])
+
+
+def _chained(reader: Reader, node: ast.Compare, left: Value, values: list[Value]) -> Value:
+    tight = next((part for part in (node.left, *node.comparators) if _binds_tighter(part)), None)
+    if tight is not None and any(isinstance(v, Tensor) for v in (left, *values)):
+        reader.mistake(Kind.PRECEDENCE, node, "silent", since=(3, 9), text=ast.unparse(node), part=ast.unparse(tight))
+        reader.mistake(Kind.LONG_CHAIN, node, "precedence", until=(3, 9), part=ast.unparse(tight))
+    else:
+        reader.mistake(Kind.LONG_CHAIN, node, "comparison", until=(3, 9), text=ast.unparse(node))
+    result: Value = UNKNOWN
+    for op, first, second in zip(node.ops, (left, *values[:-1]), values, strict=True):
+        one = _compared(reader, node, op, first, second)
+        result = one if result is UNKNOWN else Tensor("i1", broadcast(reader, node, result, one))
+    return result
+
+
+def _binds_tighter(node: ast.expr) -> bool:
+    """`3 & i` between comparisons: who writes it means `& i < n`."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr))
+
+
+def _compared(reader: Reader, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        return _identity(op, left, right)
+    return binary(reader, node, op, left, right)
+
+
+def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
+    if isinstance(left, Const) and isinstance(right, Const) and left.known and right.known:
+        same = left.value is right.value or (left.value == right.value and type(left.value) is type(right.value))
+        return Const(same == isinstance(op, ast.Is))
+    for value in (left, right):
+        if value is UNKNOWN or (isinstance(value, Const) and not value.known):
+            return Const(ANY)
+        if isinstance(value, Tensor) and value.free:
+            return Const(ANY)
+    return Const(isinstance(op, ast.IsNot))
+
+
+def _conditional(reader: Reader, node: ast.IfExp) -> Value:
+    condition = evaluate(reader, node.test)
+    if isinstance(condition, Const) and condition.known:
+        if not isinstance(condition.value, (bool, int, type(None))):
+            reader.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
+            return UNKNOWN
+        return evaluate(reader, node.body if condition.value else node.orelse)
+    then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
+    if not isinstance(condition, Tensor) or condition.free:
+        return joined(then, other)
+    if condition.is_block:
+        reader.mistake(Kind.BLOCK_CONDITION, node, "ternary", text=ast.unparse(node.test))
+        return UNKNOWN
+    then, other = as_tensor(then), as_tensor(other)
+    if differ(then, other):
+        reader.mistake(Kind.TERNARY_TYPES, node, before=text_of_type(then), after=text_of_type(other))
+        return UNKNOWN
+    return joined(then, other)
+
+
+def _comprehension(reader: Reader, node: ast.ListComp) -> Value:
+    """A list comprehension over a tuple gives a tuple from 3.5 on; over anything else nothing."""
+    generator = node.generators[0]
+    over = evaluate(reader, generator.iter)
+    if isinstance(over, Named) or (isinstance(generator.iter, ast.Call) and not isinstance(over, Tuple)):
+        called = generator.iter.func if isinstance(generator.iter, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id == "range":
+            reader.mistake(Kind.LOOP_OVER, generator.iter, "comprehension", since=(3, 5), text=ast.unparse(node))
+        return UNKNOWN
+    if not isinstance(over, Tuple) or len(node.generators) != 1 or not isinstance(generator.target, ast.Name):
+        return UNKNOWN
+    outer = dict(reader.state)
+    items: list[Value] = []
+    for item in over.items:
+        reader.state[generator.target.id] = item
+        conditions = [evaluate(reader, condition) for condition in generator.ifs]
+        if any(not isinstance(c, Const) or not c.known for c in conditions):
+            reader.state = outer
+            return UNKNOWN
+        if all(isinstance(c, Const) and bool(c.value) for c in conditions):
+            items.append(evaluate(reader, node.elt))
+    reader.state = outer
+    return Tuple(tuple(items))
+
+
+def _passed(reader: Reader, node: ast.NamedExpr) -> Value:
+    value = evaluate(reader, node.value)
+    reader.bind(node.target, value, node)
+    return reader.state.get(node.target.id, UNKNOWN)
+
+
+def _starred(reader: Reader, node: ast.Starred) -> Value:
+    return evaluate(reader, node.value)
+
+
+_HANDLERS: dict[type[ast.expr], Callable[[Any, Any], Value]] = {
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.Tuple: _tuple,
+    ast.List: _tuple,
+    ast.JoinedStr: _joined_string,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Call: calls.call,
+    ast.ListComp: _comprehension,
+    ast.NamedExpr: _passed,
+    ast.Starred: _starred,
+}
+
+__all__ = ["evaluate", "operate", "statement", "written"]

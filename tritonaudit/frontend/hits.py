@@ -1,0 +1,89 @@
+"""From mistakes to the words of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.rule import Hit
+from tritonaudit.source.outline import span_of
+from tritonaudit.target import Target, written
+
+if TYPE_CHECKING:
+    from tritonaudit.flow.facts import KernelFlow
+
+
+@dataclass(frozen=True)
+class Words:
+    """A message and a remedy, with the names of a mistake's words in braces."""
+
+    message: str
+    remedy: str
+    severity: Severity | None = None
+    confidence: Confidence | None = None
+
+
+Table = Mapping[tuple[Kind, str], Words]
+
+
+def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
+    """The hits of one kernel for those of its mistakes that the table has words for."""
+    for mistake in kernel.mistakes:
+        words = table.get((mistake.kind, mistake.what)) or table.get((mistake.kind, "*"))
+        if words is not None:
+            yield hit(kernel, mistake, words)
+
+
+def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit]:
+    """The hits found otherwise, and those of the front end in lines where there is none yet."""
+    lines: set[int] = set()
+    for one in found:
+        span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
+        lines.add(span.line)
+        yield one
+    for one in told(kernel, table):
+        if isinstance(one.where, Span) and one.where.line not in lines:
+            yield one
+
+
+def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
+    """One mistake in words; releases are named where it is not one of all of them."""
+    node: Any = mistake.node
+    message = words.message.format(**mistake.words) + _releases(mistake, kernel.target)
+    if helper := mistake.words.get("helper"):
+        message += f", in `{helper}`"
+    return Hit(
+        span_of(node, kernel.module.lines),
+        message,
+        remedy=words.remedy.format(**mistake.words),
+        severity=words.severity,
+        confidence=_confidence(mistake, words, kernel.target),
+    )
+
+
+def _releases(mistake: Mistake, target: Target) -> str:
+    if mistake.since is None and mistake.until is None:
+        return ""
+    if mistake.since is None:
+        assert mistake.until is not None
+        text = f" before Triton {written(mistake.until)}"
+    elif mistake.until is None:
+        text = "" if mistake.since <= (3, 0) else f" since Triton {written(mistake.since)}"
+    else:
+        text = f" in Triton {written(mistake.releases[0])}"
+        if len(mistake.releases) > 1:
+            text += f" to {written(mistake.releases[-1])}"
+    return text + (f" (target {target.text})" if text else "")
+
+
+def _confidence(mistake: Mistake, words: Words, target: Target) -> Confidence | None:
+    """A mistake in a few old releases alone is shown where somebody asked for them."""
+    if mistake.releases == target.versions:
+        return words.confidence
+    many = 2 * len(mistake.releases) >= len(target.versions)
+    if many or mistake.releases[-1] == target.versions[-1] or target.asked_in:
+        return Confidence.MEDIUM if words.confidence is None else words.confidence
+    return Confidence.LOW

@@ -1,0 +1,217 @@
+"""Loops: what they run over, and the variables that they carry from one round to the next."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tritonaudit.frontend.arithmetic import promoted_integers
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.frontend.values import (
+    ANY_INT,
+    INTEGERS,
+    UNKNOWN,
+    Const,
+    Missing,
+    Named,
+    Spent,
+    Tensor,
+    Tuple,
+    Value,
+    differ,
+    dtype_of_number,
+    text_of_type,
+)
+from tritonaudit.source.outline import dotted_name
+
+if TYPE_CHECKING:
+    from tritonaudit.frontend.reader import Reader, State
+
+_UNROLLED = 8
+"""Rounds of a `tl.static_range` that are read one by one."""
+
+
+def for_loop(reader: Reader, node: ast.For) -> None:
+    """`for … in` a `range`, `tl.range` or `tl.static_range`; the front end takes nothing else."""
+    iterated = node.iter
+    kind = _kind(reader, iterated)
+    if kind is None or not isinstance(iterated, ast.Call):
+        _read_unknown(reader, node)
+        return
+    values = [reader.evaluate(arg.value if isinstance(arg, ast.Starred) else arg) for arg in iterated.args]
+    for keyword in iterated.keywords:
+        reader.evaluate(keyword.value)
+        _check_keyword(reader, kind, keyword)
+    if kind == "static_range":
+        _static(reader, node, values, iterated)
+    else:
+        _runtime(reader, node, values, iterated)
+
+
+def _kind(reader: Reader, node: ast.expr) -> str | None:
+    """Which of the three iterators it is; None, with a mistake where that is sure, for anything else."""
+    if not isinstance(node, ast.Call):
+        value = reader.evaluate(node)
+        if value is not UNKNOWN or isinstance(node, (ast.List, ast.Tuple, ast.Name)):
+            reader.mistake(Kind.LOOP_OVER, node, text=ast.unparse(node))
+        return None
+    called = reader.evaluate(node.func)
+    if isinstance(called, Named):
+        last = called.origin.rpartition(".")[2]
+        if called.origin == "range" or (called.origin.startswith("triton.") and last in ("range", "static_range")):
+            return "python" if called.origin == "range" else last
+        if called.origin.startswith("triton."):
+            return None
+    elif called is UNKNOWN and (dotted_name(node.func) or "").endswith("static_range"):
+        return None
+    return None
+
+
+def _check_keyword(reader: Reader, kind: str, keyword: ast.keyword) -> None:
+    if kind == "python" and keyword.arg is not None:
+        reader.mistake(Kind.LOOP_KEYWORD, keyword, "ignored", name=keyword.arg)
+
+
+def _read_unknown(reader: Reader, node: ast.For) -> None:
+    """A loop over something else: its body is read for what is wrong in it whatever it runs over."""
+    reader.bind(node.target, UNKNOWN, node)
+    before = dict(reader.state)
+    reader.block(node.body)
+    for name, value in before.items():
+        if reader.state.get(name) != value:
+            reader.state[name] = UNKNOWN
+
+
+# -- tl.static_range ---------------------------------------------------------------------------------------------
+
+
+def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) -> None:
+    for value, argument in zip(values, call.args, strict=False):
+        if isinstance(value, Tensor) and not value.free:
+            reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
+        elif isinstance(value, Tensor):
+            reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
+    rounds = _rounds(values)
+    if rounds is None or len(rounds) > _UNROLLED:
+        before = dict(reader.state)
+        reader.bind(node.target, UNKNOWN, node)
+        if isinstance(node.target, ast.Name):
+            reader.state[node.target.id] = Const(ANY_INT)
+        reader.block(node.body)
+        for name, value in before.items():
+            if reader.state.get(name) != value:
+                reader.state[name] = UNKNOWN
+        return
+    for number in rounds:
+        if isinstance(node.target, ast.Name):
+            reader.state[node.target.id] = Const(number)
+        reader.block(node.body)
+
+
+def _rounds(values: list[Value]) -> range | None:
+    numbers = [value.value for value in values if isinstance(value, Const) and type(value.value) is int]
+    if len(numbers) != len(values) or not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] == 0):
+        return None
+    return range(*numbers)
+
+
+# -- range and tl.range ------------------------------------------------------------------------------------------
+
+
+def _runtime(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) -> None:
+    dtypes: list[str | None] = []
+    for value, argument in zip(values, call.args, strict=False):
+        dtype = _bound(reader, value, argument)
+        dtypes.append(dtype)
+    carried = _counter(dtypes)
+    if isinstance(node.target, ast.Name):
+        reader.assign(node.target.id, Tensor(carried, ()), node)
+    _carry(reader, node, node.target.id if isinstance(node.target, ast.Name) else None)
+    if isinstance(node.target, ast.Name):
+        reader.state[node.target.id] = Spent(node.lineno)
+
+
+def _bound(reader: Reader, value: Value, argument: ast.expr) -> str | None:
+    """The dtype of a bound; a mistake where it is no integer, or a block."""
+    if isinstance(value, Const):
+        if not value.known:
+            return None
+        dtype = dtype_of_number(value.value)
+        if dtype is None or dtype in ("fp32", "fp64"):
+            reader.mistake(Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=repr(value.value))
+        return dtype
+    if isinstance(value, Tensor):
+        if value.dtype is not None and value.dtype not in INTEGERS:
+            reader.mistake(Kind.LOOP_BOUND, argument, "dtype", text=ast.unparse(argument), type=text_of_type(value))
+        elif value.is_block and value.numel not in (None, 1):
+            reader.mistake(Kind.LOOP_BOUND, argument, "block", text=ast.unparse(argument), type=text_of_type(value))
+        return value.dtype
+    return None
+
+
+def _counter(dtypes: list[str | None]) -> str | None:
+    known = [dtype for dtype in dtypes if dtype in INTEGERS]
+    if not dtypes or len(known) != len(dtypes):
+        return None
+    result = "i32"
+    for dtype in known:
+        result = promoted_integers(result, dtype)
+    return result
+
+
+def while_loop(reader: Reader, node: ast.While) -> None:
+    """`while`: its condition is a scalar of the run."""
+    condition = reader.evaluate(node.test)
+    if isinstance(condition, Const):
+        reader.mistake(Kind.LOOP_CONSTANT, node.test, text=ast.unparse(node.test))
+    elif isinstance(condition, Tensor) and not condition.free:
+        if condition.is_block:
+            reader.mistake(Kind.BLOCK_CONDITION, node.test, "while", text=ast.unparse(node.test))
+        elif condition.dtype not in (None, "i1"):
+            reader.mistake(Kind.LOOP_NUMBER, node.test, until=(3, 9), text=ast.unparse(node.test))
+    _carry(reader, node, None)
+
+
+def _carry(reader: Reader, node: ast.For | ast.While, counter: str | None) -> None:
+    """Read the body once; a variable that it changes must keep its type, and one that it makes ends with it."""
+    before: State = dict(reader.state)
+    outer, reader.assigned = reader.assigned, {}
+    reader.frame.loops.append(node)
+    reader.block(node.body)
+    reader.frame.loops.pop()
+    made, reader.assigned = reader.assigned, {**outer, **reader.assigned}
+    after, reader.state = reader.state, before
+    for name in made:
+        if name == counter:
+            continue
+        if name not in before:
+            value = after.get(name, UNKNOWN)
+            keep = value is UNKNOWN or isinstance(value, (Missing, Spent)) or name in reader.undecided
+            reader.state[name] = value if keep else Missing("loop", node.lineno)
+        else:
+            reader.state[name] = _carried(reader, name, before[name], after.get(name, UNKNOWN), made[name])
+
+
+def _carried(reader: Reader, name: str, initial: Value, final: Value, node: ast.AST) -> Value:
+    if isinstance(initial, (Missing, Spent)):
+        return initial
+    if isinstance(initial, Const):
+        if initial.known and initial.value == 1 and _is_argument(reader, name):
+            reader.mistake(Kind.ARGUMENT_IS_ONE, node, name=name)
+        elif (initial.known and initial.value is not None) or (not initial.known and _is_constexpr(reader, name)):
+            reader.mistake(Kind.CONSTANT_IN_LOOP, node, name=name)
+        return UNKNOWN
+    if differ(initial, final):
+        reader.mistake(Kind.LOOP_TYPE, node, name=name, before=text_of_type(initial), after=text_of_type(final))
+        return UNKNOWN
+    if isinstance(initial, Tuple) or isinstance(final, Tuple) or initial == final:
+        return initial
+    return initial if isinstance(final, Tensor) and isinstance(initial, Tensor) else UNKNOWN
+
+
+def _is_argument(reader: Reader, name: str) -> bool:
+    return any(p.name == name and not p.constexpr for p in reader.frame.function.jit.parameters)
+
+
+def _is_constexpr(reader: Reader, name: str) -> bool:
+    return any(p.name == name and p.constexpr for p in reader.frame.function.jit.parameters)

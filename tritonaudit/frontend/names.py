@@ -1,0 +1,297 @@
+"""What the names of a file mean inside its kernels, where no local variable has the name."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.frontend.values import (
+    ANY,
+    DTYPES,
+    UNKNOWN,
+    Const,
+    Dtype,
+    Helper,
+    Named,
+    Plain,
+    Value,
+)
+from tritonaudit.source.outline import Module, dotted_name
+
+if TYPE_CHECKING:
+    from tritonaudit.kernel.project import Function, Project
+
+_LANGUAGE_BUILTINS = frozenset(
+    {"len", "list", "range", "float", "int", "isinstance", "getattr", "hasattr", "print", "min", "max"}
+)
+"""The functions of Python that the front end has under their own names."""
+
+_PYTHON = frozenset(name for name in dir(builtins) if not name.startswith("_"))
+_HOST_VALUES = frozenset(
+    {"int", "float", "str", "bool", "list", "dict", "set", "os.getenv", "os.environ.get", "types.SimpleNamespace"}
+)
+_PLAIN_BASES = frozenset({"object", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_ALLOWS_GLOBALS = "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"
+
+CONSTANTS: dict[str, Any] = {
+    "math.pi": math.pi,
+    "math.inf": math.inf,
+    "math.e": math.e,
+    "math.nan": math.nan,
+    "math.tau": math.tau,
+    "numpy.pi": math.pi,
+    "numpy.inf": math.inf,
+    "numpy.e": math.e,
+    "numpy.nan": math.nan,
+}
+
+
+class Refusal(Enum):
+    """Why a kernel cannot use a name."""
+
+    UNDEFINED = auto()
+    PYTHON_BUILTIN = auto()
+    GLOBAL = auto()
+    ANNOTATED_GLOBAL = auto()
+    NONE_GLOBAL = auto()
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A name that the front end does not take; `node` defines it."""
+
+    why: Refusal
+    node: ast.AST | None = None
+
+
+class Names:
+    """The names of one file, as its kernels see them."""
+
+    def __init__(self, module: Module, project: Project) -> None:
+        self._module = module
+        self._project = project
+        self._known: dict[str, Value | Refused] = {}
+
+    def meaning(self, caller: Function, name: str) -> Value | Refused:
+        """The value that a name has inside a kernel of the file, or why it has none."""
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._meaning(caller, name)
+        return found
+
+    def _meaning(self, caller: Function, name: str) -> Value | Refused:
+        function = self._project.resolve(caller, name)
+        if function is not None:
+            return Helper(function)
+        if name in self._enclosed:
+            return UNKNOWN
+        definitions = self._definitions.get(name, [])
+        if definitions and name in self._imported and not all(map(_is_none, definitions)):
+            return UNKNOWN
+        if (not definitions or name in self._imported) and name in self._module.names:
+            return named(self._project.origin_of(self._module, self._module.names[name]))
+        meanings = [self._defined(node) for node in definitions]
+        if meanings:
+            return meanings[0] if all(same_refusal(meaning, meanings[0]) for meaning in meanings) else UNKNOWN
+        if name in _LANGUAGE_BUILTINS:
+            return Named(name)
+        if name in self._bound or self._stars:
+            return UNKNOWN
+        return Refused(Refusal.PYTHON_BUILTIN if name in _PYTHON else Refusal.UNDEFINED)
+
+    @cached_property
+    def _stars(self) -> bool:
+        return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in self._nodes)
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self._module.tree))
+
+    @cached_property
+    def _allows_globals(self) -> bool:
+        return _ALLOWS_GLOBALS in self._module.text
+
+    @cached_property
+    def _enclosed(self) -> frozenset[str]:
+        """Names that a function of the host around a kernel gives it."""
+        own = {id(jit.node) for jit in self._module.jit}
+        found: set[str] = set()
+        for node in self._nodes:
+            if isinstance(node, ast.FunctionDef) and id(node) not in own and any(id(n) in own for n in ast.walk(node)):
+                found |= {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs)}
+                found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                found |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        return frozenset(found)
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """Names that an import statement of the file binds, at whatever level."""
+        imports = (node for node in self._nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+        return frozenset((a.asname or a.name).partition(".")[0] for node in imports for a in node.names)
+
+    @cached_property
+    def _bound(self) -> frozenset[str]:
+        """Every name that the file's own level, or a `global` of it, may bind in any way."""
+        found: set[str] = set()
+        for node in self._nodes:
+            if isinstance(node, ast.Global):
+                found.update(node.names)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                found.add(node.name)
+        found |= {n.id for s in self._statements for n in ast.walk(s) if isinstance(n, ast.Name) and _stores(n)}
+        found |= {s.name for s in self._all_definitions}
+        return frozenset(found | self._imported | {"__name__", "__file__"})
+
+    @cached_property
+    def _all_definitions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+        return [n for n in self._nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        """The statements of the file's own level, and of blocks in it; of functions and classes none."""
+        found: list[ast.stmt] = []
+        stack: list[ast.stmt] = list(self._module.tree.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            found.append(node)
+            for name in ("body", "orelse", "finalbody"):
+                stack.extend(getattr(node, name, None) or ())
+            for handler in getattr(node, "handlers", None) or ():
+                stack.extend(handler.body)
+        return found
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[ast.stmt]]:
+        """The statements that define each name of the file's own level, imports aside."""
+        found: dict[str, list[ast.stmt]] = {}
+        for node in self._statements:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+                targets = [node.target]
+            for target in targets:
+                for inner in ast.walk(target):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                        found.setdefault(inner.id, []).append(node)
+        for statement in self._module.tree.body:
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                found.setdefault(statement.name, []).append(statement)
+        return found
+
+    def _defined(self, node: ast.stmt) -> Value | Refused:
+        if isinstance(node, ast.FunctionDef):
+            return UNKNOWN if node.decorator_list else Plain(node.name)
+        if isinstance(node, ast.ClassDef):
+            return self._class(node)
+        if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+            meaning = self._assigned(node, node.value)
+            if isinstance(meaning, Refused) and "constexpr" in ast.unparse(node.annotation):
+                return Refused(Refusal.ANNOTATED_GLOBAL, node)
+            return meaning
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            return self._assigned(node, node.value)
+        return UNKNOWN
+
+    def _class(self, node: ast.ClassDef) -> Value | Refused:
+        bases = {(dotted_name(base) or "?").rpartition(".")[2] for base in node.bases}
+        if node.decorator_list or node.keywords or not bases <= _PLAIN_BASES or self._allows_globals:
+            return UNKNOWN
+        return Refused(Refusal.GLOBAL, node)
+
+    def _assigned(self, node: ast.stmt, value: ast.expr) -> Value | Refused:
+        if isinstance(value, ast.Call):
+            called = self._module.origin(dotted_name(value.func) or "?")
+            if called.startswith("triton") and called.endswith(".constexpr") and len(value.args) == 1:
+                return Const(constant(self._module, value.args[0]))
+            return Refused(Refusal.GLOBAL, node) if called in _HOST_VALUES and not self._allows_globals else UNKNOWN
+        if (dotted := dotted_name(value)) is not None and dotted != "None":
+            return (
+                named(self._project.origin_of(self._module, self._module.origin(dotted))) if "." in dotted else UNKNOWN
+            )
+        if self._allows_globals or not _is_literal(value):
+            return UNKNOWN
+        if isinstance(value, ast.Constant) and value.value is None:
+            return Refused(Refusal.NONE_GLOBAL, node)
+        return Refused(Refusal.GLOBAL, node)
+
+
+def _is_none(node: ast.stmt) -> bool:
+    """`libdevice = None`, beside an import that may fail."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+
+
+def _stores(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def same_refusal(left: Value | Refused, right: Value | Refused) -> bool:
+    """Whether two definitions of a name mean the same to a kernel."""
+    if isinstance(left, Refused) and isinstance(right, Refused):
+        return left.why is right.why
+    return left == right
+
+
+def _is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return all(_is_literal(element) for element in node.elts)
+    if isinstance(node, ast.UnaryOp):
+        return _is_literal(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _is_literal(node.left) and _is_literal(node.right)
+    return isinstance(node, ast.Dict)
+
+
+def _computed(op: ast.operator, left: Any, right: Any) -> Any:
+    """`2**20 - 1`, `4 * 16`: what a person writes for a number."""
+    if type(left) is not int or type(right) is not int:
+        return ANY
+    if isinstance(op, ast.Pow):
+        return left**right if 0 <= right < 128 and abs(left) < 1024 else ANY
+    if isinstance(op, ast.LShift):
+        return left << right if 0 <= right < 128 else ANY
+    fold = _FOLDS.get(type(op))
+    return ANY if fold is None else fold(left, right)
+
+
+_FOLDS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+
+
+def named(origin: str) -> Value:
+    """The value of a dotted name of a module: a dtype, a constant, or a function or module by its name."""
+    if origin in CONSTANTS:
+        return Const(CONSTANTS[origin])
+    if origin.startswith("triton.language."):
+        last = origin.rpartition(".")[2]
+        if last in DTYPES:
+            return Const(Dtype(DTYPES[last]))
+    return Named(origin)
+
+
+def constant(module: Module, node: ast.expr) -> Any:
+    """The Python value of an expression of the host code that is a literal or a dtype; `ANY` for others."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        pass
+    if isinstance(node, ast.BinOp):
+        return _computed(node.op, constant(module, node.left), constant(module, node.right))
+    dotted = dotted_name(node)
+    if dotted is not None:
+        found = named(module.origin(dotted))
+        if isinstance(found, Const):
+            return found.value
+    return ANY

@@ -1,0 +1,329 @@
+"""What Triton's functions give, and what they refuse."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tritonaudit.frontend import accesses, blocks, dots, reductions
+from tritonaudit.frontend.arithmetic import (
+    binary,
+    broadcast_shapes,
+    dtype_of,
+    promoted,
+    result_dtype,
+    shape_of,
+    written,
+)
+from tritonaudit.frontend.bound import Bound
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.frontend.values import (
+    ANY,
+    FLOATS,
+    INTEGERS,
+    UNKNOWN,
+    Argument,
+    Const,
+    Descriptor,
+    Dtype,
+    Method,
+    Named,
+    Tensor,
+    Tuple,
+    Value,
+    as_tensor,
+    text_of_type,
+)
+
+if TYPE_CHECKING:
+    from tritonaudit.frontend.reader import Reader
+
+Operation = Callable[["Reader", Bound], Value]
+
+_PURE = frozenset(
+    {"dot", "dot_scaled", "where", "maximum", "minimum", "trans", "reshape", "broadcast_to", "sum", "max"}
+)
+
+
+def apply(reader: Reader, bound: Bound, dropped: bool) -> Value:
+    """The value of a call of a function of Triton's, by its dotted name."""
+    if dropped:
+        _dropped(reader, bound)
+    if bound.origin in ("triton.cdiv", "triton.next_power_of_2"):
+        return _host_function(reader, bound)
+    if not bound.origin.startswith("triton.language"):
+        return UNKNOWN
+    if "libdevice" in bound.origin:
+        return _libdevice(reader, bound)
+    operation = _OPERATIONS.get(bound.name)
+    return UNKNOWN if operation is None else operation(reader, bound)
+
+
+def _dropped(reader: Reader, bound: Bound) -> None:
+    if bound.name in ("dot", "dot_scaled") and bound.given("acc"):
+        reader.mistake(Kind.DOT_DROPPED, bound.node, "acc", acc=ast.unparse(bound.node_of("acc")))
+    elif bound.name == "dot":
+        reader.mistake(Kind.DOT_DROPPED, bound.node, "dot")
+    elif bound.name == "advance":
+        pointer = ast.unparse(bound.node_of("base"))
+        reader.mistake(Kind.RESULT_DROPPED, bound.node, "advance", since=(3, 4), pointer=pointer)
+        reader.mistake(Kind.RESULT_DROPPED, bound.node, "silent", until=(3, 4), pointer=pointer)
+
+
+def _host_function(reader: Reader, bound: Bound) -> Value:
+    values = [value for value, _ in bound.named.values()]
+    name = bound.origin
+    if any(isinstance(value, Tensor) and value.shape is not None for value in values):
+        reader.mistake(Kind.NOT_CONSTANT_CALL, bound.node, name, name=name, text=ast.unparse(bound.node))
+        return UNKNOWN
+    numbers = [value.value for value in values if isinstance(value, Const) and type(value.value) is int]
+    if len(numbers) != len(values) or not numbers or min(numbers) < 1:
+        return Const(ANY) if all(isinstance(value, Const) for value in values) else UNKNOWN
+    if name == "triton.cdiv":
+        return Const(-(-numbers[0] // numbers[1])) if len(numbers) == 2 else UNKNOWN
+    return Const(1 << (numbers[0] - 1).bit_length())
+
+
+# -- one element at a time ---------------------------------------------------------------------------------------
+
+
+def elementwise(reader: Reader, node: ast.AST, values: list[Value]) -> Value:
+    """The promoted and broadcast result of values, numbers among them taken as tensors."""
+    result = as_tensor(values[0])
+    for value in values[1:]:
+        result = binary(reader, node, ast.Add(), result, as_tensor(value))
+    return result
+
+
+_FLOAT_ONLY = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid"})
+_LIBDEVICE = frozenset(
+    {"tanh", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "erf", "sin", "cos", "tan", "atan", "asin", "acos", "sinh",
+     "cosh", "log1p", "expm1", "log10", "rint", "floor", "ceil", "trunc"}
+)  # fmt: skip
+
+
+def _float_function(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    dtype = dtype_of(value)
+    if dtype is not None and dtype not in ("fp32", "fp64") and (dtype in FLOATS or dtype in INTEGERS):
+        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", name=f"tl.{bound.name}", dtype=dtype, text=_first_text(bound))
+        return UNKNOWN
+    shape = shape_of(value)
+    return Tensor(dtype, shape) if shape is not None else UNKNOWN
+
+
+def _libdevice(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    if bound.name not in _LIBDEVICE or not isinstance(value, Tensor):
+        return UNKNOWN
+    if value.dtype in ("fp16", "bf16"):
+        name = f"libdevice.{bound.name}"
+        reader.mistake(Kind.MATH_DTYPE, bound.node, "libdevice", name=name, dtype=value.dtype, text=_first_text(bound))
+        return UNKNOWN
+    return Tensor(value.dtype if value.dtype in ("fp32", "fp64") else None, value.shape, value.free)
+
+
+def _first_text(bound: Bound) -> str:
+    return ast.unparse(next(iter(bound.named.values()))[1]) if bound.named else ""
+
+
+def _same(reader: Reader, bound: Bound) -> Value:
+    value = as_tensor(bound.first())
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
+def _extremum(reader: Reader, bound: Bound) -> Value:
+    option = bound.value("propagate_nan")
+    if bound.given("propagate_nan") and (isinstance(option, Tensor) or _is_number(option)):
+        reader.mistake(
+            Kind.OPTION_VALUE, bound.node, "propagate_nan", value=ast.unparse(bound.node_of("propagate_nan"))
+        )
+        return UNKNOWN
+    values = [as_tensor(bound.value("x")), as_tensor(bound.value("y"))]
+    values = [_wider(value) for value in values]
+    return elementwise(reader, bound.node, values)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool)
+
+
+def _wider(value: Value) -> Value:
+    """`tl.maximum` and `tl.minimum` take bf16 as fp32."""
+    if isinstance(value, Tensor) and value.dtype == "bf16":
+        return Tensor("fp32", value.shape, value.free)
+    return value
+
+
+def _clamp(reader: Reader, bound: Bound) -> Value:
+    value = elementwise(reader, bound.node, [_wider(as_tensor(v)) for v, _ in list(bound.named.values())[:3]])
+    return Tensor(None, value.shape) if isinstance(value, Tensor) else UNKNOWN
+
+
+def _where(reader: Reader, bound: Bound) -> Value:
+    condition, x, y = (bound.value(name) for name in ("condition", "x", "y"))
+    if not {"condition", "x", "y"} <= bound.named.keys() or UNKNOWN in (condition, x, y):
+        return UNKNOWN
+    dtype = result_dtype(reader, bound.node, ast.Add(), x, y)
+    a, b = dtype_of(x), dtype_of(y)
+    if a is not None and a.startswith("*"):
+        dtype = a if a == b else None
+    shapes = [shape_of(value) for value in (condition, x, y)]
+    shape = shapes[0]
+    for other in shapes[1:]:
+        if shape is None or other is None:
+            return Tensor(dtype, None)
+        joint = broadcast_shapes(shape, other)
+        if joint is None:
+            reader.mistake(Kind.SHAPES, bound.node, left=written(shape), right=written(other), text="tl.where")
+            return UNKNOWN
+        shape = joint
+    return Tensor(dtype, shape)
+
+
+def _fused(reader: Reader, bound: Bound) -> Value:
+    values = [value for value, _ in bound.named.values()]
+    return elementwise(reader, bound.node, values) if len(values) >= 2 else UNKNOWN
+
+
+def _cdiv(reader: Reader, bound: Bound) -> Value:
+    values = [value for value, _ in bound.named.values()]
+    if len(values) != 2 or all(isinstance(value, Const) for value in values):
+        return UNKNOWN
+    return binary(reader, bound.node, ast.FloorDiv(), values[0], values[1])
+
+
+# -- types -------------------------------------------------------------------------------------------------------
+
+
+def _cast(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    target = bound.value("dtype")
+    dtype = named_dtype(reader, target, bound.node_of("dtype"))
+    shape = shape_of(value)
+    if isinstance(target, Named) and target.origin in ("triton.language.void", "triton.language.pi32_t"):
+        reader.mistake(Kind.CAST, bound.node, "void", name=ast.unparse(bound.node_of("dtype")))
+        return UNKNOWN
+    if dtype is None or not isinstance(value, Tensor):
+        return Tensor(dtype, shape) if shape is not None else UNKNOWN
+    if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
+        _bitcast(reader, bound, value, dtype)
+    elif dtype.startswith("*") and value.dtype in (*FLOATS, "i1", "i8", "i16", "i32"):
+        reader.mistake(Kind.CAST, bound.node, "to pointer", text=ast.unparse(bound.node), type=text_of_type(value))
+        return UNKNOWN
+    elif value.is_pointer and dtype in FLOATS:
+        reader.mistake(Kind.CAST, bound.node, "pointer", text=ast.unparse(bound.node), type=text_of_type(value))
+        return UNKNOWN
+    return Tensor(dtype, shape)
+
+
+def _is_false(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is False
+
+
+def _bitcast(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> None:
+    before, after = bits(value.dtype), bits(dtype)
+    if before is not None and after is not None and before != after:
+        reader.mistake(Kind.CAST, bound.node, "bitcast", type=text_of_type(value), before=before, after=after)
+
+
+def bits(dtype: str | None) -> int | None:
+    """The width of a dtype."""
+    if dtype is None or dtype.startswith("*"):
+        return None
+    if dtype.startswith("fp8"):
+        return 8
+    digits = dtype.lstrip("bfpiu")
+    return int(digits) if digits.isdigit() else None
+
+
+def named_dtype(reader: Reader, value: Value, node: ast.AST) -> str | None:
+    """The dtype that an argument names; a mistake where it is a string or another library's."""
+    if isinstance(value, Const):
+        if isinstance(value.value, Dtype):
+            return str(value.value)
+        if type(value.value) is str:
+            reader.mistake(Kind.DTYPE_KIND, node, "string", text=repr(value.value), name=value.value)
+    elif isinstance(value, Named) and value.origin.startswith(("torch.", "numpy.")):
+        reader.mistake(Kind.DTYPE_KIND, node, "library", text=ast.unparse(node), name=value.origin.rpartition(".")[2])
+    return None
+
+
+# -- what is said when compiling or running ----------------------------------------------------------------------
+
+
+def _static_assert(reader: Reader, bound: Bound) -> Value:
+    if not bound.node.args:
+        return UNKNOWN
+    condition = next(iter(bound.named.values()))[0] if bound.named else UNKNOWN
+    text = ast.unparse(bound.node.args[0])
+    if isinstance(condition, Const) and condition.known and not condition.value:
+        reader.mistake(Kind.STATIC_ASSERT, bound.node, text=text)
+    elif isinstance(condition, Tensor) and not condition.free:
+        reader.mistake(Kind.STATIC_ASSERT_RUNTIME, bound.node, text=text)
+    return UNKNOWN
+
+
+def _device_print(reader: Reader, bound: Bound) -> Value:
+    check_prefix(reader, bound.node, "tl.device_print", list(bound.named.values()))
+    return UNKNOWN
+
+
+def check_prefix(reader: Reader, node: ast.Call, name: str, positional: list[Argument]) -> None:
+    """A mistake where a print does not begin with a string."""
+    if positional and isinstance(positional[0][0], Tensor):
+        reader.mistake(Kind.CALL, node, "prefix", name=name, text=ast.unparse(positional[0][1]))
+
+
+def _constexpr(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    return value if isinstance(value, Const) else UNKNOWN
+
+
+def _hint(reader: Reader, bound: Bound) -> Value:
+    values = bound.value("values")
+    if isinstance(values, Tensor) and values.shape is not None:
+        reader.mistake(
+            Kind.NEEDS_CONSTANT, bound.node_of("values"), "hint",
+            where=f"tl.{bound.name}", text=ast.unparse(bound.node_of("values")),
+        )  # fmt: skip
+    return _same(reader, bound)
+
+
+def _random(reader: Reader, bound: Bound) -> Value:
+    shape = shape_of(bound.value("offset"))
+    return Tensor("fp32" if bound.name != "randint" else "i32", shape) if shape is not None else UNKNOWN
+
+
+def of_descriptor(
+    reader: Reader, node: ast.Call, method: Method, positional: list[Argument], keywords: dict[str, Argument]
+) -> Value:
+    """A method of a descriptor or a block pointer."""
+    if isinstance(method.receiver, Descriptor):
+        return accesses.descriptor_method(reader, node, method.receiver, method.name, positional, keywords)
+    return UNKNOWN
+
+
+_OPERATIONS: dict[str, Operation] = {
+    **blocks.OPERATIONS,
+    **accesses.OPERATIONS,
+    **reductions.OPERATIONS,
+    **dots.OPERATIONS,
+    **dict.fromkeys(_FLOAT_ONLY, _float_function),
+    **dict.fromkeys(("floor", "ceil", "abs", "zeros_like", "cumsum_"), _same),
+    **dict.fromkeys(("maximum", "minimum"), _extremum),
+    **dict.fromkeys(("multiple_of", "max_contiguous", "max_constancy"), _hint),
+    **dict.fromkeys(("rand", "randn", "randint"), _random),
+    "clamp": _clamp,
+    "where": _where,
+    "fma": _fused,
+    "cdiv": _cdiv,
+    "cast": _cast,
+    "to": _cast,
+    "static_assert": _static_assert,
+    "device_print": _device_print,
+    "constexpr": _constexpr,
+}
+
+__all__ = ["Tuple", "apply", "promoted"]

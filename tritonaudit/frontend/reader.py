@@ -1,0 +1,520 @@
+"""Reads a kernel as Triton's front end does: statement by statement, over types instead of values.
+
+Constant conditions are decided where their constants are known, both arms of others are read, helpers are followed
+with the types of their arguments. What is not known is UNKNOWN, and of it nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tritonaudit.frontend import expressions
+from tritonaudit.frontend.loops import for_loop, while_loop
+from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.frontend.names import Names
+from tritonaudit.frontend.values import (
+    ANY,
+    ANY_INT,
+    NONE,
+    UNKNOWN,
+    Const,
+    Helper,
+    Missing,
+    Tensor,
+    Tuple,
+    Value,
+    as_tensor,
+    differ,
+    joined,
+    text_of_type,
+)
+from tritonaudit.target import Target, Version
+
+if TYPE_CHECKING:
+    from tritonaudit.kernel.project import Function, Project
+
+State = dict[str, Value]
+
+_MAX_DEPTH = 40
+_MAX_CALLS = 400
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A `return`: its value, and whether it stands under a condition of the run or one that a launch decides."""
+
+    value: Value
+    node: ast.Return
+    at_run_time: bool
+    undecided: bool
+
+
+@dataclass
+class Frame:
+    """A function being read: the file that gives its names their meaning, and what it returns."""
+
+    function: Function
+    returned: list[Returned] = field(default_factory=list)
+    loops: list[ast.stmt] = field(default_factory=list)
+    bare_annotations: set[str] = field(default_factory=set)
+
+
+class Reader:
+    """Reads the functions of one file for one target, and collects what is wrong with them, each thing once."""
+
+    def __init__(self, project: Project, target: Target) -> None:
+        self.project = project
+        self.target = target
+        self.mistakes: list[Mistake] = []
+        self.state: State = {}
+        self.frames: list[Frame] = []
+        self.assigned: dict[str, ast.AST] = {}
+        self.undecided: frozenset[str] = frozenset()
+        self._site: ast.AST | None = None
+        self._module_path = ""
+        self._seen: set[tuple[Kind, str, int, int]] = set()
+        self._names: dict[str, Names] = {}
+        self._memo: dict[object, Value] = {}
+        self._calls = 0
+        self._arms = 0
+        self._branches = 0
+
+    # -- functions -----------------------------------------------------------------------------------------------
+
+    def read(self, function: Function, given: Mapping[str, Value], launched: bool) -> list[Mistake]:
+        """The mistakes of one kernel, whose parameters have these types, that no earlier one of the file had."""
+        self.mistakes = []
+        self._module_path = function.module.path
+        self._calls = self._arms = self._branches = 0
+        frame = Frame(function)
+        self.state, self.undecided = dict(given), frozenset()
+        self.frames = [frame]
+        self._parameters(function)
+        self.block(function.jit.node.body)
+        if launched:
+            self._kernel_returns(frame)
+        else:
+            self._returned(frame)
+        return self.mistakes
+
+    def call(self, function: Function, arguments: Mapping[str, Value], site: ast.AST) -> Value:
+        """The value of a call of a helper."""
+        key = (function.module.path, function.jit.first_line, tuple(sorted(arguments.items(), key=lambda i: i[0])))
+        try:
+            if key in self._memo:
+                return self._memo[key]
+        except TypeError:  # a constant that cannot be hashed
+            return UNKNOWN
+        if len(self.frames) > _MAX_DEPTH or self._calls > _MAX_CALLS:
+            return UNKNOWN
+        self._calls += 1
+        outer = self.state, self._site, self.assigned, self.undecided
+        conditions = self._arms, self._branches
+        self._arms = self._branches = 0
+        self.state, self.assigned, self.undecided = dict(arguments), {}, frozenset()
+        if function.module.path != self._module_path and self._site is None:
+            self._site = site
+        frame = Frame(function)
+        self.frames.append(frame)
+        self._parameters(function)
+        try:
+            self.block(function.jit.node.body)
+            value = self._returned(frame)
+        finally:
+            self.frames.pop()
+            self.state, self._site, self.assigned, self.undecided = outer
+            self._arms, self._branches = conditions
+        self._memo[key] = value
+        return value
+
+    def _parameters(self, function: Function) -> None:
+        """The kinds of parameters that not every release takes."""
+        node = function.jit.node
+        arguments = node.args
+        if arguments.posonlyargs:
+            self.mistake(Kind.PARAMETERS, node, "positional")
+        if arguments.kwonlyargs:
+            self.mistake(Kind.PARAMETERS, node, "keyword", until=(3, 9), name=arguments.kwonlyargs[0].arg)
+        if arguments.vararg is not None:
+            self.mistake(Kind.PARAMETERS, node, "starred", until=(3, 8), name=arguments.vararg.arg)
+            self.state[arguments.vararg.arg] = UNKNOWN
+        if arguments.kwarg is not None:
+            self.mistake(Kind.PARAMETERS, node, "keywords", since=(3, 9), name=arguments.kwarg.arg)
+            self.state[arguments.kwarg.arg] = UNKNOWN
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def names(self) -> Names:
+        module = self.frame.function.module
+        found = self._names.get(module.path)
+        if found is None:
+            found = self._names[module.path] = Names(module, self.project)
+        return found
+
+    def on_stack(self, helper: Helper) -> int:
+        """How often the function is being read already."""
+        jit = helper.function.jit
+        return sum(frame.function.jit is jit for frame in self.frames)
+
+    # -- mistakes ------------------------------------------------------------------------------------------------
+
+    def mistake(
+        self,
+        kind: Kind,
+        node: ast.AST,
+        what: str = "",
+        *,
+        since: Version | None = None,
+        until: Version | None = None,
+        **words: object,
+    ) -> None:
+        """Note a mistake, in those releases of the target that came `since` and are older than `until`."""
+        releases = tuple(
+            v for v in self.target.versions if (since is None or v >= since) and (until is None or v < until)
+        )
+        if not releases:
+            return
+        if self._site is not None:
+            node = self._site
+        key = (kind, what, getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+        if key not in self._seen:
+            self._seen.add(key)
+            if self._site is not None:
+                words = {**words, "helper": self.frame.function.jit.name}
+            self.mistakes.append(Mistake(kind, node, what, words, releases, since, until))
+
+    def before(self, version: Version) -> bool | None:
+        """Whether every release of the target is older than this one; None where some are."""
+        older = [v < version for v in self.target.versions]
+        return True if all(older) else None if any(older) else False
+
+    # -- statements ----------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr) -> Value:
+        return expressions.evaluate(self, node)
+
+    def block(self, body: list[ast.stmt]) -> None:
+        """Read a body up to a `return`, after which nothing is compiled."""
+        for statement in body:
+            run = _STATEMENTS.get(type(statement))
+            if run is not None:
+                run(self, statement)
+            if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+                break
+
+    def assign(self, name: str, value: Value, node: ast.AST) -> None:
+        self.state[name] = value
+        self.assigned[name] = node
+
+    def _expression(self, node: ast.Expr) -> None:
+        expressions.statement(self, node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        if len(node.targets) > 1:
+            self.mistake(Kind.ASSIGNMENT, node, "several targets")
+        for target in node.targets:
+            self.bind(target, value, node)
+
+    def bind(self, target: ast.expr, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
+        """Give a target its value: numbers become tensors."""
+        if isinstance(target, ast.Name):
+            if target.id in self.frame.bare_annotations and not self.before((3, 8)):
+                self.frame.bare_annotations.discard(target.id)
+                self.assign(target.id, value, node)
+                return
+            self._check_assignable(value, node)
+            self.assign(target.id, self._plain(value, node), node)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value, node)
+        elif isinstance(target, ast.Subscript):
+            self.evaluate(target.value)
+            self.mistake(Kind.SET_ITEM, target, name=ast.unparse(target.value))
+        elif isinstance(target, ast.Attribute):
+            self.evaluate(target.value)
+            # One release took it without a word.
+            for since, until in ((None, (3, 4)), ((3, 5), None)):
+                self.mistake(Kind.SET_ATTRIBUTE, target, since=since, until=until, name=ast.unparse(target))
+
+    @staticmethod
+    def _plain(value: Value, node: ast.stmt | ast.NamedExpr) -> Value:
+        """What a plain assignment makes of a value; a sum of constants that are not known is a number all the same."""
+        source = getattr(node, "value", None)
+        if (
+            value in (Const(ANY), Const(ANY_INT))
+            and isinstance(source, ast.BinOp)
+            and not isinstance(source.op, ast.Mod)
+        ):
+            return Tensor("i32" if value == Const(ANY_INT) else None, ())
+        return as_tensor(value)
+
+    def _check_assignable(self, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
+        if not isinstance(value, Const) or not value.known:
+            return
+        if type(value.value) is str:
+            self.mistake(Kind.STRING, node, text=value.value)
+        elif isinstance(value.value, (complex, bytes)):
+            self.mistake(Kind.NO_NUMBER, node, text=repr(value.value))
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
+        if any(isinstance(element, ast.Starred) for element in target.elts):
+            self.mistake(Kind.ASSIGNMENT, target, "starred")
+        items: tuple[Value, ...] | None = None
+        if isinstance(value, Const) and isinstance(value.value, tuple):
+            value = Tuple(tuple(Const(item) for item in value.value))
+        if isinstance(value, Tuple):
+            items = value.items
+            if len(items) != len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts):
+                self.mistake(Kind.ASSIGNMENT, target, "number", targets=len(target.elts), values=len(items))
+                items = None
+        elif isinstance(value, Tensor) and not value.free:
+            self.mistake(Kind.ASSIGNMENT, target, "no tuple", type=text_of_type(value))
+        for index, element in enumerate(target.elts):
+            if isinstance(element, ast.Starred):
+                element = element.value
+            known = items is not None and len(items) == len(target.elts)
+            self.bind(element, items[index] if items is not None and known else UNKNOWN, node)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, (ast.Name, ast.Attribute, ast.Subscript)):
+            value = expressions.operate(self, node, node.op, node.target, node.value)
+            self.bind(node.target, value, node)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        constexpr = "constexpr" in ast.unparse(node.annotation)
+        if not constexpr:
+            self.mistake(Kind.ASSIGNMENT, node, "annotation", until=(3, 2))
+        if node.value is None:
+            if constexpr and isinstance(node.target, ast.Name):
+                self.frame.bare_annotations.add(node.target.id)
+            return
+        value = self.evaluate(node.value)
+        if not constexpr or not isinstance(node.target, ast.Name):
+            self.bind(node.target, value, node)
+            return
+        name = node.target.id
+        if not isinstance(self.state.get(name, None), (type(None), Missing)) and not self._maybe(name):
+            self.mistake(Kind.CONSTANT_AGAIN, node, name=name)
+        self.assign(name, value, node)
+
+    def _maybe(self, name: str) -> bool:
+        """Whether the value stems from an arm of an undecided constant condition, which may not be compiled."""
+        return self.state.get(name) is UNKNOWN or name in self.undecided
+
+    def _assert(self, node: ast.Assert) -> None:
+        test = self.evaluate(node.test)
+        if isinstance(test, Const) and test.known and not test.value:
+            self.mistake(Kind.PLAIN_ASSERT, node, text=ast.unparse(node.test))
+
+    def _return(self, node: ast.Return) -> None:
+        value = NONE if node.value is None else self.evaluate(node.value)
+        self.frame.returned.append(Returned(value, node, self._branches > 0, self._arms > 0))
+
+    def _match(self, node: ast.Match) -> None:
+        """Refused elsewhere: what a case sets may be set."""
+        self.evaluate(node.subject)
+        for case in node.cases:
+            before = dict(self.state)
+            self.block(case.body)
+            self.state = {**{name: UNKNOWN for name in self.state if self.state[name] != before.get(name)}, **before}
+
+    def _raise(self, node: ast.Raise) -> None:
+        """Compiled only where a constant condition takes it: then it says so."""
+        if not self._arms:
+            self.mistake(Kind.RAISE, node)
+
+    def _defines(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        """A function or class in a kernel, which is refused elsewhere: its name stands for something."""
+        self.state[node.name] = UNKNOWN
+
+    def _imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self.state[(alias.asname or alias.name).partition(".")[0]] = UNKNOWN
+
+    def _try(self, node: ast.Try) -> None:
+        self.block([*node.body, *node.orelse, *node.finalbody])
+
+    def _with(self, node: ast.With) -> None:
+        for item in node.items:
+            self.evaluate(item.context_expr)
+            if isinstance(item.optional_vars, ast.Name):
+                self.assign(item.optional_vars.id, UNKNOWN, node)
+        self.block(node.body)
+
+    # -- conditions ----------------------------------------------------------------------------------------------
+
+    def _if(self, node: ast.If) -> None:
+        condition = self.evaluate(node.test)
+        if isinstance(condition, Const) and condition.known:
+            if not isinstance(condition.value, (bool, int, type(None))):
+                self.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
+            else:
+                self.block(node.body if condition.value else node.orelse)
+                return
+        if isinstance(condition, Tensor) and not condition.free:
+            if self._is_decided_block(condition):
+                self.mistake(Kind.BLOCK_CONDITION, node.test, "if", text=ast.unparse(node.test))
+            elif condition.is_block and condition.numel == 1:
+                self.mistake(Kind.BLOCK_CONDITION, node.test, "one", until=(3, 4), text=ast.unparse(node.test))
+            self._runtime_if(node)
+        else:
+            self._undecided_if(node)
+
+    @staticmethod
+    def _is_decided_block(value: Tensor) -> bool:
+        return value.is_block and value.numel != 1
+
+    def _undecided_if(self, node: ast.If) -> None:
+        """A constant condition that a launch decides: what either arm leaves may be there."""
+        before = dict(self.state)
+        undecided = self.undecided
+        self._arms += 1
+        self.block(node.body)
+        then, self.state = self.state, dict(before)
+        self.block(node.orelse)
+        self._arms -= 1
+        merged: State = {}
+        for name in {*then, *self.state}:
+            left, right = then.get(name), self.state.get(name)
+            if left is None or right is None:
+                merged[name] = left if right is None and left is not None else right or UNKNOWN
+            else:
+                merged[name] = joined(left, right)
+        one_arm = {name for name in merged if (name in then) != (name in self.state)}
+        self.undecided = undecided | one_arm
+        self.state = merged
+
+    def _runtime_if(self, node: ast.If) -> None:
+        """A condition of the run: both arms are compiled, and must agree on what they leave."""
+        before = dict(self.state)
+        outer, self.assigned = self.assigned, {}
+        self._branches += 1
+        self.block(node.body)
+        then, then_nodes = self.state, self.assigned
+        self.state, self.assigned = dict(before), {}
+        self.block(node.orelse)
+        self._branches -= 1
+        other, other_nodes = self.state, self.assigned
+        merged = dict(before)
+        for name in {*then, *other}:
+            merged[name] = self._merged(name, before, then, other, then_nodes, other_nodes, node)
+        self.assigned = {**outer, **then_nodes, **other_nodes}
+        self.state = merged
+        if node.orelse and _returns(node.body) and _returns(node.orelse):
+            self.mistake(Kind.BOTH_RETURN, node, until=(3, 2))
+
+    def _merged(
+        self,
+        name: str,
+        before: State,
+        then: State,
+        other: State,
+        then_nodes: Mapping[str, ast.AST],
+        other_nodes: Mapping[str, ast.AST],
+        node: ast.If,
+    ) -> Value:
+        if name in before:
+            initial = before[name]
+            for values, nodes in ((then, then_nodes), (other, other_nodes)):
+                if name in nodes and differ(initial, values[name]) and not isinstance(initial, Missing):
+                    self.mistake(
+                        Kind.BRANCH_TYPES, nodes[name], "redefined",
+                        name=name, before=text_of_type(initial), after=text_of_type(values[name]),
+                    )  # fmt: skip
+                    return UNKNOWN
+        elif name not in then or name not in other:
+            arm = then if name in then else other
+            value = arm[name]
+            if isinstance(value, Missing) or value is UNKNOWN or name in self.undecided:
+                return value
+            return Missing("if" if name in then else "else", node.lineno)
+        elif differ(then[name], other[name]):
+            self.mistake(
+                Kind.BRANCH_TYPES, other_nodes.get(name, node), "arms",
+                name=name, before=text_of_type(then[name]), after=text_of_type(other[name]),
+            )  # fmt: skip
+            return UNKNOWN
+        left, right = then.get(name, UNKNOWN), other.get(name, UNKNOWN)
+        if isinstance(left, Const) and isinstance(right, Const) and left != right:
+            return UNKNOWN
+        return joined(left, right)
+
+    # -- what functions return ---------------------------------------------------------------------------------------
+
+    def _kernel_returns(self, frame: Frame) -> None:
+        for one in frame.returned:
+            if one.value != NONE and one.value is not UNKNOWN and one.node.value is not None:
+                self.mistake(Kind.KERNEL_RETURNS, one.node, text=ast.unparse(one.node.value))
+
+    def _returned(self, frame: Frame) -> Value:
+        """What a helper returns: all its values must have one type."""
+        if not frame.returned:
+            return NONE
+        first = frame.returned[0]
+        result = first.value
+        for one in frame.returned[1:]:
+            before, after = as_tensor(first.value), as_tensor(one.value)
+            if differ(before, after):
+                if not first.undecided and not one.undecided:
+                    self.mistake(
+                        Kind.RETURN_TYPES, one.node, name=frame.function.jit.name,
+                        before=text_of_type(before), after=text_of_type(after),
+                    )  # fmt: skip
+                return UNKNOWN
+            if result != one.value:
+                result = joined(as_tensor(result), after)
+        if all(one.at_run_time and not one.undecided and one.value != NONE for one in frame.returned):
+            self._falls_through(frame)
+        return result
+
+    def _falls_through(self, frame: Frame) -> None:
+        if _may_fall_through(frame.function.jit.node.body):
+            node = frame.returned[-1].node
+            self.mistake(Kind.RETURN_IN_ONE, node, "crash", until=(3, 2), name=frame.function.jit.name)
+            self.mistake(Kind.RETURN_IN_ONE, node, "undefined", since=(3, 2), name=frame.function.jit.name)
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Return)
+
+
+def _may_fall_through(body: list[ast.stmt]) -> bool:
+    """Whether the end of a body may be reached without a `return`."""
+    for statement in body:
+        if isinstance(statement, (ast.Return, ast.Raise)):
+            return False
+        if isinstance(statement, ast.If) and not any(map(_may_fall_through, (statement.body, statement.orelse))):
+            return False
+        if isinstance(statement, ast.With) and not _may_fall_through(statement.body):
+            return False
+        if isinstance(statement, (ast.For, ast.While)) and any(isinstance(n, ast.Return) for n in ast.walk(statement)):
+            return False
+    return True
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[[Reader, Any], None]] = {
+    ast.Expr: Reader._expression,
+    ast.Assign: Reader._assign,
+    ast.AugAssign: Reader._augmented,
+    ast.AnnAssign: Reader._annotated,
+    ast.If: Reader._if,
+    ast.For: for_loop,
+    ast.While: while_loop,
+    ast.Return: Reader._return,
+    ast.Assert: Reader._assert,
+    ast.With: Reader._with,
+    ast.Raise: Reader._raise,
+    ast.FunctionDef: Reader._defines,
+    ast.ClassDef: Reader._defines,
+    ast.Import: Reader._imports,
+    ast.ImportFrom: Reader._imports,
+    ast.Try: Reader._try,
+    ast.Match: Reader._match,
+}
+
+__all__ = ["ANY", "Frame", "Reader", "State"]

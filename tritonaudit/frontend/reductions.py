@@ -1,0 +1,150 @@
+"""Reductions and scans: their axes, and the dtypes in which they add up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.frontend.values import (
+    FLOATS,
+    INTEGERS,
+    UNKNOWN,
+    Const,
+    Shape,
+    Tensor,
+    Tuple,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from tritonaudit.frontend.bound import Bound
+    from tritonaudit.frontend.reader import Reader
+
+_PROMOTES = (3, 3)
+"""The release from which sums of small integers are int32, and those of bf16 stay bf16."""
+
+
+def _reduced(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    name = f"tl.{bound.name}"
+    if isinstance(value, Tuple):
+        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "tuple", name=name)
+        return UNKNOWN
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    axis = _axis(reader, bound, value, name)
+    if value.shape is None or axis is UNKNOWN:
+        return UNKNOWN if bound.given("return_indices") else Tensor(_result(reader, bound, value), None)
+    if value.shape == () and not value.free:
+        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=ast.unparse(bound.node.args[0])
+                       if bound.node.args else "")  # fmt: skip
+        return UNKNOWN
+    if value.free:
+        return UNKNOWN
+    shape = _without(value.shape, axis, bound)
+    result = Tensor(_result(reader, bound, value), shape)
+    if bound.given("return_indices") and bound.value("return_indices") != Const(False):
+        return Tuple((result, Tensor("i32", shape)))
+    return result
+
+
+def _axis(reader: Reader, bound: Bound, value: Tensor, name: str) -> int | Value | None:
+    """The axis as a number, None for all of them; UNKNOWN where it is not known, or wrong with a mistake."""
+    if not bound.given("axis"):
+        return None
+    axis = bound.value("axis")
+    node = bound.node_of("axis")
+    wrong = None
+    if isinstance(axis, Tuple):
+        wrong = "tuple"
+    elif isinstance(axis, Tensor) and axis.shape is not None:
+        wrong = "tensor"
+    elif isinstance(axis, Const) and isinstance(axis.value, (float, str)):
+        wrong = "number"
+    if wrong is not None:
+        reader.mistake(Kind.AXIS, node, wrong, name=name, text=ast.unparse(node), call=ast.unparse(bound.node))
+        return UNKNOWN
+    if not isinstance(axis, Const) or type(axis.value) is not int:
+        return UNKNOWN
+    if value.shape is not None and not value.free and not -len(value.shape) <= axis.value < len(value.shape):
+        what = "rank" if value.shape else "scalar"
+        reader.mistake(Kind.AXIS, node, what, axis=axis.value, rank=len(value.shape), name=name)
+        return UNKNOWN
+    return axis.value
+
+
+def _without(shape: Shape, axis: int | Value | None, bound: Bound) -> Shape | None:
+    keep = bound.given("keep_dims") and bound.value("keep_dims") != Const(False)
+    if bound.given("keep_dims") and not isinstance(bound.value("keep_dims"), Const):
+        return None
+    if axis is None:
+        return tuple(1 for _ in shape) if keep else ()
+    assert isinstance(axis, int)
+    dims = list(shape)
+    if keep:
+        dims[axis] = 1
+    else:
+        del dims[axis]
+    return tuple(dims)
+
+
+def _result(reader: Reader, bound: Bound, value: Tensor) -> str | None:
+    dtype = value.dtype
+    if bound.name in ("argmax", "argmin"):
+        return "i32"
+    if bound.given("dtype") or dtype is None:
+        return None
+    if bound.name == "sum":
+        return summed(reader, dtype, _PROMOTES, _PROMOTES)
+    if bound.name in ("max", "min"):
+        if dtype in ("fp16", "bf16"):
+            return "fp32"
+        return "i32" if dtype in ("i8", "i16", "i1", "u8", "u16") else dtype
+    return dtype if bound.name != "reduce_or" else None
+
+
+def summed(reader: Reader, dtype: str, integers: tuple[int, int], brain: tuple[int, int]) -> str | None:
+    """The dtype of a sum: from `integers` on int32 for smaller ones, from `brain` on bf16 as it is."""
+    if dtype == "bf16":
+        early = reader.before(brain)
+        return "bf16" if early is False else "fp32" if early else None
+    if dtype in INTEGERS and int(dtype[1:]) < 32:
+        early = reader.before(integers)
+        wide = "u32" if dtype[0] == "u" else "i32"
+        return wide if early is False else dtype if early else None
+    return dtype if dtype in FLOATS[-4:] or dtype in INTEGERS else None
+
+
+def _scanned(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    axis = _axis(reader, bound, value, f"tl.{bound.name}")
+    if axis is UNKNOWN and value.shape is None:
+        return UNKNOWN
+    dtype = value.dtype if value.dtype in ("fp16", "fp32", "fp64", "i32", "i64") else None
+    return Tensor(None if bound.given("dtype") else dtype, value.shape)
+
+
+def _softmax(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    return Tensor(None, value.shape) if isinstance(value, Tensor) else UNKNOWN
+
+
+def _custom(reader: Reader, bound: Bound) -> Value:
+    """`tl.reduce` with a function of the project's own."""
+    value = bound.first()
+    if not isinstance(value, Tensor) or value.shape is None or not bound.given("axis"):
+        return UNKNOWN
+    axis = _axis(reader, bound, value, "tl.reduce")
+    return UNKNOWN if not isinstance(axis, int) else Tensor(None, _without(value.shape, axis, bound))
+
+
+OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
+    **dict.fromkeys(("sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or"), _reduced),
+    **dict.fromkeys(("cumsum", "cumprod"), _scanned),
+    "softmax": _softmax,
+    "reduce": _custom,
+}
