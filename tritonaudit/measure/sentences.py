@@ -41,7 +41,7 @@ def roof(row: Row) -> float:
 
 
 def slower(kernel: MeasuredKernel, role: Role) -> list[tuple[Timed, Row]]:
-    """The rows in which the subject is certainly slower, by what matters, than the contender of that role: worst first."""
+    """The rows in which the subject is certainly and notably slower than that contender, the worst first."""
     found: list[tuple[float, Timed, Row]] = []
     for row in relied_on(kernel):
         other = row.of(role)
