@@ -80,6 +80,34 @@ def doubts_of(subject: MeasuredSubject) -> Iterator[Words]:
         yield words(subject.reason)
 
 
+def details_of(subject: MeasuredSubject) -> Table:
+    """A row for each time: with what the call cost beside the GPU's work, how steady it was, and how it was learnt."""
+    heads = ("Size", "Contender", "GPU (ms)", "Wall (ms)", "Spread", "Runs", "Method", "Clock (MHz)", "Config")
+    rows = []
+    for row in subject.rows:
+        clock = "" if row.clock is None else f"{row.clock.before} to {row.clock.after} of {row.clock.highest}"
+        for timed in row.timed:
+            if timed.device is not None:
+                configs = ", ".join(row.configs) if timed.role is Role.SUBJECT else ""
+                wall = MISSING if timed.wall is None else f"{timed.wall.median:#.3g}"
+                device = timed.device
+                known = (f"{device.median:#.3g}", wall, f"{device.spread:.1%}", str(device.runs), timed.method)
+                cells = (size_of(row), timed.name, *known, clock, configs)
+                rows.append(tuple(words(cell) for cell in cells))
+    return Table(heads, tuple(rows))
+
+
+def counters_of(subject: MeasuredSubject) -> Table:
+    """A row for each figure that the profiler counted."""
+    rows = []
+    for profile in subject.profiles:
+        launch = f"{profile.kernel.name}, {profile.case.label}"
+        for one in profile.counters:
+            cells = (launch, one.name, _value(one.value, one.unit), str(one.line or ""), one.metric)
+            rows.append(tuple(words(cell) for cell in cells))
+    return Table(("Launch", "Counter", "Value", "Line", "Metric"), tuple(rows))
+
+
 def found_of_performance(evidence: Evidence) -> Words:
     """Where the findings of performance are told, whichever stage they are of; empty where there are none."""
     findings = [finding for finding in evidence.audit.findings if finding.category is Category.PERFORMANCE]

@@ -15,6 +15,7 @@ from tests.report.html.page import Element
 from tests.report.html.test_page import check, page, rows
 from tests.report.html.timed import copy, matmul, section, subject
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.measure.facts import Clock, Counter, Profile
 from tritonaudit.report.html.plot import Axis, Plot, quantity
 from tritonaudit.report.section import Section
 from tritonaudit.suites.error_map import ErrorMap
@@ -114,6 +115,20 @@ def test_without_bytes_sizes_are_products_and_there_is_no_bandwidth() -> None:
     (picture,) = pictures(performance)
     assert "product of the sizes" in [one.text for one in picture.all("text")]
     assert "UNKNOWN" in rows(performance.all("table")[0])[1]
+
+
+def test_how_it_was_timed_and_what_was_counted_is_folded_away() -> None:
+    clocked = replace(matmul()[0], clock=Clock(1980, 1975, 1980), configs=("BLOCK=128, num_warps=8",))
+    profile = Profile(
+        KernelRef("kernels.py", "kernel", 1), clocked.case, (Counter("DRAM read", 2e9, "B", "dram_read", 41),)
+    )
+    performance = part("performance", section(replace(subject("matmul", clocked), profiles=(profile,))))
+    timing, counted = (one.one("table") for one in performance.all("details"))
+    assert rows(timing)[1] == [
+        *("small  m=512 n=512 k=512 float16", "Triton", "0.00463", "0.0146", "8.0%", "40", "CUDA events"),
+        *("1980 to 1975 of 1980", "BLOCK=128, num_warps=8"),
+    ]
+    assert rows(counted)[1] == ["kernel, m=512 n=512 k=512 float16", "DRAM read", "2e+09 B", "41", "dram_read"]
 
 
 def test_where_nothing_was_measured_it_says_why() -> None:

@@ -14,6 +14,8 @@ from tritonaudit.report.timings import (
     HOW,
     NOT_RUN,
     Table,
+    counters_of,
+    details_of,
     doubts_of,
     found_of_performance,
     no_figures,
@@ -34,6 +36,8 @@ def performance(evidence: Evidence) -> Iterator[Markup]:
         yield _shown(f"Times of {subject.name}", times_of(subject))
         yield from _list(doubts_of(subject))
         yield from timing_plots(subject.name, subject.rows)
+        yield from _folded(f"How {subject.name} was timed", details_of(subject))
+        yield from _folded(f"What the profiler counted of {subject.name}", counters_of(subject))
     if found := found_of_performance(evidence):
         yield element("p", found)
     yield from _compiled(evidence)
@@ -56,6 +60,11 @@ def roofline(evidence: Evidence) -> Iterator[Markup]:
 
 def _shown(caption: str, shown: Table) -> Markup:
     return table(caption, shown.heads, shown.rows)
+
+
+def _folded(title: str, shown: Table) -> Iterator[Markup]:
+    if shown.rows:
+        yield element("details", element("summary", title), _shown(title, shown))
 
 
 def _list(items: Iterator[Words]) -> Iterator[Markup]:

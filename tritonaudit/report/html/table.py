@@ -25,4 +25,4 @@ def table(caption: str, heads: Sequence[Content], rows: Iterable[Sequence[Conten
 
 def scrolling(label: str, content: Markup) -> Markup:
     """Content that the keyboard can scroll, too."""
-    return element("div", content, class_="scrolling", role="region", tabindex="0", aria_label=label)
+    return element("div", content, class_="scrolling", role="group", tabindex="0", aria_label=label)
