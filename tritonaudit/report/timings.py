@@ -75,7 +75,9 @@ def doubts_of(subject: MeasuredSubject) -> Iterator[Words]:
     for row in subject.rows:
         for said in filter(None, (row.reason, *(timed.reason or "; ".join(timed.doubts) for timed in row.timed))):
             by_text.setdefault(said, []).append(size_of(row))
-    yield from (words(among(sizes), f": {said}") for said, sizes in by_text.items())
+    for said, sizes in by_text.items():
+        is_of_all = len(sizes) == len(subject.rows) > 1
+        yield words("every size" if is_of_all else among(sizes), f": {said}")
     if subject.reason:
         yield words(subject.reason)
 
