@@ -26,6 +26,8 @@ _OTHER_SIZES = {
 _MIDDLING = 64
 _LARGEST_MIDDLING = 4096
 _HUGE = 1 << 16
+QUICK = 4
+"""The part of the limits, one in so many, that an ordinary case may have."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,14 @@ class Axis:
     """One thing in which cases differ. The ordinary value is first, then what most often goes wrong.
 
     Those of `alone` are tried with ordinary values of the other axes only. `smaller` are sizes that make room for a
-    large one of another dimension, from large to small.
+    large one of another dimension, from large to small. `odd` is one that is about as large as the ordinary one.
     """
 
     name: str
     values: tuple[Value, ...]
     alone: frozenset[Value] = frozenset()
     smaller: tuple[int, ...] = ()
+    odd: int | None = None
 
     @property
     def ordinary(self) -> Value:
@@ -160,7 +163,7 @@ def _smaller(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, .
 
 def _ordinary(subject: Subject, smaller: Mapping[str, Sequence[int]], limits: Limits) -> dict[str, int]:
     """Sizes that are quick to execute, or, where tensors as of `n - 1000` cannot have them, the first that they can."""
-    middling = shrunk({name: sizes[0] for name, sizes in smaller.items()}, smaller, limits, share=4)
+    middling = shrunk({name: sizes[0] for name, sizes in smaller.items()}, smaller, limits, share=QUICK)
     growing = [name for name in middling if name not in subject.sizes and size_kind(subject, name) is SizeKind.LARGE]
     larger = ({**middling, **dict.fromkeys(growing, size)} for size in (SizeKind.LARGE.usual, 4096, LARGEST))
     allowed = (sizes for sizes in larger if limits.allow(sizes))
@@ -183,7 +186,16 @@ def _size_axis(
     too_large = {size: why for size in values if (why := limits.excess({name: size}))}
     left_out += [LeftOut(AxisValue(name, size), why) for size, why in too_large.items()]
     fitting = tuple(size for size in values if size not in too_large)
-    return Axis(name, fitting, alone, smaller), left_out
+    is_free = name not in subject.sizes and size_kind(subject, name) is SizeKind.LARGE
+    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free)), left_out
+
+
+def _odd(sizes: Sequence[int], *, is_free: bool) -> int | None:
+    """An odd size about as large as the first, and not 1: less by one, where sizes are free."""
+    if is_free and sizes[0] > 2 and sizes[0] % 2 == 0:
+        return sizes[0] - 1
+    odd = [size for size in sizes if size % 2 and size > 1]
+    return min(odd, key=lambda size: abs(size - sizes[0]), default=None)
 
 
 def _sizes(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, ...]:

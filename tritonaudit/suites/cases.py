@@ -8,7 +8,7 @@ from itertools import combinations, zip_longest
 
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.size_kind import size_kind
-from tritonaudit.suites.axes import Axes, Axis, AxisValue, LeftOut, Value, axes_of, is_huge, shrunk
+from tritonaudit.suites.axes import QUICK, Axes, Axis, AxisValue, LeftOut, Value, axes_of, is_huge, shrunk
 from tritonaudit.suites.limits import can_be_made
 
 SEEDS = 5
@@ -114,18 +114,11 @@ def _is_case(subject: Subject, axes: Axes, row: _Row) -> bool:
 def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
     for dtype in axes.dtype.values:
         yield _ordinary_beside(axes, {axes.dtype: dtype})
-    yield _ordinary_beside(axes, {axis: odd for axis in axes.sizes if (odd := _odd(axis)) is not None})
+    yield _ordinary_beside(axes, {axis: axis.odd for axis in axes.sizes if axis.odd is not None})
     unusual = [[(axis, value) for value in axis.values[1:]] for axis in (*axes.sizes, axes.layout, axes.fill)]
     in_turn = [chosen for together in zip_longest(*unusual) for chosen in together if chosen]
     for is_late in (False, True):
         yield from (_with_one(axes, axis, value) for axis, value in in_turn if is_huge(value) == is_late)
-
-
-def _odd(axis: Axis) -> int | None:
-    """The odd size that is nearest below the ordinary one, else the next above it; not 1."""
-    odd = sorted(int(value) for value in axis.values if int(value) % 2 and int(value) > 1)
-    below = [size for size in odd if size <= int(axis.ordinary)]
-    return below[-1] if below else next(iter(odd), None)
 
 
 def _with_one(axes: Axes, axis: Axis, value: Value) -> _Row:
@@ -139,7 +132,8 @@ def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:
     row = tuple(chosen.get(axis, axis.ordinary) for axis in axes.all)
     smaller = {axis.name: axis.smaller for axis in axes.sizes}
     keep = [axis.name for axis in chosen if axis in axes.sizes]
-    sizes = shrunk(_sizes(axes, row), smaller, axes.limits, keep=keep)
+    share = 1 if any(map(is_huge, chosen.values())) else QUICK
+    sizes = shrunk(_sizes(axes, row), smaller, axes.limits, keep=keep, share=share)
     return (*sizes.values(), *row[len(sizes) :])
 
 

@@ -183,6 +183,8 @@ class _Audit:
         self._endure(_ENDURING)
         self._look(_LOOKING)
         self._configs(plan, _CONFIGURING)
+        if most is None or most > _INTEGRITY_CASES:
+            self._more_integrity(plan)
         done = self._calls(plan, most)
         self._endure()
         self._look()
@@ -205,10 +207,12 @@ class _Audit:
             if number % _REPEATED_EVERY == 0 and not any(map(is_huge, case.sizes.values())):
                 self._try("repeat", case, self._repeat)
             done = number + 1
-            if number == _INTEGRITY_CASES:
-                for ordinary in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
-                    self._try(_INTEGRITY, ordinary, self._integrity, is_minimised=False)
         return done
+
+    def _more_integrity(self, plan: Plan) -> None:
+        for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
+            if self.left > 0:
+                self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
 
     def _configs(self, plan: Plan, share: float = 1.0) -> None:
         """Each further config of an autotuner, on an ordinary case and two sizes: other calls take the first config."""
