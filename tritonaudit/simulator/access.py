@@ -118,13 +118,13 @@ class Accesses:
 
     def _loaded(self, way: Way, other: Value | None, type: Type, site: Site) -> Value:
         """The same, nothing said of lanes that the mask leaves out."""
+        if isinstance(way.found, View):
+            assert not isinstance(way.where, torch.Tensor)
+            return self._load_view(way.found, way.where, other, type, site)
         if way.groups:
             return self._load_apart(way.groups, other, type, site)
         if way.found is None:
             return Value(_filled(other, 1, type))
-        if isinstance(way.found, View):
-            assert not isinstance(way.where, torch.Tensor)
-            return self._load_view(way.found, way.where, other, type, site)
         if isinstance(way.found, Gathered):
             return self._load_gathered(way.found, way.where, other, type)
         return self._load_lanes(way.found, way.where, other, type, site)
@@ -151,7 +151,7 @@ class Accesses:
         if where is None:
             return Value(found.clone() if buffer.memory.shadow.is_shared else found, doubt)
         whole = _filled(other, found.shape[0], type)
-        inside = (slice(None), *where.slices())
+        inside = (slice(None), *where.slices)
         whole[inside] = found
         if doubt is not None:
             sound = torch.ones(whole.shape, dtype=torch.bool)
@@ -354,4 +354,4 @@ def _boxed(value: torch.Tensor, where: Mask | None, type: Type) -> torch.Tensor:
     """The part of a block that a uniform box holds."""
     if not isinstance(where, Box):
         return value
-    return value.expand(value.shape[0], *type.shape)[(slice(None), *where.slices())]
+    return value.expand(value.shape[0], *type.shape)[(slice(None), *where.slices)]

@@ -306,7 +306,7 @@ def _parted(box: Box, axes: Sequence[int]) -> tuple[torch.Tensor | None, tuple[s
     if not inner.is_uniform:
         return None
     kept = None if outer.is_full else outer.tensor()
-    return None if kept is not None and not bool(kept.any()) else (kept, inner.slices())
+    return None if kept is not None and not bool(kept.any()) else (kept, inner.slices)
 
 
 def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:

@@ -43,7 +43,7 @@ class Bound:
     """What of an elementwise operation is the same whenever it is executed.
 
     `rule` is what may give its result without a look at every element, and `compute` what gives it from tensors. The
-    type's integers are from `-edge` to below `edge`.
+    type's integers are from `-edge` to below `edge`. `is_compact`: what is the same in all lanes is kept as one number.
     """
 
     operation: Operation
@@ -52,13 +52,18 @@ class Bound:
     rule: _Rule | None
     compute: Function
     edge: int
+    is_division: bool
+    may_wrap: bool
+    is_compact: bool
 
     @staticmethod
     def of(operation: Operation, frame: Frame) -> Bound:
         """That of an operation; raises Unsupported."""
         types, type = tuple(frame.type(number) for number in operation.operands), frame.result(operation)
         edge = 0 if type.is_float else 1 << (_bits(type) - 1)
-        return Bound(operation, types, type, _RULES.get(operation.name), bind(operation, types, type), edge)
+        name, compute = operation.name, bind(operation, types, type)
+        flags = name in _DIVISIONS, name in _MAY_WRAP, not type.is_float
+        return Bound(operation, types, type, _RULES.get(name), compute, edge, *flags)
 
     def holds(self, bounds: tuple[int, int]) -> bool:
         """Whether the type holds what lies between these."""
@@ -71,7 +76,7 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     if bound is None:
         bound = frame.function.bound[operation.results[0]] = Bound.of(operation, frame)
     values = frame.operands(operation)
-    if machine.is_checked and operation.name in _DIVISIONS:
+    if bound.is_division and machine.is_checked:
         _check_divisor(machine, operation, frame, values)
     undefined, wrapped = doubts_of(values)
     data = None
@@ -82,9 +87,9 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     if data is None:
         tensors = [value.tensor(type) for value, type in zip(values, bound.types, strict=True)]
         data = bound.compute(*tensors)
-        if _is_watched(machine, operation, frame):
+        if bound.may_wrap and _is_watched(machine, operation, frame):
             wrapped = joined([wrapped, _overflow(operation, tensors, data)])
-        if not frame.has_lanes:
+        if bound.is_compact and not frame.has_lanes:
             data = compact(data, bound.type)
     return (Value(data, undefined, wrapped),)
 
@@ -356,8 +361,7 @@ def _fitted(value: Value, bound: Bound) -> Value:
 
 def _is_watched(machine: Machine, operation: Operation, frame: Frame) -> bool:
     """Whether an overflow would end in an address."""
-    may_wrap = machine.is_checked and operation.name in _MAY_WRAP
-    return may_wrap and (frame.function.name, operation.results[0]) in machine.addresses
+    return machine.is_checked and (frame.function.name, operation.results[0]) in machine.addresses
 
 
 def _overflow(operation: Operation, tensors: Sequence[torch.Tensor], data: torch.Tensor) -> Doubt | None:

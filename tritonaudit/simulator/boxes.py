@@ -46,6 +46,7 @@ class Box:
                 return False
         return True
 
+    @cached_property
     def slices(self) -> tuple[slice, ...]:
         """The lanes along each axis, of a uniform box."""
         return tuple(

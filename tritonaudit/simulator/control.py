@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -83,6 +83,8 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
     if known is not None:
         return _partly(machine, operation, frame, known, _if)
     taken = machine.condition(frame[operation.operands[0]], frame, operation)
+    if taken.stride(0) == 0 or len(taken) == 1:  # one truth for all
+        return _branch(machine, operation, frame, bool(taken[0]))
     groups: list[_Group] = []
     for region, places in zip(operation.regions, _ways(taken), strict=False):
         if len(places) == len(taken):
@@ -90,6 +92,12 @@ def _if(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ..
         if len(places):
             groups.append(_Group(places, machine.block(region.block, frame.subset(places))))
     return _united(groups, [frame.type(result) for result in operation.results], len(taken))
+
+
+def _branch(machine: Machine, operation: Operation, frame: Frame, holds: bool) -> tuple[Value, ...]:
+    """The one region that all programs take; none where there is no other branch."""
+    region = operation.regions[0 if holds else 1] if holds or len(operation.regions) > 1 else None
+    return machine.block(region.block, frame) if region is not None and region.blocks else ()
 
 
 def _ways(holds: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -108,12 +116,14 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, .
     least, last = (rounds, rounds) if isinstance(rounds, int) else map(int, torch.aminmax(rounds))
     if last > _MOST_TRIPS or (is_unsigned and min(start.low, stop.low) < 0):
         raise Unsupported(operation.name, f"a loop of {last:,} rounds")
+    if isinstance(rounds, int):
+        return _rounds(machine, operation, frame, (start.plus(step.times(number)) for number in range(rounds)))
     block = operation.regions[0].block
     group = _Group(torch.arange(len(frame.programs)), tuple(frame.operands(operation)[3:]))
     active = frame
     done: list[_Group] = []
     for number in range(last):
-        if number == least and not isinstance(rounds, int):
+        if number == least:
             stay, leave = _ways(rounds > number)
             done.append(group.take(leave))
             group, rounds = group.take(stay), rounds[stay]
@@ -125,6 +135,15 @@ def _for(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, .
         active.set(block.arguments, (Value(start.plus(counter)), *group.values))
         group = _Group(group.places, machine.block(block, active))
     return _united([*done, group], [frame.type(result) for result in operation.results], len(frame.programs))
+
+
+def _rounds(machine: Machine, operation: Operation, frame: Frame, counters: Iterable[Affine]) -> tuple[Value, ...]:
+    """Rounds that all programs go together."""
+    block, values = operation.regions[0].block, tuple(frame.operands(operation)[3:])
+    for counter in counters:
+        frame.set(block.arguments, (Value(counter), *values))
+        values = machine.block(block, frame)
+    return values
 
 
 def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

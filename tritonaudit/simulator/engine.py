@@ -159,7 +159,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     notes = Notes(faults, clocks) if run.is_checked else None
     key = _form_key(module, grid, arguments, space, run)
     form = _FORMS.get(key)
-    recall = None if key is None else Recall.of(facts.fixed.blocks, form)
+    recall = None if key is None else Recall.of(facts.fixed, form)
     if notes is not None and form is not None:
         notes.is_apart = form.is_apart
     addressing = Addressing(space, faults, run.is_checked)
@@ -172,7 +172,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     machine = Machine(
         module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns, run.is_partial, recall
     )
-    values = _values(module.kernel, arguments, space)
+    values = _values(module.kernel, arguments, space) if form is None else form.values
     works = (
         partial(control.call, machine, module.kernel, programs, values)
         for programs in chunks(grid, facts.chunk, run.order)
@@ -186,7 +186,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
         _FORMS.forget(key)
     elif recall is not None and form is None and not faults.found:
         is_apart = notes is not None and not notes.has_met and facts.fixed.is_steady and recall.is_complete
-        _FORMS.keep(key, Form(recall.known, is_apart))
+        _FORMS.keep(key, Form(recall.known, values, is_apart))
     told = tuple(fault for fault in faults if not fault.kind.is_untold)
     untold = tuple(fault for fault in faults if fault.kind.is_untold)
     ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
@@ -262,7 +262,7 @@ def _facts(module: Module) -> _Facts:
     )
 
 
-def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> list[Value]:
+def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> Sequence[Value]:
     found: list[Value] = []
     for place, (number, argument) in enumerate(zip(kernel.arguments, arguments, strict=True)):
         type = kernel.types[number]

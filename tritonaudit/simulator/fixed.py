@@ -33,10 +33,12 @@ class Parts:
 class Fixed:
     """The blocks, by their `id`, that all launches with the same numbers execute as often, in one order.
 
-    `is_steady`: all accesses to memory are in these, are steady, and hang on nothing that is loaded.
+    `has_given`: some of them have results that are given. `is_steady`: all accesses to memory are in these blocks, are
+    steady, and hang on nothing that is loaded.
     """
 
     blocks: Mapping[int, Parts]
+    has_given: bool
     is_steady: bool
 
 
@@ -54,9 +56,9 @@ def fixed_of(module: Module, pure: Collection[str]) -> Fixed:
     blocks = {id(block): finding.parts(block) for block in finding.executed(function.region)}
     steady = frozenset[int]().union(*(parts.steady for parts in blocks.values()))
     others = [one for one in blocks_in(function.region.blocks) if id(one) not in steady and one.name not in pure]
-    is_given = any(parts.given for parts in blocks.values())
-    is_steady = len(module.functions) == 1 and not is_given and not any(_may_access(one, function) for one in others)
-    return Fixed(MappingProxyType(blocks), is_steady)
+    has_given = any(parts.given for parts in blocks.values())
+    is_steady = len(module.functions) == 1 and not has_given and not any(_may_access(one, function) for one in others)
+    return Fixed(MappingProxyType(blocks), has_given, is_steady)
 
 
 def _given(function: Function) -> frozenset[int]:

@@ -13,7 +13,7 @@ from tritonaudit.simulator.ir import Operation
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.numerics.fma import fma
-from tritonaudit.simulator.values import Doubt, Value, joined
+from tritonaudit.simulator.values import Value, doubts_of
 
 
 def handlers_of(plan: Plan) -> dict[str, Handler]:
@@ -37,17 +37,19 @@ def _sum(
     c = values[int(found.is_left)].tensor(frame.result(operation))
     if found.is_left and operation.name == "arith.subf":
         c = -c
-    return (Value(fma(-a if found.is_negative else a, b, c), *_doubts(values)),)
+    return (Value(fma(-a if found.is_negative else a, b, c), *doubts_of(values)),)
 
 
 def moved(machine: Machine, number: int, moves: tuple[Operation, ...], frame: Frame) -> torch.Tensor:
     """A factor in the shape of the sum."""
+    if not moves:
+        return frame.tensor(number)
     value = Value(frame.tensor(number))
     inner = Frame(frame.function, frame.programs, has_lanes=frame.has_lanes)
     for move in moves:
         inner.values[move.operands[0]] = value
         (value,) = machine.handlers[move.name](machine, move, inner)
-    return value.tensor(frame.type(moves[-1].results[0] if moves else number))
+    return value.tensor(frame.type(moves[-1].results[0]))
 
 
 def _product(
@@ -57,8 +59,4 @@ def _product(
     if (frame.function.name, operation.results[0]) not in unneeded:
         return elementwise(machine, operation, frame)
     type = frame.result(operation)
-    return (Value(torch.zeros([1] * (type.rank + 1), dtype=dtype_of(type)), *_doubts(frame.operands(operation))),)
-
-
-def _doubts(values: list[Value]) -> tuple[Doubt | None, Doubt | None]:
-    return joined([v.undefined for v in values]), joined([v.wrapped for v in values])
+    return (Value(torch.zeros([1] * (type.rank + 1), dtype=dtype_of(type)), *doubts_of(frame.operands(operation))),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -38,11 +38,34 @@ def _addptr(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]
     return (Value(pointer.tensor(type) + Value(steps).tensor(type), *doubts),)
 
 
+@dataclass(frozen=True, eq=False)
+class _Bound:
+    """What of a load is the same whenever it is executed: its operands, the type, and that of the moved elements."""
+
+    pointer: int
+    mask: int | None
+    other: int | None
+    type: Type
+    moved: Type
+
+    @staticmethod
+    def of(operation: Operation, frame: Frame) -> _Bound:
+        pointer, mask, other = (operation.operand(group) for group in range(3))
+        assert pointer is not None
+        type = frame.result(operation)
+        return _Bound(pointer, mask, other, type, _moved(type))
+
+
 def _load(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    pointer, mask, other = (_optional(operation, frame, group) for group in range(3))
-    assert pointer is not None
-    type = frame.result(operation)
-    found = machine.accesses.load(pointer, mask, other, _moved(type), frame.site(operation))
+    bound: _Bound | None = frame.function.bound.get(operation.results[0])
+    if bound is None:
+        bound = frame.function.bound[operation.results[0]] = _Bound.of(operation, frame)
+    mask = None if bound.mask is None else frame[bound.mask]
+    other = None if bound.other is None else frame[bound.other]
+    type = bound.type
+    found = machine.accesses.load(frame[bound.pointer], mask, other, bound.moved, frame.site(operation))
+    if type.is_float and type is bound.moved:
+        return (found,)
     data = compact(found.tensor(type).view(dtype_of(type)), type)
     if type.is_pointer:
         data = as_addresses(Value(data), type, machine.accesses.addressing.space)

@@ -130,7 +130,7 @@ class Machine:
         outer = recall.current
         for operation in recall.enter(block, frame):
             self.execute(operation, frame)
-            if not recall.is_same(operation, frame):
+            if recall.is_watchful and not recall.is_same(operation, frame):
                 for other in block.operations[block.operations.index(operation) + 1 : -1]:
                     self.execute(other, frame)
                 break

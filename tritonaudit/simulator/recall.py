@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tritonaudit.simulator.affine import Affine
-from tritonaudit.simulator.fixed import Parts
+from tritonaudit.simulator.fixed import Fixed, Parts
 from tritonaudit.simulator.ir import Block, Operation
 from tritonaudit.simulator.values import Data, Value, is_same
 
@@ -38,11 +38,13 @@ class Known:
 class Form:
     """What launches of one form have in common.
 
-    `known` are the executions of blocks in their order, the first ones at least. `is_apart`: no program accesses what
+    `known` are the executions of blocks in their order, the first ones at least, and `values` those of the kernel's
+    arguments. `is_apart`: no program accesses what
     another one writes.
     """
 
-    known: Sequence[Known]
+    known: list[Known]
+    values: Sequence[Value]
     is_apart: bool
 
 
@@ -50,21 +52,23 @@ class Form:
 class Recall:
     """Where a launch is in what is known of its form, or makes it known: then `known` grows.
 
-    `is_lost`: something that was given is another than it was, and all that follows is executed.
+    `is_watchful`: something is given, which has to be compared. `is_lost`: something that was given is another than it
+    was, and all that follows is executed.
     """
 
     parts: Mapping[int, Parts]
     known: list[Known]
     is_first: bool
+    is_watchful: bool
     is_lost: bool = False
     current: Known | None = None
     _next: int = 0
     _bytes: int = 0
 
     @staticmethod
-    def of(parts: Mapping[int, Parts], form: Form | None) -> Recall:
+    def of(fixed: Fixed, form: Form | None) -> Recall:
         """For a launch of that form, or for the first of one."""
-        return Recall(parts, [], True) if form is None else Recall(parts, list(form.known), False)
+        return Recall(fixed.blocks, [] if form is None else form.known, form is None, fixed.has_given)
 
     def enter(self, block: Block, frame: Frame) -> Sequence[Operation]:
         """Begin to execute a block: what is known of its values is set, and what is left to execute comes back."""

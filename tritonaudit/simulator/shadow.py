@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 
@@ -89,9 +90,13 @@ class Shadow:
     _by_atomic: torch.Tensor | None = None
     _clock: torch.Tensor | None = None
 
-    def __post_init__(self) -> None:
-        self._written = _Touched(self.cells)
-        self._read = _Touched(self.cells)
+    @cached_property
+    def _written(self) -> _Touched:
+        return _Touched(self.cells)
+
+    @cached_property
+    def _read(self) -> _Touched:
+        return _Touched(self.cells)
 
     @property
     def is_kept(self) -> bool:

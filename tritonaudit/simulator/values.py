@@ -143,10 +143,14 @@ def is_same(one: Value, two: Value) -> bool:
 
 def doubts_of(values: Iterable[Value]) -> tuple[Doubt | None, Doubt | None]:
     """What is undefined and what overflowed in any of several operands."""
-    doubted = [value for value in values if value.undefined is not None or value.wrapped is not None]
-    if not doubted:
-        return None, None
-    return joined([value.undefined for value in doubted]), joined([value.wrapped for value in doubted])
+    undefined: Doubt | None = None
+    wrapped: Doubt | None = None
+    for value in values:
+        if value.undefined is not None:
+            undefined = value.undefined if undefined is None else _both_doubts(undefined, value.undefined)
+        if value.wrapped is not None:
+            wrapped = value.wrapped if wrapped is None else _both_doubts(wrapped, value.wrapped)
+    return undefined, wrapped
 
 
 def joined(doubts: Iterable[Doubt | None]) -> Doubt | None:
