@@ -7,10 +7,11 @@ import io
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def become_cpu() -> None:
     torch.set_num_threads(1)
 
 
-def run_file(path: Path, *, is_checked: bool = True) -> Ran:
-    """Execute a file, as `python FILE` would."""
+def run_file(path: Path, *, is_checked: bool = True, then: Callable[[ModuleType], None] = lambda _: None) -> Ran:
+    """Execute a file, as `python FILE` would, and `then` what is to be done with its module."""
     import torch
 
     from tritonaudit.capture.record import Recorder, recording
@@ -71,7 +72,7 @@ def run_file(path: Path, *, is_checked: bool = True) -> Ran:
     rejected: list[Flag] = []
     with contextlib.redirect_stdout(io.StringIO()), tensors_on(Host.CPU), fresh, recording(recorder):
         try:
-            import_file(path)
+            then(import_file(path))
         except NoProgram as failure:
             error = f"does not compile: {failure}"
             rejected += _rejected(failure)
@@ -103,7 +104,7 @@ def _rejected(failure: NoProgram) -> Iterator[Flag]:
         yield Flag("does not compile", *place, failure.launch.kernel.name, "", failure.error.message)
 
 
-def import_file(path: Path) -> None:
+def import_file(path: Path) -> ModuleType:
     """Execute a file as a module."""
     spec = spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -111,3 +112,4 @@ def import_file(path: Path) -> None:
     module = module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
+    return module

@@ -12,10 +12,11 @@ import pytest
 pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="triton makes the programs")
 
+from bench.faults.run import import_file
 from bench.simulating import kernels, tables, tritonbench, worker
 from bench.simulating.growth import Point, tabulated
 from bench.simulating.sides import BASELINE, Others, Side, Timing, field_of, told
-from bench.simulating.tritonbench import Stopwatch, Timed
+from bench.simulating.tritonbench import Runs, Stopwatch, Timed
 from tritonaudit import simulate
 from tritonaudit.execute.killed import End, Killed
 
@@ -156,11 +157,20 @@ def test_a_stopwatch_counts_launches_and_what_fails() -> None:
     assert (watch.count, watch.seconds) == (0, 0.0)
 
 
+def test_a_file_goes_on_by_calls_of_its_test(tmp_path: Path) -> None:
+    path = tmp_path / "counting.py"
+    path.write_text("calls = []\n\ndef test_it():\n    calls.append(1)\n\nresult = test_it()\n", encoding="utf-8")
+    module, runs = import_file(path), Runs()
+    runs.go_on(module)
+    assert len(runs.later) == len(module.calls) - 1 > 1
+    assert runs.timed("").later is not None
+
+
 def test_files_are_compared_that_both_run_as_often() -> None:
     late = Killed(End.TIMEOUT, "it timed out", "")
     interpreted = {
-        "a": Timed(2, 8.0, 8.0),
-        "b": Timed(1, 3.0, 3.0),
+        "a": Timed(2, 8.0, 8.0, later=6.0),
+        "b": Timed(1, 3.0, 3.0, later=2.0),
         "c": Timed(1, 40.0, 40.0),
         "more": Timed(2, 1.0, 1.0),
         "late": late,
@@ -168,8 +178,8 @@ def test_files_are_compared_that_both_run_as_often() -> None:
         "idle": Timed(0, 0.0, 0.0),
     }
     checked = {
-        "a": Timed(2, 2.0, 1.0),
-        "b": Timed(1, 1.0, 0.5),
+        "a": Timed(2, 2.0, 1.0, later=0.5),
+        "b": Timed(1, 1.0, 0.5, later=0.25),
         "c": Timed(1, 4.0, 2.0),
         "more": Timed(3, 1.0, 1.0),
         "late": Timed(1, 1.0, 1.0),
@@ -185,6 +195,7 @@ def test_files_are_compared_that_both_run_as_often() -> None:
         "no launch": 1,
     }
     assert tritonbench.comparison(interpreted, found).splitlines()[2:] == [
-        "| all checks, Triton's front end included | 3 | 4.0 | 51 s | 7 s | 7.3 |",
-        "| all checks, execution alone | 3 | 8.0 | 51 s | 3.5 s | 14.6 |",
+        "| all checks, Triton's front end included, first runs | 3 | 4.0 | 51 s | 7 s | 7.3 |",
+        "| all checks, execution alone, first runs | 3 | 8.0 | 51 s | 3.5 s | 14.6 |",
+        "| all checks, execution alone, later runs | 2 | 10.0 | 8 s | 750 ms | 10.7 |",
     ]
