@@ -322,7 +322,7 @@ class _Measuring:
             torch.compiler.reset()  # after a few of which it would silently not be
             compiled = torch.compile(subject.reference, dynamic=False)
             offered.append((Role.COMPILED, Role.COMPILED.value, compiled))
-        offered += [(Role.BASELINE, name, function) for name, function in subject.baselines.items()]
+        offered += [(Role.BASELINE, _own_name(name), function) for name, function in subject.baselines.items()]
         ready: list[tuple[Role, Contender]] = []
         refused: list[Timed] = []
         for role, name, function in offered:
@@ -336,6 +336,11 @@ class _Measuring:
             else:
                 ready.append((role, contender))
         return ready, refused
+
+
+def _own_name(baseline: str) -> str:
+    """A name that no contender of ours has."""
+    return f"{baseline} (baseline)" if baseline in {role.value for role in Role} else baseline
 
 
 def _timed(times: dict[str, Times], contenders: Sequence[tuple[Role, Contender]]) -> Iterator[Timed]:
