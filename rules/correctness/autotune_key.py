@@ -1,0 +1,118 @@
+"""TAC202: an autotuner or heuristics that name what the kernel does not have, or stand in the wrong order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.kernel.tuning import OPTIONS, Autotune, Decorator, Heuristics, Jit, decorators
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class AutotuneKey(Rule):
+    code, name = "TAC202", "autotune-key"
+    summary = "An autotuner or heuristics do not fit the kernel below them: wrong names, options or order."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        found = decorators(kernel.module, kernel.function)
+        parameters = {parameter.name for parameter in kernel.function.parameters}
+        for decorator in found:
+            if isinstance(decorator, Autotune):
+                yield from self._names(kernel, decorator, parameters)
+                yield from self._configs(kernel, decorator, parameters)
+                yield from self._passed_again(kernel, decorator)
+            elif isinstance(decorator, Heuristics):
+                yield from self._heuristics(kernel, decorator, parameters)
+        yield from self._order(kernel, found)
+
+    def _names(self, kernel: KernelFlow, autotune: Autotune, parameters: set[str]) -> Iterator[Hit]:
+        key = autotune.arguments.get("key")
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield self._hit(
+                kernel,
+                key,
+                f"`key` is the string {key.value!r}, which is read letter by letter",
+                f'write `["{key.value}"]`',
+            )
+        for name, node in autotune.names("key"):
+            if name not in parameters:
+                yield self._hit(
+                    kernel,
+                    node,
+                    f"`{name}` in `key` is no parameter of the kernel: Triton 3.9 refuses it, and 3.2 to 3.8 tune once "
+                    "for all sizes",
+                    "name a parameter of the kernel",
+                )
+        for argument in ("reset_to_zero", "restore_value"):
+            for name, node in autotune.names(argument):
+                if name not in parameters:
+                    message = f"`{name}` in `{argument}` is no parameter of the kernel"
+                    yield self._hit(kernel, node, message, "name a parameter of the kernel")
+
+    def _configs(self, kernel: KernelFlow, autotune: Autotune, parameters: set[str]) -> Iterator[Hit]:
+        for config in autotune.configs:
+            for name, value in config.constants.items():
+                if name in OPTIONS and name not in parameters:
+                    yield self._hit(
+                        kernel,
+                        value,
+                        f"`{name}` stands among the constants of this config, where its default overrides it",
+                        f"pass it to `triton.Config` by name: `triton.Config({{…}}, {name}=…)`",
+                    )
+                elif name not in parameters:
+                    message = f"`{name}` in this config is no parameter of the kernel"
+                    yield self._hit(kernel, value, message, "name a parameter of the kernel")
+            yield from self._warps(kernel, config.options)
+
+    def _warps(self, kernel: KernelFlow, options: dict[str, ast.expr]) -> Iterator[Hit]:
+        value = options.get("num_warps")
+        if isinstance(value, ast.Constant) and not _is_power_of_2(value.value):
+            yield self._hit(kernel, value, f"`num_warps` is {value.value!r}, and must be a power of two", "use 4 or 8")
+
+    def _passed_again(self, kernel: KernelFlow, autotune: Autotune) -> Iterator[Hit]:
+        for launch in kernel.launches.launches:
+            for name in sorted((autotune.tuned | {"num_warps", "num_stages"}) & launch.arguments.keys()):
+                if name in autotune.tuned or name in {k.arg for k in launch.call.keywords}:
+                    yield self._hit(
+                        kernel,
+                        launch.arguments[name],
+                        f"the autotuner sets `{name}`, and this launch passes it again",
+                        "leave it out of the launch",
+                    )
+
+    def _heuristics(self, kernel: KernelFlow, found: Heuristics, parameters: set[str]) -> Iterator[Hit]:
+        for name, value in found.values.items():
+            if name not in parameters | OPTIONS:
+                message = f"`{name}` in the heuristics is no parameter of the kernel"
+                yield self._hit(kernel, value, message, "name a parameter of the kernel")
+                continue
+            for launch in kernel.launches.launches:
+                if name in launch.arguments:
+                    yield self._hit(
+                        kernel,
+                        launch.arguments[name],
+                        f"the heuristics set `{name}`, and override what this launch passes without a word",
+                        "leave it out of the launch, or out of the heuristics",
+                        Severity.WARNING,
+                    )
+
+    def _order(self, kernel: KernelFlow, found: tuple[Decorator, ...]) -> Iterator[Hit]:
+        jit = next((index for index, decorator in enumerate(found) if isinstance(decorator, Jit)), len(found))
+        for decorator in found[jit + 1 :]:
+            if isinstance(decorator, (Autotune, Heuristics)):
+                what = "autotune" if isinstance(decorator, Autotune) else "heuristics"
+                message = f"`@triton.jit` stands above `@triton.{what}`, which fails when the file is imported"
+                yield self._hit(kernel, decorator.node.func, message, "put `@triton.jit` next to the function")
+
+    def _hit(
+        self, kernel: KernelFlow, node: ast.expr, message: str, remedy: str, severity: Severity | None = None
+    ) -> Hit:
+        return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, severity=severity)
+
+
+def _is_power_of_2(value: object) -> bool:
+    return type(value) is int and value > 0 and value & (value - 1) == 0

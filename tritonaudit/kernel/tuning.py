@@ -1,0 +1,135 @@
+"""What the decorators above a kernel say: its autotuner's configs and keys, its heuristics, and their order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
+
+OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
+"""What a config takes beside the kernel's own parameters."""
+
+LAUNCH_OPTIONS = OPTIONS | {
+    "allow_flush_denorm", "arch", "cluster_dims", "debug", "enable_fp_fusion", "enable_reflect_ftz",
+    "enable_warp_specialization", "extern_libs", "grid", "instrumentation_mode", "ir_override", "kpack",
+    "launch_cluster", "launch_cooperative_grid", "launch_pdl", "matrix_instr_nonkdim", "num_buffers_warp_spec",
+    "num_consumer_groups", "optimize_epilogue", "ptx_options", "ptx_version", "reg_dec_producer", "reg_inc_consumer",
+    "sanitize_overflow", "schedule_hint", "stream", "warmup", "warp_size", "waves_per_eu",
+}  # fmt: skip
+"""What a launch takes beside the kernel's own parameters, in any release."""
+
+
+@dataclass(frozen=True, eq=False)
+class Config:
+    """One `triton.Config`: its constants by name, and its keyword arguments."""
+
+    node: ast.Call
+    constants: dict[str, ast.expr]
+    options: dict[str, ast.expr]
+
+
+@dataclass(frozen=True, eq=False)
+class Autotune:
+    """`@triton.autotune(…)`. `configs` are those that are written out, `whole` says that there are no others."""
+
+    node: ast.Call
+    configs: tuple[Config, ...]
+    whole: bool
+    arguments: dict[str, ast.expr]
+
+    def names(self, argument: str) -> Iterator[tuple[str, ast.expr]]:
+        """The strings of a list argument such as `key`, each with its node."""
+        value = self.arguments.get(argument)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            for element in value.elts:
+                if isinstance(element, ast.Constant) and isinstance(element.value, str):
+                    yield element.value, element
+
+    @property
+    def tuned(self) -> frozenset[str]:
+        """The constants that every config sets, where all of them are written out."""
+        if not self.whole or not self.configs:
+            return frozenset()
+        return frozenset.intersection(*(frozenset(config.constants) for config in self.configs))
+
+
+@dataclass(frozen=True, eq=False)
+class Heuristics:
+    """`@triton.heuristics({…})`: what it sets; `whole` says that it sets nothing else."""
+
+    node: ast.Call
+    values: dict[str, ast.expr]
+    whole: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Jit:
+    """`@triton.jit`."""
+
+    node: ast.expr
+
+
+@dataclass(frozen=True, eq=False)
+class Other:
+    """A decorator that is not Triton's: what it makes of a launch is not known."""
+
+    node: ast.expr
+
+
+Decorator = Autotune | Heuristics | Jit | Other
+
+
+def decorators(module: Module, function: JitFunction) -> tuple[Decorator, ...]:
+    """The decorators of a kernel, the outermost first."""
+    return tuple(_decorator(module, node) for node in function.decorators)
+
+
+def _decorator(module: Module, node: ast.expr) -> Decorator:
+    called = node.func if isinstance(node, ast.Call) else node
+    origin = module.origin(dotted_name(called) or "?")
+    last = origin.rpartition(".")[2]
+    if not origin.startswith("triton."):
+        return Other(node)
+    if last == "jit":
+        return Jit(node)
+    if isinstance(node, ast.Call) and last == "autotune":
+        return _autotune(module, node)
+    if isinstance(node, ast.Call) and last == "heuristics":
+        return _heuristics(node)
+    return Other(node)
+
+
+def _autotune(module: Module, node: ast.Call) -> Autotune:
+    arguments = dict(zip(("configs", "key"), node.args, strict=False))
+    arguments.update({keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None})
+    written = arguments.get("configs")
+    elements = written.elts if isinstance(written, (ast.List, ast.Tuple)) else []
+    configs = tuple(config for element in elements if (config := _config(module, element)) is not None)
+    return Autotune(node, configs, bool(elements) and len(configs) == len(elements), arguments)
+
+
+def _config(module: Module, node: ast.expr) -> Config | None:
+    if not isinstance(node, ast.Call) or not module.origin(dotted_name(node.func) or "?").endswith("triton.Config"):
+        return None
+    given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "kwargs"), None)
+    if not isinstance(given, ast.Dict) or not all(isinstance(key, ast.Constant) for key in given.keys):
+        return None
+    constants = {
+        str(key.value): value
+        for key, value in zip(given.keys, given.values, strict=True)
+        if isinstance(key, ast.Constant)
+    }
+    options = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg not in (None, "kwargs")}
+    return Config(node, constants, {name: value for name, value in options.items() if name is not None})
+
+
+def _heuristics(node: ast.Call) -> Heuristics:
+    given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "values"), None)
+    values: dict[str, ast.expr] = {}
+    if isinstance(given, ast.Dict):
+        for key, value in zip(given.keys, given.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                values[key.value] = value
+    return Heuristics(node, values, isinstance(given, ast.Dict) and len(values) == len(given.keys))
