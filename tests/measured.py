@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Place
-from tritonaudit.finding import Span, Status
+from tritonaudit.finding import Audit, Span, Status
 from tritonaudit.hardware.parts import known_parts, part_of_device
 from tritonaudit.hardware.roofline import Figure, Work
+from tritonaudit.hardware.targets import Source
 from tritonaudit.measure.facts import Counter, Gpu, MeasuredKernel, Ratio, Role, Row, Sample, Timed
-from tritonaudit.measure.gather import held_against
+from tritonaudit.measure.gather import MeasuredSubject, held_against
 from tritonaudit.measure.profiled import ProfiledKernel
 from tritonaudit.measure.rates import COPY, READ, matrix_rate
+from tritonaudit.measure.stage import MeasureAudit
+from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.subject.model import Case
 
 PATH = "kernels/softmax.py"
 SPAN = Span(6, 5, 6, 19)
 KERNEL = KernelRef(PATH, "softmax_kernel", 6)
+MEASURED = Source("measured on this NVIDIA H100 80GB HBM3", "by tritonaudit", "")
 GPU = Gpu(
     "NVIDIA H100 80GB HBM3",
     "580.159.04",
     (
-        Figure(COPY, 3000.0, "GB/s"),
-        Figure(READ, 3000.0, "GB/s"),
-        Figure(matrix_rate("float16"), 750.0, "TFLOP/s"),
+        Figure(COPY, 3000.0, "GB/s", MEASURED),
+        Figure(READ, 3000.0, "GB/s", MEASURED),
+        Figure(matrix_rate("float16"), 750.0, "TFLOP/s", MEASURED),
     ),
 )
 PART = part_of_device(GPU.name, known_parts())
@@ -100,3 +105,13 @@ def counter(name: str, value: float, line: int | None = None, unit: str = "") ->
 def of_size(one: Row, size: str, **sizes: int) -> Row:
     """The row as one of another size."""
     return replace(one, size=size, case=replace(one.case, sizes=sizes or one.case.sizes))
+
+
+def subject(*rows: Row, **said: Any) -> MeasuredSubject:
+    usual: dict[str, Any] = {"kernel": KERNEL, "launched": (KERNEL,)}
+    return MeasuredSubject(Path("audit_it.py"), "softmax", rows, **usual | said)
+
+
+def section(*subjects: MeasuredSubject, reason: str = "") -> MeasuredSection:
+    """What was measured of subjects; without a GPU there is a reason."""
+    return MeasuredSection(MeasureAudit(Audit(), subjects, None if reason else GPU, reason))

@@ -8,23 +8,18 @@ from typing import Any
 
 import pytest
 
-from tests.measured import CASE, GPU, KERNEL, PART, counter, missed, of_size, row, timed
+from tests.measured import CASE, GPU, KERNEL, PART, counter, missed, of_size, row, subject, timed
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Place
 from tritonaudit.finding import Outcome, Span, Status
 from tritonaudit.measure.checks import Check
 from tritonaudit.measure.facts import Profile, Role, Row
-from tritonaudit.measure.gather import IMPOSSIBLE, MeasuredSubject, facts_of, held_against
+from tritonaudit.measure.gather import IMPOSSIBLE, facts_of, held_against
 from tritonaudit.measure.profiled import profiled_kernels
 from tritonaudit.measure.profiling import SECTORS, SPILLS
 
 WRONG = "wrong after the timing: output: errors of 3 elements are above 16 times the budget"
 SEEN = Profile(KERNEL, CASE, (counter(SPILLS, 0.0),))
-
-
-def subject(*rows: Row, **said: Any) -> MeasuredSubject:
-    usual: dict[str, Any] = {"kernel": KERNEL, "launched": (KERNEL,)}
-    return MeasuredSubject(Path("audit_it.py"), "softmax", rows, **usual | said)
 
 
 def outcomes(*rows: Row, **said: Any) -> dict[Check, Outcome]:

@@ -98,8 +98,7 @@ def test_the_cpu_and_the_launch_count_in_the_wall_time_alone() -> None:
         pytest.skip("no GPU: nothing can be timed")
     small = torch.randn(1024, device="cuda")
     found = timed(Stopwatch([((small,), {})]), small=lambda x: x * 2)["small"]
-    assert median(found.busy) < 0.01 < median(found.wall) + 0.005
-    assert median(found.busy) < median(found.wall)
+    assert median(found.busy) < min(0.01, median(found.wall))
 
 
 def test_what_lies_in_a_cache_is_flushed() -> None:

@@ -58,7 +58,7 @@ def roofline(evidence: Evidence) -> Iterator[str]:
 
 
 def _shown(shown: Table) -> Iterator[str]:
-    yield from table(*shown.heads)
+    yield from table(*map(prose, shown.heads))
     yield from (row(*map(inline, cells)) for cells in shown.rows)
 
 
