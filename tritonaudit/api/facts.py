@@ -49,6 +49,7 @@ class Examiner:
 
     def __init__(self, project: Project) -> None:
         self._origins = Origins(project)
+        self._judged: dict[tuple[object, ...], bool] = {}
 
     def examine(self, module: Module, target: Target) -> ApiFacts:
         """The facts of one file."""
@@ -58,7 +59,7 @@ class Examiner:
 
     def _misuses(self, module: Module, target: Target) -> list[Misuse]:
         names, origins = table(), self._origins
-        suspects = [use for use in uses(module, origins) if any(problems(names, use, target.versions))]
+        suspects = [use for use in uses(module, origins) if self._is_suspect(names, use, target)]
         if not suspects or any(_is_of_fork(names, use) for use in suspects):
             return []
         own = _set_by_file(module)
@@ -67,6 +68,13 @@ class Examiner:
         misuses = [found for use in suspects for found in _misuses(module, names, reaches, use, target)]
         misuses.sort(key=lambda found: (found.problem.use.node.lineno, found.problem.use.node.col_offset))
         return misuses
+
+    def _is_suspect(self, names: Table, use: Use, target: Target) -> bool:
+        """Whether anything is wrong with it in some release of the target; most uses are like one that was judged."""
+        key = (target.versions, isinstance(use.node, ast.Name), *use.shape)
+        if key not in self._judged:
+            self._judged[key] = any(problems(names, use, target.versions))
+        return self._judged[key]
 
 
 def _set_by_file(module: Module) -> set[str]:

@@ -22,6 +22,14 @@ class Use:
     call: ast.Call | None = None
     imported: bool = False
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What decides whether it is right: two uses of the same shape are both right or both wrong."""
+        if self.call is None:
+            return (self.origin,)
+        starred = any(type(argument) is ast.Starred for argument in self.call.args)
+        return (self.origin, starred, len(self.call.args), *(keyword.arg for keyword in self.call.keywords))
+
 
 def uses(module: Module, origins: Origins) -> Iterator[Use]:
     """Every use of a name of Triton, in the order of the text; of a name imported by itself only the calls."""
@@ -38,7 +46,11 @@ def uses(module: Module, origins: Origins) -> Iterator[Use]:
 def _heads(module: Module, origins: Origins) -> dict[str, str]:
     """The names of the file that stand for something of Triton's."""
     bindings = origins.bindings(module)
-    names = {found.name for found in bindings.imports} | bindings.values.keys()
+    names = {found.name for found in bindings.imports if is_triton(found.origin)} | bindings.values.keys()
+    # What other files of the project define is followed for kernels alone: it means reading these files.
+    kernels = ["\n".join(module.lines[jit.first_line - 1 : jit.last_line]) for jit in module.jit]
+    others = {found.name for found in bindings.imports} - names
+    names |= {name for name in others if any(name in text for text in kernels)}
     found = {name: origin for name in names if (origin := origins.of(module, name)) is not None}
     return {name: origin for name, origin in found.items() if not _is_data(origin)}
 
@@ -73,6 +85,9 @@ def _expressions(body: list[ast.stmt], hot: list[int]) -> Iterator[ast.expr]:
                 yield from (default for default in (*child.defaults, *child.kw_defaults) if default is not None)
 
 
+_LEAVES = (ast.Name, ast.Constant)
+
+
 def _in(expression: ast.expr, heads: dict[str, str]) -> Iterator[Use]:
     stack: list[ast.AST] = [expression]
     while stack:
@@ -85,8 +100,8 @@ def _in(expression: ast.expr, heads: dict[str, str]) -> Iterator[Use]:
                 yield found
             else:
                 stack.append(node.func)
-            stack.extend(node.args)
-            stack.extend(keyword.value for keyword in node.keywords)
+            stack.extend(argument for argument in node.args if type(argument) not in _LEAVES)
+            stack.extend(keyword.value for keyword in node.keywords if type(keyword.value) not in _LEAVES)
         elif kind is ast.Attribute:
             assert isinstance(node, ast.Attribute)
             found = _use(node, heads, None)
@@ -94,7 +109,10 @@ def _in(expression: ast.expr, heads: dict[str, str]) -> Iterator[Use]:
                 yield found
             elif not isinstance(node.value, ast.Name):
                 stack.append(node.value)
-        elif kind is not ast.Name and kind is not ast.Constant:
+        elif kind is ast.BinOp:
+            assert isinstance(node, ast.BinOp)
+            stack += (node.left, node.right)
+        elif kind not in _LEAVES:
             stack.extend(ast.iter_child_nodes(node))
 
 
