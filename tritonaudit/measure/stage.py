@@ -10,7 +10,7 @@ from tritonaudit.cache_folder import cache_folder
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
-from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.hardware.parts import known_parts, part_of_device
@@ -121,6 +121,7 @@ class _Measuring:
     _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
     _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
     _lost: dict[SubjectKey, str] = field(default_factory=dict)
+    _late: set[SubjectKey] = field(default_factory=set)
     _finished: set[SubjectKey] = field(default_factory=set)
 
     def gpu(self, name: str) -> tuple[Gpu | None, str]:
@@ -178,7 +179,8 @@ class _Measuring:
         reason = self._lost.get(task.key, "" if task.key in self._finished else INTERRUPTED)
         begun = self._under_way.get(task.key)
         if task.key in self._lost and begun is not None and begun.size != PROFILED:
-            rows = (*rows, Row(begun.case, begun.size, Status.FAIL, reason))
+            status = Status.NOT_RUN if task.key in self._late else Status.FAIL
+            rows = (*rows, Row(begun.case, begun.size, status, reason))
         return MeasuredSubject(*task.key, rows, kernel, launched, profiles, reason)
 
     def _hear(self, task: MeasureTask, entry: Begun | Done | Profile) -> None:
@@ -193,6 +195,8 @@ class _Measuring:
 
     def _lose(self, task: MeasureTask, killed: Killed) -> None:
         self._lost[task.key] = f"its process {killed.message}"
+        if killed.end is End.TIMEOUT:
+            self._late.add(task.key)
         if task.key not in self._rows and task.key not in self._under_way:
             path, name = task.key
             self.problems.append(Problem(shown_path(path), f"the subject {name!r} was not measured: {killed.message}"))

@@ -14,7 +14,7 @@ _TAIL, _DEVIATIONS = 0.025, 1.96
 """On each side of a 95 % interval, and how many standard deviations that is."""
 _PRECISION = 0.005
 """Half the interval over the median, below which more runs would tell nothing new: nvbench's stopping rule."""
-_BETWEEN_RUNS = 0.01
+_BETWEEN_RUNS = 0.02
 """By how much a ratio differs between two measurements that nothing but chance tells apart, beside what their rounds
 show: tensors lie elsewhere, clocks are others."""
 _RESOLUTION = 1e-4

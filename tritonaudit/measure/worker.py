@@ -40,6 +40,8 @@ _LEAST_SECONDS, _MOST_SECONDS = 0.3, 3.0
 _FURTHER_SIZES = 10
 """Of the correctness suite, beside the named ones."""
 _FURTHER_SECONDS = 8.0
+_FURTHER_BETWEEN_SECONDS = 30.0
+"""As far as Python is reached it is the former that ends a first call: a compiler does not let go of it."""
 _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
@@ -123,8 +125,6 @@ def list_rows(task: MeasureTask) -> tuple[Row, ...]:
 
 def measure_subject(task: MeasureTask) -> None:
     """Measure the subject at each size until its time is spent; rows are told as they are known."""
-    import torch
-
     from tritonaudit.capture.task import IMPORT_SECONDS, loaded
     from tritonaudit.suites import harness
 
@@ -132,20 +132,37 @@ def measure_subject(task: MeasureTask) -> None:
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
     harness.repair()
-    cases = _cases(subject)
-    left = task.seconds
-    largest: Done | None = None
-    for number, (size, case) in enumerate(cases):
-        tell(Begun(case, size), _BETWEEN_SECONDS)
-        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, left / (len(cases) - number)))
-        measuring = _Measuring(subject, case, size, seconds)
-        done = measuring.done() if left > 0 else Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
-        left -= measuring.spent
+    named, further = _named_cases(subject), _further_cases(subject)
+    timing = _Timing(subject, task.seconds, len(named) + len(further))
+    rows = [timing.told(size, case, _BETWEEN_SECONDS) for size, case in named]
+    timed = [done for done in rows if done.row.timed]
+    if largest := next((done for done in timed if done.row.size == LARGE), timed[-1] if timed else None):
+        _profile(task, largest)
+    for case in further:
+        timing.told("", case, _FURTHER_BETWEEN_SECONDS)
+
+
+@dataclass
+class _Timing:
+    """A subject on its way through its sizes: `left` seconds for so many `sizes`."""
+
+    subject: Subject
+    left: float
+    sizes: int
+
+    def told(self, size: str, case: Case, patience: float) -> Done:
+        """The row of a size, told; within so many seconds, else the worker is killed."""
+        import torch
+
+        tell(Begun(case, size), patience)
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, self.left / self.sizes))
+        measuring = _Measuring(self.subject, case, size, seconds)
+        done = measuring.done() if self.left > 0 else Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
+        self.left -= measuring.spent
+        self.sizes -= 1
         tell(done, _BETWEEN_SECONDS)
         torch.cuda.synchronize()  # raises where a launch has made the GPU unusable for its process
-        largest = done if done.row.timed and (size == LARGE or largest is None) else largest
-    if largest is not None:
-        _profile(task, largest)
+        return done
 
 
 def _profile(task: MeasureTask, done: Done) -> None:
@@ -163,21 +180,25 @@ def _profile(task: MeasureTask, done: Done) -> None:
         tell(profile, _BETWEEN_SECONDS)
 
 
-def _cases(subject: Subject) -> list[tuple[str, Case]]:
-    """The sizes to be timed, with their names: in the first dtype, in the others, then those of other suites."""
+def _named_cases(subject: Subject) -> list[tuple[str, Case]]:
+    """The sizes to be timed that have names: in the first dtype, then in the others."""
     import torch
 
     from tritonaudit.subject.size_kind import takes_dtype
-    from tritonaudit.suites.cases import audit_cases
 
     _, memory = torch.cuda.mem_get_info()
     named = timed_cases(subject, int(_CASE_SHARE * memory))
     others = subject.dtypes[1:] if takes_dtype(subject) else ()
-    in_others = [(size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named)]
-    had = {case.label for _, case in named}
+    return [*named, *((size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named))]
+
+
+def _further_cases(subject: Subject) -> list[Case]:
+    """Sizes of the correctness suite."""
+    from tritonaudit.suites.cases import audit_cases
+
+    had = {case.label for _, case in _named_cases(subject)}
     ordinary = (case for case in audit_cases(subject).cases if _is_ordinary(case) and case.dtype == subject.dtypes[0])
-    further = [case for case in ordinary if case.label not in had][:_FURTHER_SIZES]
-    return [*named, *in_others, *(("", case) for case in further)]
+    return [case for case in ordinary if case.label not in had][:_FURTHER_SIZES]
 
 
 def _is_ordinary(case: Case) -> bool:
