@@ -329,13 +329,14 @@ def _suppressed(findings: list[Finding], suppressions: Suppressions) -> tuple[li
 
 
 def _numbered(findings: list[Finding]) -> Iterator[Finding]:
-    """Each finding once, equal ones numbered in the order of the text."""
-    seen: set[tuple[str, Span]] = set()
+    """Each finding once, equal ones numbered in the order of the text; what was measured is of a subject each."""
+    seen: set[tuple[str, Span, str]] = set()
     counts: Counter[tuple[str, str, str]] = Counter()
     for finding in sorted(findings, key=lambda f: f.sort_key):
-        if (finding.code, finding.span) in seen:
+        place = finding.code, finding.span, finding.message if finding.stage is Stage.MEASURE else ""
+        if place in seen:
             continue
-        seen.add((finding.code, finding.span))
+        seen.add(place)
         key = finding.identity[:3]
         yield replace(finding, ordinal=counts[key]) if counts[key] else finding
         counts[key] += 1

@@ -11,6 +11,8 @@ import pytest
 from tests.measured import CASE, GPU, KERNEL, PART, counter, missed, of_size, row, subject, timed
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Place
+from tritonaudit.config import Config
+from tritonaudit.engine import judge
 from tritonaudit.finding import Outcome, Span, Status
 from tritonaudit.measure.checks import Check
 from tritonaudit.measure.facts import Profile, Role, Row
@@ -206,3 +208,14 @@ def test_a_profile_of_a_case_that_was_not_timed_has_no_row(path: str) -> None:
     profile = Profile(KernelRef(path, "softmax_kernel", 5), replace(CASE, seed=3), (counter(SPILLS, 3.0),))
     (found,) = profiled_kernels(subject(row(1.1), profiles=(profile,)), GPU)
     assert found.row is None
+
+
+def test_subjects_of_one_kernel_have_findings_of_their_own(path: str) -> None:
+    ref = KernelRef(path, "softmax_kernel", 5)
+    wide, narrow = (
+        replace(subject(row(time, 1.0), kernel=ref), name=name) for name, time in (("wide", 4), ("narrow", 2))
+    )
+    facts = [one for one in (facts_of(subject, GPU) for subject in (wide, narrow, narrow)) if one is not None]
+    found = [one for one in judge({Path(path): facts}, Config(Path(path).parent)).findings if one.code == "TAP501"]
+    assert [one.message.split("`")[1] for one in found] == ["narrow", "wide"]
+    assert len({one.fingerprint for one in found}) == 2
