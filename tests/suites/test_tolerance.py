@@ -399,3 +399,24 @@ def test_powers_of_two_change_nothing(dtype: Any, errors: list[float], power: in
     assert (one.status, one.exceeding, one.rounded_again) == (other.status, other.exceeding, other.rounded_again)
     assert one.ratio.rms == pytest.approx(other.ratio.rms)
     assert one.error.rms * 2.0**power == pytest.approx(other.error.rms)
+
+
+# -- where it is wrong ---------------------------------------------------------------------------------------------
+
+
+def test_elements_that_are_wrong_are_marked() -> None:
+    precise = numbers(8, 16)
+    output = precise.float()
+    output[2, 3] += 0.1
+    output[5, 7] = math.nan
+    marked = judge(output, *alone(precise)).wrong
+    assert marked is not None
+    assert marked.nonzero().tolist() == [[2, 3], [5, 7]]
+    integers = torch.arange(6).reshape(2, 3)
+    marked = judge(integers + torch.tensor([0, 0, 1]), *alone(integers)).wrong
+    assert marked is not None
+    assert marked.nonzero().tolist() == [[0, 2], [1, 2]]
+    pair = torch.complex(numbers(3), numbers(3, seed=1))
+    marked = judge(pair.to(torch.complex64) + torch.tensor([0, 1j, 0]), *alone(pair)).wrong
+    assert marked is not None
+    assert marked.tolist() == [False, True, False]

@@ -17,6 +17,7 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Result, call_subject, is_same
+from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
@@ -81,6 +82,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         tuple(dict.fromkeys(launch.kernel for launch in launches)),
         tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
+        outcome.errors,
     )
 
 
@@ -165,7 +167,16 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
         return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
     judged = list(_judged(called.results, found))
     sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
-    return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=_closeness(judged))
+    closeness, errors = _closeness(judged), tuple(_errors(judged))
+    return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
+
+
+def _errors(judged: Sequence[_Judged]) -> Iterator[ErrorMap]:
+    """Where each result is wrong that does not pass."""
+    for each in judged:
+        wrong = each.judgement.wrong
+        if each.judgement.status is not Status.PASS and wrong is not None and bool(wrong.any()):
+            yield error_map(each.result.name, wrong)
 
 
 def _unjudged(case: Case, checked: frozenset[Symptom], sightings: Sequence[Sighting], reason: str) -> CaseOutcome:

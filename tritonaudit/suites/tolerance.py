@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import torch
@@ -76,7 +76,8 @@ class Judgement:
     `worst` element, the one that exceeds its own budget the most. `exceeding` counts the elements beyond what passes.
     `rounded_again` is the share of elements that were rounded more than once. `nonfinite` is the first element that is
     finite, infinite (with its sign) or NaN where it should be another of these. `strict` and `loose` say whether
-    rtol = atol = 1e-5 and 1e-3 hold, which decides nothing.
+    rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `wrong` marks the exceeding elements and those that are not
+    finite where they should be, or the other way round; None where the two cannot be compared.
     """
 
     status: Status
@@ -91,6 +92,7 @@ class Judgement:
     nonfinite: Element | None = None
     strict: bool = False
     loose: bool = False
+    wrong: Tensor | None = field(default=None, compare=False, repr=False)
 
 
 def judge(
@@ -236,6 +238,7 @@ def _judge_exact(
         exceeding=wrong,
         strict=strict,
         loose=loose,
+        wrong=~is_right,
     )
 
 
@@ -355,6 +358,7 @@ def _judge_inexact(
         nonfinite=None if astray is None else _element(output, precise, astray // parts),
         strict=strict,
         loose=loose,
+        wrong=((ratio > _PASS_ELEMENT) | (values.astray & ~values.judged)).reshape(*output.shape, parts).any(-1),
     )
     proof = Extent(float(proven.max()), _rms(proven[judged]))
     status, reason = _decide(found, proof, values.distinct, again, again_of_same)
