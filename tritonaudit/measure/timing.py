@@ -131,7 +131,8 @@ class Stopwatch:
         if not self._has_profiler:
             return
         turns = [(contender, number) for number in rounds for contender in _rotated(contenders, number)]
-        with warnings.catch_warnings(action="ignore"), torch.profiler.profile(activities=_ACTIVITIES) as profiler:
+        with warnings.catch_warnings(), torch.profiler.profile(activities=_ACTIVITIES) as profiler:
+            warnings.simplefilter("ignore")
             for contender, number in turns:
                 self._prepare(number)
                 torch.cuda._sleep(_MARK_CYCLES)
