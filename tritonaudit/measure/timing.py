@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,8 +132,7 @@ class Stopwatch:
         if not self._has_profiler:
             return
         turns = [(contender, number) for number in rounds for contender in _rotated(contenders, number)]
-        with warnings.catch_warnings(), torch.profiler.profile(activities=_ACTIVITIES) as profiler:
-            warnings.simplefilter("ignore")
+        with _no_warnings(), torch.profiler.profile(activities=_ACTIVITIES) as profiler:
             for contender, number in turns:
                 self._prepare(number)
                 torch.cuda._sleep(_MARK_CYCLES)
@@ -182,6 +182,14 @@ class Stopwatch:
         if key not in self._gradients:
             self._gradients[key] = eighths(output)
         return self._gradients[key]
+
+
+@contextmanager
+def _no_warnings() -> Iterator[None]:
+    """The profiler's own would be told in each round."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _rotated(contenders: Sequence[Contender], number: int) -> Sequence[Contender]:
