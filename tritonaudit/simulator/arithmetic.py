@@ -85,13 +85,22 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     if isinstance(data, Affine):
         return (_fitted(Value(data, undefined, wrapped), bound),)
     if data is None:
-        tensors = [value.tensor(type) for value, type in zip(values, bound.types, strict=True)]
+        tensors = _tensors(values, bound.types)
         data = bound.compute(*tensors)
         if bound.may_wrap and _is_watched(machine, operation, frame):
             wrapped = joined([wrapped, _overflow(operation, tensors, data)])
         if bound.is_compact and not frame.has_lanes:
             data = compact(data, bound.type)
     return (Value(data, undefined, wrapped),)
+
+
+def _tensors(values: Sequence[Value], types: Sequence[Type]) -> list[torch.Tensor]:
+    """Every element of each."""
+    found = []
+    for value, type in zip(values, types, strict=True):
+        data = value.data
+        found.append(data if isinstance(data, torch.Tensor) else value.tensor(type))
+    return found
 
 
 def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:

@@ -184,7 +184,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
         _take_turns(turns, works, faults)
     if recall is not None and recall.is_lost:
         _FORMS.forget(key)
-    elif recall is not None and form is None and not faults.found:
+    elif recall is not None and form is None and all(fault.kind in _FOUND_ANEW for fault in faults):
         is_apart = notes is not None and not notes.has_met and facts.fixed.is_steady and recall.is_complete
         _FORMS.keep(key, Form(recall.known, values, is_apart))
     told = tuple(fault for fault in faults if not fault.kind.is_untold)
@@ -194,6 +194,20 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
 
 
 _FORMS = Forms()
+
+_FOUND_ANEW = frozenset(
+    (
+        Kind.UNDEFINED_STORED,
+        Kind.MASKED_STORED,
+        Kind.UNDEFINED_BRANCH,
+        Kind.RACE_WRITE_WRITE,
+        Kind.RACE_READ_WRITE,
+        Kind.SAME_WRITES,
+        Kind.LANES_COLLIDE,
+        Kind.ASSERTION,
+    )
+)
+"""The faults that are reported where values are stored, noted or tested; the others may be those of what is kept."""
 
 
 def _form_key(

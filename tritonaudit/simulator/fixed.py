@@ -18,13 +18,14 @@ _INDICES = ("i32", "i64")
 class Parts:
     """A block's operations, without the last.
 
-    `fixed` are the results that hang on the launch's numbers alone, and `anew` the operations that have others, or do
-    something. Those of `steady`, by their `id`, access the same elements in each launch with these numbers. `given` are
-    results of loads: they are taken for fixed, too, and have to be compared with what they were.
+    `anew` are those with results that do not hang on the launch's numbers alone, or that do something, each behind the
+    results that do and stand before it; `fixed` are the last of these. The operations of `steady`, by their `id`,
+    access the same elements in each launch with these numbers. `given` are results of loads: they are taken for fixed,
+    too, and have to be compared with what they were.
     """
 
+    anew: tuple[tuple[tuple[int, ...], Operation], ...]
     fixed: tuple[int, ...]
-    anew: tuple[Operation, ...]
     steady: frozenset[int]
     given: frozenset[int]
 
@@ -108,6 +109,8 @@ class _Finding:
             self.moving.update(operation.results)
             for region in operation.regions:
                 self.moving.update(*_inside(region))
+        if not operation.regions:
+            return
         for region in operation.regions:
             self.spread(region)
         for value, sources in _passed(operation):
@@ -137,14 +140,18 @@ class _Finding:
                         yield from self.executed(inner)
 
     def parts(self, block: Block) -> Parts:
-        operations = block.operations[:-1]
-        kept = [one for one in operations if one.name in self.pure and self.moving.isdisjoint(one.results)]
-        same = {id(one) for one in kept}
-        anew = tuple(one for one in operations if id(one) not in same)
-        steady = [one for one in anew if one.name in _ACCESSES and self.moving.isdisjoint(_deciding(one))]
+        anew: list[tuple[tuple[int, ...], Operation]] = []
+        fixed: list[int] = []
+        for one in block.operations[:-1]:
+            if one.name in self.pure and self.moving.isdisjoint(one.results):
+                fixed += one.results
+            else:
+                anew.append((tuple(fixed), one))
+                fixed.clear()
+        accesses = [one for _, one in anew if one.name in _ACCESSES]
+        steady = [one for one in accesses if self.moving.isdisjoint(_deciding(one))]
         given = frozenset(number for one in steady for number in one.results if number not in self.moving)
-        fixed = (*(number for one in kept for number in one.results), *given)
-        return Parts(fixed, anew, frozenset(map(id, steady)), given)
+        return Parts(tuple(anew), tuple(fixed), frozenset(map(id, steady)), given)
 
 
 def _passed(operation: Operation) -> Iterator[tuple[int, tuple[int, ...]]]:

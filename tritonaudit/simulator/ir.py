@@ -42,7 +42,8 @@ class Type:
         return Type(self.element, (), self.pointee)
 
 
-@dataclass(frozen=True)
+# Not frozen, as a text has many, which would take three times as long to make. Nothing changes it once made.
+@dataclass(unsafe_hash=True)
 class Location:
     """A place in a source file, line and column as the compiler counts them; `name` is the variable it says.
 
@@ -67,7 +68,8 @@ class Constant:
         return len(self.elements) == 1
 
 
-@dataclass(frozen=True)
+# Not frozen, which would take three times as long to make. Nothing changes it once made.
+@dataclass
 class Operation:
     """One operation. Operands and results are values, by their number in the function, in MLIR's order.
 

@@ -79,6 +79,10 @@ class Execution:
         self.launches.append(Executed(launch, outcome))
 
 
+_PLAIN = (torch.Tensor, int, float)
+"""What is passed as it is."""
+
+
 @lru_cache(maxsize=256)
 def module_of(text: str) -> Module:
     """The module of a program's text."""
@@ -92,10 +96,15 @@ def arguments_of(launch: Launch, bound: Mapping[str, Any]) -> Sequence[Argument]
     gone = {name for name, hint in launch.specialisation if hint == "one"}
     found: list[Argument] = []
     for name, kind in launch.signature:
-        if name in bound and name not in gone:
-            kinds = literal_eval(kind) if kind.startswith("(") else kind
-            for value in _leaves(bound[name], kinds):
-                found += [_argument(name, one) for one in _passed(value, kernel, len(found))]
+        if name not in bound or name in gone:
+            continue
+        given = bound[name]
+        if isinstance(given, _PLAIN) and kind != "constexpr":
+            found.append(Argument(name, given))
+            continue
+        kinds = literal_eval(kind) if kind.startswith("(") else kind
+        for value in _leaves(given, kinds):
+            found += [_argument(name, one) for one in _passed(value, kernel, len(found))]
     return found
 
 
@@ -127,7 +136,7 @@ def _passed(value: Any, kernel: Function, place: int) -> Sequence[Any]:
 
 def _argument(name: str, value: Any) -> Argument:
     """A value under its parameter's name. For a pointer Triton takes whatever has a `data_ptr`."""
-    if isinstance(value, (torch.Tensor, int, float)) or not hasattr(value, "data_ptr"):
+    if isinstance(value, _PLAIN) or not hasattr(value, "data_ptr"):
         return Argument(name, value)
     for held in (one for one in vars(value).values() if isinstance(one, torch.Tensor)):
         storage = held.untyped_storage()
@@ -138,6 +147,6 @@ def _argument(name: str, value: Any) -> Argument:
 
 def _tensor(value: Any) -> Any:
     """What a descriptor describes, and what a tensor of another type is a view of."""
-    while not isinstance(value, (torch.Tensor, int, float)) and hasattr(value, "base"):
+    while not isinstance(value, _PLAIN) and hasattr(value, "base"):
         value = value.base
     return value

@@ -83,13 +83,12 @@ def _moved(type: Type) -> Type:
 
 
 def _store(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    pointer, value, mask = (_optional(operation, frame, group) for group in range(3))
-    assert pointer is not None
-    assert value is not None
+    operands, site = frame.operands(operation), frame.site(operation)
+    pointer, value = operands[:2]
+    mask = operands[2] if len(operands) > 2 else None
     type = frame.type(operation.operands[1])
-    machine.accesses.check_stored(value, pointer, mask, frame.site(operation))
-    elements = bits_of(value.tensor(type))
-    machine.accesses.store(pointer, elements, mask, _moved(type), frame.site(operation))
+    machine.accesses.check_stored(value, pointer, mask, site)
+    machine.accesses.store(pointer, bits_of(value.tensor(type)), mask, _moved(type), site)
     return ()
 
 

@@ -13,7 +13,7 @@ from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
-from tritonaudit.simulator.recall import Recall
+from tritonaudit.simulator.recall import Known, Recall
 from tritonaudit.simulator.turns import Turns
 from tritonaudit.simulator.values import Value, mask_tensor, merged
 
@@ -127,14 +127,26 @@ class Machine:
             for operation in block.operations[:-1]:
                 self.execute(operation, frame)
             return
-        outer = recall.current
-        for operation in recall.enter(block, frame):
+        outer, known = recall.current, recall.enter(block)
+        if known is None:
+            for operation in block.operations[:-1]:
+                self.execute(operation, frame)
+                if recall.is_watchful:
+                    recall.is_same(operation, frame)
+        else:
+            self._go_through_known(block, known, recall, frame)
+        recall.leave(frame, outer)
+
+    def _go_through_known(self, block: Block, known: Known, recall: Recall, frame: Frame) -> None:
+        """The same where something is known: the rest is executed, or all that follows what is not as it was."""
+        for values, operation in known.steps:
+            frame.values.update(values)
             self.execute(operation, frame)
             if recall.is_watchful and not recall.is_same(operation, frame):
                 for other in block.operations[block.operations.index(operation) + 1 : -1]:
                     self.execute(other, frame)
-                break
-        recall.leave(frame, outer)
+                return
+        frame.values.update(known.rest)
 
     def execute(self, operation: Operation, frame: Frame) -> None:
         """Execute one operation and set its results."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 
@@ -25,13 +25,34 @@ _BYTES_OF_VALUE = 256
 """About what one takes, beside the elements of its tensor."""
 
 
+_Values: TypeAlias = dict[int, Value]
+
+
 @dataclass(eq=False, slots=True)
 class Known:
-    """One execution of a block: its values that are fixed, and by the `id` of its steady accesses how they are made."""
+    """One execution of a block: its values that are fixed, and by the `id` of its steady accesses how they are made.
+
+    `steps` are the operations that are executed anew, each with the values that are set before it, and `rest` are those
+    set behind the last of them.
+    """
 
     parts: Parts
-    values: dict[int, Value] = field(default_factory=dict)
+    steps: Sequence[tuple[_Values, Operation]] = ()
+    rest: _Values = field(default_factory=dict)
+    given: _Values = field(default_factory=dict)
     ways: dict[int, Way] = field(default_factory=dict)
+
+    def keep(self, values: Mapping[int, Value]) -> None:
+        """Take what is fixed from the values of the frame, now that the block has been executed."""
+        self.steps = [({number: values[number] for number in fixed}, one) for fixed, one in self.parts.anew]
+        self.rest = {number: values[number] for number in self.parts.fixed}
+        self.given = {number: values[number] for number in self.parts.given}
+
+    @property
+    def bytes(self) -> int:
+        """About how much is kept, but for the ways."""
+        held = [self.rest, self.given, *(values for values, _ in self.steps)]
+        return sum(_bytes_of(value.data) for values in held for value in values.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,30 +91,29 @@ class Recall:
         """For a launch of that form, or for the first of one."""
         return Recall(fixed.blocks, [] if form is None else form.known, form is None, fixed.has_given)
 
-    def enter(self, block: Block, frame: Frame) -> Sequence[Operation]:
-        """Begin to execute a block: what is known of its values is set, and what is left to execute comes back."""
+    def enter(self, block: Block) -> Known | None:
+        """Begin to execute a block: what is known of it comes back, if anything is."""
         parts = self.parts.get(id(block))
         self.current = None
         if parts is None:
-            return block.operations[:-1]
+            return None
         if self.is_first:
             if self._bytes <= _MOST_BYTES:
                 self.current = Known(parts)
                 self.known.append(self.current)
-            return block.operations[:-1]
+            return None
         if self.is_lost or self._next == len(self.known):
-            return block.operations[:-1]
+            return None
         self.current = known = self.known[self._next]
         self._next += 1
-        frame.values.update(known.values)
-        return parts.anew
+        return known
 
     def leave(self, frame: Frame, outer: Known | None) -> None:
         """End the execution of a block, and go on with that of the one around."""
         known, self.current = self.current, None if self.is_lost else outer
         if self.is_first and known is not None:
-            known.values = {number: frame.values[number] for number in known.parts.fixed}
-            self._bytes += sum(_bytes_of(value.data) for value in known.values.values())
+            known.keep(frame.values)
+            self._bytes += known.bytes
 
     def is_same(self, operation: Operation, frame: Frame) -> bool:
         """Whether all is as it was, now that an operation has been executed; in the first launch, see what is given."""
@@ -103,7 +123,7 @@ class Recall:
                 if self.is_first:
                     frame.values[number] = _copied(frame.values[number])
                 else:
-                    self.is_lost |= not _is_same(known.values[number], frame.values[number])
+                    self.is_lost |= not _is_same(known.given[number], frame.values[number])
         return not self.is_lost
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from tritonaudit.simulator.ir import Location
 from tritonaudit.simulator.text.tokens import Tokens, UnsupportedText, unquoted
@@ -102,13 +101,14 @@ class Locations:
 
 
 def _named(place: Location | None, name: str) -> Location | None:
-    return replace(place, name=name) if place else None
+    return Location(place.path, place.line, place.column, name, place.callers) if place else None
 
 
 def _called(callee: Location | None, caller: Location | None) -> Location | None:
     if callee is None or caller is None:
         return callee or caller
-    return replace(callee, callers=(*callee.callers, replace(caller, callers=()), *caller.callers))
+    call = Location(caller.path, caller.line, caller.column, caller.name)
+    return Location(callee.path, callee.line, callee.column, callee.name, (*callee.callers, call, *caller.callers))
 
 
 def _file(path: str, tokens: Tokens) -> Location:
