@@ -39,6 +39,30 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     return arguments
 
 
+def specs_of(subject: Subject) -> Iterator[Tensor | Offsets | torch.Tensor]:
+    """What stands for each tensor among the arguments, in their order; nothing where a function makes them."""
+    if not callable(subject.inputs):
+        yield from _specs_in(subject.inputs)
+        yield from _specs_in(subject.keywords)
+
+
+def make_argument(subject: Subject, case: Case, spec: Tensor | Offsets) -> torch.Tensor:
+    """The tensor that one of them stands for in a case; its numbers are others than among all arguments."""
+    torch.manual_seed(case.seed)
+    made: torch.Tensor = _Maker(subject, case).value(spec, "")
+    return made
+
+
+def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
+    if isinstance(value, (Tensor, Offsets, torch.Tensor)):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _specs_in(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _specs_in(member)
+
+
 def run_subject(subject: Subject, case: Case) -> Any:
     """What the wrapper returns for a case, after its backward pass where the subject asks for gradients."""
     positional, keywords = make_inputs(subject, case)

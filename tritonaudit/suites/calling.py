@@ -15,6 +15,7 @@ from tritonaudit.simulator.faults import Fault
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
+from tritonaudit.suites.integers import Contents, contents_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Observed:
     ran: list[Ran] = field(default_factory=list)
     failure: BaseException | None = None
     """Why a launch was not executed, which host code may have caught."""
+    contents: Contents = field(default_factory=dict)
+    """What tensors hold that have no memory."""
 
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which of a tensor's elements nobody has written, of its shape; None where all are, or that is not known."""
@@ -112,6 +115,8 @@ def _called(device: Device, subject: Subject, case: Case, how: How) -> Called:
     with device.observing(how) as observed:
         arguments = make_inputs(subject, case)
         given = copied(arguments) if how.has_memory else arguments
+        if not how.has_memory:
+            observed.contents = contents_of(subject, case, arguments)
         try:
             returned = call(subject.function, *arguments, gradients=subject.gradients)
         except OutOfTime:

@@ -24,6 +24,7 @@ from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Observed, Ran
+from tritonaudit.suites.integers import filled
 from tritonaudit.suites.written import storages_written
 
 TARGET = "sm_89"
@@ -72,6 +73,7 @@ def _execute(
     execution: Execution, observed: _Observed, is_traced: bool, launch: Launch, bound: Mapping[str, Any]
 ) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
+    bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if is_traced else {}
