@@ -5,6 +5,7 @@ Imports torch: for processes in which user code runs.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from tritonaudit.execute.blame import described
-from tritonaudit.subject.inputs import Arguments, call
+from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.tolerance import DRAWS
@@ -49,7 +50,7 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
     try:
         with InDouble():
             precise = _results(subject, in_double(given), seed)
-            noises = _noises(has_equals=case.fill != "normal")
+            noises = _noises(given, has_equals=case.fill != "normal")
             perturbed = tuple(_results(subject, off_by_a_rounding(given, noise), seed) for noise in noises)
     except Exception as error:
         precise, perturbed = tuple(_wide(tensor) for tensor in same), ()
@@ -57,9 +58,12 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
     return References(precise, same, perturbed)
 
 
-def _noises(*, has_equals: bool) -> Iterator[Noise]:
+def _noises(given: Arguments, *, has_equals: bool) -> Iterator[Noise]:
     for draw in range(DRAWS):
         yield Noise(draw, _SHARED[draw % len(_SHARED)] if has_equals else Shared.NOTHING)
+    number = sum(tensor.dtype in _NARROWER for tensor in tensors_in(given))
+    if has_equals and number > 1:
+        yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
 
 
 def in_double(arguments: Arguments) -> Arguments:
@@ -75,6 +79,8 @@ class Shared(Enum):
     COLUMNS = 2
 
 
+_MOST_ALONE = 4
+"""Tensors of which each is off alone."""
 _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 
 
@@ -83,18 +89,23 @@ class Noise:
     """By how much each number is off: a draw of random numbers, and which of them are the same.
 
     Draws come in pairs, the second the other way round: a tie that rounds up in one of them rounds down in the other.
+    It may be of `only` one of the tensors: a variance that is zero stays so where what it divides is off.
     """
 
     draw: int
     shared: Shared = Shared.NOTHING
+    only: int | None = None
 
 
 def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
     """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
     torch.manual_seed(noise.draw // 2)
     unit = -_ROUNDING if noise.draw % 2 else _ROUNDING
+    places = itertools.count()
 
     def off(tensor: torch.Tensor) -> torch.Tensor:
+        if noise.only not in (None, next(places)):
+            return tensor.double()
         shape = list(tensor.shape)
         if noise.shared is Shared.ROWS and shape:
             shape[:-1] = [1] * (len(shape) - 1)
