@@ -92,6 +92,11 @@ def test_a_larger_case_may_take_longer() -> None:
     assert not outcome.sightings
 
 
+def test_a_longer_loop_may_take_longer() -> None:
+    case, others = Case({"m": 1, "k": 1000}), [took(Case({"m": 1000, "k": 64}), 0.01)]
+    assert not late(case, others, HANGS, Late(5, waits=False, computes=True), 5.0).sightings
+
+
 def test_nothing_is_known_of_a_case_that_was_not_looked_at() -> None:
     refused = CaseOutcome(LARGE, frozenset(), seconds=0.001)
     assert not late(LARGE, [refused], HANGS, Late(5, waits=False, computes=True), 5.0).sightings

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from math import ceil, prod
+from pathlib import Path
 from types import FrameType
 
 from tritonaudit.capture.time_limit import OutOfTime
@@ -25,7 +26,7 @@ _PATIENCE = 3
 _WAITING = 0.05
 """The share of a processor up to which a case does no more than wait."""
 _SLOWER = 10
-"""So many times longer than a case of as many elements: then it hangs."""
+"""So many times longer than a case that is as much work: then it hangs."""
 
 
 class Late(OutOfTime):
@@ -54,11 +55,11 @@ def patience(seconds: float) -> Iterator[None]:
     It is raised as soon as Python code is reached; a process that never reaches any is killed by SIGXCPU. In the main
     thread alone.
     """
-    began, cpu = time.monotonic(), time.process_time()
+    began, cpu, queued = time.monotonic(), time.process_time(), _queued()
 
     def look(_: int, __: FrameType | None) -> None:
         wall, computed = time.monotonic() - began, time.process_time() - cpu
-        waits, computes = computed < _WAITING * wall, computed >= seconds
+        waits, computes = computed + _queued() - queued < _WAITING * wall, computed >= seconds
         if waits or computes or wall >= _PATIENCE * seconds:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise Late(seconds, waits=waits, computes=computes)
@@ -78,16 +79,24 @@ def patience(seconds: float) -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
+def _queued() -> float:
+    """Seconds for which this thread was ready to compute while others did; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def late(case: Case, others: Iterable[CaseOutcome], sighting: Sighting, error: Late, seconds: float) -> CaseOutcome:
     """What a case came to that did not end within these seconds.
 
-    It hangs, as the `sighting` says, where one of as many elements was far quicker, and may where it only waits; else
+    It hangs, as the `sighting` says, where one that is as much work was far quicker, and may where it only waits; else
     nothing is known of it.
     """
     quick = [
         outcome
         for outcome in others
-        if outcome.checked and _elements(outcome.case) >= _elements(case) and outcome.seconds * _SLOWER < seconds
+        if outcome.checked and _is_as_much_work(outcome.case, case) and outcome.seconds * _SLOWER < seconds
     ]
     if not error.waits and not (error.computes and quick):
         return unknown(case, sighting.text)
@@ -101,6 +110,11 @@ def unknown(case: Case, reason: str) -> CaseOutcome:
     return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in Symptom))
 
 
+def _is_as_much_work(case: Case, other: Case) -> bool:
+    """Whether it has as many elements, and the longest dimension, which a program may go through, is as long."""
+    longest = max(other.sizes, key=lambda name: other.sizes[name], default=None)
+    return _elements(case) >= _elements(other) and (longest is None or case.sizes[longest] >= other.sizes[longest])
+
+
 def _elements(case: Case) -> int:
-    """A measure of how much work it is."""
     return prod(max(size, 1) for size in case.sizes.values())
