@@ -19,16 +19,10 @@ class DeprecatedApi(Rule):
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
         for misuse, hit in hits(file, (Kind.GONE, Kind.DEPRECATED)):
-            yield replace(hit, severity=_severity(misuse), confidence=_confidence(misuse))
+            yield replace(hit, severity=_severity(misuse), confidence=None if misuse.sure else Confidence.LOW)
 
 
 def _severity(misuse: Misuse) -> Severity | None:
     if misuse.problem.kind is Kind.GONE:
         return None
-    return Severity.INFO if misuse.problem.parameter is not None else Severity.WARNING
-
-
-def _confidence(misuse: Misuse) -> Confidence | None:
-    """Triton only documents that some parameters are deprecated: those are for the curious."""
-    documented = misuse.problem.kind is Kind.DEPRECATED and misuse.problem.parameter is not None
-    return None if misuse.sure and not documented else Confidence.LOW
+    return Severity.INFO if misuse.problem.documented else Severity.WARNING

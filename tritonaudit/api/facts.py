@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from tritonaudit.api.bindings import Origins
 from tritonaudit.api.conditions import Conditions
@@ -23,7 +24,10 @@ _HIDES_NOTHING = ((3, 0), (3, 4))
 
 @dataclass(frozen=True)
 class Misuse:
-    """A problem at a place that can be reached; not `sure` where a compile-time condition may keep it from there."""
+    """A problem at a place that can be reached.
+
+    It is not `sure` where a compile-time condition may keep the compiler from there, or the documentation alone has it.
+    """
 
     problem: Problem
     kernel: JitFunction | None
@@ -62,10 +66,8 @@ class Examiner:
         suspects = [use for use in uses(module, origins) if self._is_suspect(names, use, target)]
         if not suspects or any(_is_of_fork(names, use) for use in suspects):
             return []
-        own = _set_by_file(module)
-        suspects = [use for use in suspects if use.written not in own]
-        reaches = Reaches(module, Conditions(names, origins), frozenset(names.releases))
-        misuses = [found for use in suspects for found in _misuses(module, names, reaches, use, target)]
+        place = _Places(module, Reaches(module, Conditions(names, origins), frozenset(names.releases)))
+        misuses = [found for use in suspects for found in place.misuses(names, use, target)]
         misuses.sort(key=lambda found: (found.problem.use.node.lineno, found.problem.use.node.col_offset))
         return misuses
 
@@ -77,26 +79,38 @@ class Examiner:
         return self._judged[key]
 
 
-def _set_by_file(module: Module) -> set[str]:
-    """`tl.gather = …`: attributes that the file itself defines."""
-    stored = (node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute))
-    return {ast.unparse(node) for node in stored if isinstance(node.ctx, ast.Store)}
-
-
 def _is_of_fork(names: Table, use: Use) -> bool:
     """`triton.language.extra.cann` and the like: a backend that no release of Triton has."""
     parts = use.origin.split(".")
     return parts[:3] == ["triton", "language", "extra"] and not names.name(".".join(parts[:4])).definitions
 
 
-def _misuses(module: Module, names: Table, reaches: Reaches, use: Use, target: Target) -> Iterator[Misuse]:
-    kernel = _kernel_at(module, use.node.lineno)
-    if not use.imported and reaches.is_shadowed(use.node, use.written.partition(".")[0]):
-        return
-    reach = reaches.of(use.node)
-    versions = tuple(version for version in target.versions if version in reach.releases)
-    for problem in problems(names, use, versions):
-        yield Misuse(problem, kernel, not reach.chosen or _is_sure(problem))
+class _Places:
+    """Judges uses by where they stand in a file."""
+
+    def __init__(self, module: Module, reaches: Reaches) -> None:
+        self._module = module
+        self._reaches = reaches
+
+    def misuses(self, names: Table, use: Use, target: Target) -> Iterator[Misuse]:
+        kernel = _kernel_at(self._module, use.node.lineno)
+        found = list(problems(names, use, target.versions))
+        if all(problem.documented for problem in found):
+            yield from (Misuse(problem, kernel, sure=False) for problem in found)
+        elif use.written not in self._set_here and (use.imported or not self._is_shadowed(use)):
+            reach = self._reaches.of(use.node)
+            versions = tuple(version for version in target.versions if version in reach.releases)
+            for problem in problems(names, use, versions):
+                yield Misuse(problem, kernel, not reach.chosen or _is_sure(problem))
+
+    def _is_shadowed(self, use: Use) -> bool:
+        return self._reaches.is_shadowed(use.node, use.written.partition(".")[0])
+
+    @cached_property
+    def _set_here(self) -> set[str]:
+        """`tl.gather = …`: attributes that the file itself defines."""
+        stored = (node for node in ast.walk(self._module.tree) if isinstance(node, ast.Attribute))
+        return {ast.unparse(node) for node in stored if isinstance(node.ctx, ast.Store)}
 
 
 def _is_sure(problem: Problem) -> bool:

@@ -40,6 +40,11 @@ class Problem:
     parameter: str | None = None
     limit: int = 0
 
+    @property
+    def documented(self) -> bool:
+        """Whether only Triton's documentation says it: it does not warn of parameters that are deprecated."""
+        return self.kind is Kind.DEPRECATED and self.parameter is not None
+
 
 Versions = tuple[Version, ...]
 
