@@ -88,6 +88,7 @@ def _part_here(parts: Mapping[str, Part]) -> Part:
 
 
 def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
+    from tritonaudit.engine import shown_path
     from tritonaudit.hardware.telling import columns, figure_lines
 
     lines = [f"On {part.name}: {part.title}", ""]
@@ -95,7 +96,7 @@ def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -
     for (path, name), rows in groupby(rooflines, key=lambda row: (row[0].path, row[0].subject)):
         sized = list(rows)
         table = columns([_HEAD, *(_cells(one, roofline) for one, roofline in sized)])
-        lines += [f"{name}  {path}", *(f"  {line}" for line in table.splitlines())]
+        lines += [f"{name}  {shown_path(path)}", *(f"  {line}" for line in table.splitlines())]
         lines += [*(f"  {said}" for said in dict.fromkeys(_notes([roofline for _, roofline in sized]))), ""]
     if not counted and not problems:
         lines += ["There are no subjects.", ""]
@@ -138,13 +139,14 @@ def _figures(roofline: Roofline) -> tuple[Figure, ...]:
 
 
 def _json(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
+    from tritonaudit.engine import shown_path
     from tritonaudit.hardware.telling import part_data, roofline_data
 
     report: dict[str, Any] = {
         "part": part_data(part),
         "rooflines": [
             {
-                "path": one.path,
+                "path": shown_path(one.path),
                 "subject": one.subject,
                 "size": one.size,
                 "case": one.case.label,

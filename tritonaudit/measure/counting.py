@@ -34,7 +34,7 @@ _REAL_BYTES = 256 << 20  # of inputs with data, which two cores fill in a second
 class Counted:
     """The work of a subject of a file at a size."""
 
-    path: str
+    path: Path
     subject: str
     size: str
     case: Case
@@ -68,7 +68,7 @@ def count_file(path: Path) -> tuple[Counted, ...] | Unloadable:
         return names
     subjects = loaded(path)
     return tuple(
-        Counted(shown_path(path), name, size, case, _work(subjects[name], case))
+        Counted(path, name, size, case, _work(subjects[name], case))
         for name in names
         for size, case in timed_cases(subjects[name])
     )

@@ -14,6 +14,7 @@ from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.hardware.parts import known_parts, part_of_device
+from tritonaudit.measure.counting import DEFAULT_TARGET, count_files
 from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Row
 from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
 from tritonaudit.measure.profiled import ProfiledKernel, profiled_kernels
@@ -25,7 +26,6 @@ from tritonaudit.measure.worker import (
     MeasureTask,
     become_gpu_user,
     gpu_of_this_process,
-    list_rows,
     measure_subject,
 )
 from tritonaudit.progress import SILENT, Progress
@@ -36,6 +36,7 @@ from tritonaudit.suites.running import SubjectKey, memory
 from tritonaudit.suites.stage import Where, gpu_for
 from tritonaudit.suites.subjects import subjects_of
 
+NO_GPU = "there is no GPU"
 _CEILING_SECONDS = 120.0
 _SIZES = 30
 """More than a subject has: each may take the time of the first calls of its contenders."""
@@ -74,12 +75,11 @@ def measure_paths(
     parts = known_parts(config.hardware_file)
     name = gpu_for(request.device)
     found = discover(paths, config)
-    keys, problems = subjects_of(subject_files(found.files), request.jobs, bool(name), progress)
-    tasks = [MeasureTask(*key, request.seconds, cache_folder("ceilings")) for key in keys]
-    measuring = _Measuring(tasks, progress)
-    gpu, reason = measuring.gpu(name)
-    is_interrupted = not (measuring.measure() if gpu is not None else measuring.list_rows(reason))
-    subjects = tuple(map(measuring.measured, tasks))
+    files = subject_files(found.files)
+    measured = _measured(files, request, progress) if name else _Found(reason=NO_GPU)
+    if measured.gpu is None and not measured.is_interrupted:
+        measured = _listed(files, request.jobs, measured.reason)
+    subjects, gpu = measured.subjects, measured.gpu
     if gpu is not None:
         part = part_of_device(gpu.name, parts)
         subjects = tuple(replace(one, rows=tuple(held_against(row, gpu, part) for row in one.rows)) for one in subjects)
@@ -87,16 +87,53 @@ def measure_paths(
     return MeasureAudit(
         replace(
             audit,
-            problems=(*found.problems, *problems, *measuring.problems, *audit.problems),
+            problems=(*found.problems, *measured.problems, *audit.problems),
             outcomes=(*(outcome for one in subjects for outcome in one.outcomes), *audit.outcomes),
             files=len(found.files),
             kernels=len({(kernel.path, kernel.name) for one in subjects for kernel in one.launched}),
         ),
         subjects,
         gpu,
-        reason,
-        is_interrupted,
+        measured.reason,
+        measured.is_interrupted,
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What measuring, or listing what would be measured, came to."""
+
+    subjects: tuple[MeasuredSubject, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    gpu: Gpu | None = None
+    reason: str = ""
+    is_interrupted: bool = False
+
+
+def _measured(files: Sequence[Path], request: MeasureRequest, progress: Progress) -> _Found:
+    keys, problems = subjects_of(files, request.jobs, True, progress)
+    tasks = [MeasureTask(*key, request.seconds, cache_folder("ceilings")) for key in keys]
+    measuring = _Measuring(tasks, progress)
+    gpu, reason = measuring.gpu()
+    if gpu is None:
+        return _Found(reason=reason)
+    is_interrupted = not measuring.measure()
+    subjects = tuple(map(measuring.measured, tasks))
+    return _Found(subjects, (*problems, *measuring.problems), gpu, is_interrupted=is_interrupted)
+
+
+def _listed(files: Sequence[Path], jobs: int, reason: str) -> _Found:
+    """The rows that there would be, none of them measured, with the work of each."""
+    try:
+        counted, problems = count_files(files, DEFAULT_TARGET, jobs)
+    except KeyboardInterrupt:
+        return _Found(reason=reason, is_interrupted=True)
+    rows: dict[SubjectKey, list[Row]] = {}
+    for one in counted:
+        row = Row(one.case, one.size, Status.NOT_RUN, reason, work=one.work)
+        rows.setdefault((one.path, one.subject), []).append(row)
+    subjects = tuple(MeasuredSubject(*key, tuple(listed), reason=reason) for key, listed in rows.items())
+    return _Found(subjects, problems, reason=reason)
 
 
 def _judged(subjects: Sequence[MeasuredSubject], gpu: Gpu | None, config: Config) -> Audit:
@@ -124,10 +161,10 @@ class _Measuring:
     _late: set[SubjectKey] = field(default_factory=set)
     _finished: set[SubjectKey] = field(default_factory=set)
 
-    def gpu(self, name: str) -> tuple[Gpu | None, str]:
-        """The GPU with what it is measured to reach, or why there is none."""
-        if not name or not self.tasks:
-            return None, "there is no GPU" if not name else "there is no subject"
+    def gpu(self) -> tuple[Gpu | None, str]:
+        """The GPU with what it is measured to reach, or why that is not known."""
+        if not self.tasks:
+            return None, "there is no subject"
         self.progress.stage("measuring what the GPU can reach", 0)
         ((_, gpu),) = run_tasks(
             gpu_of_this_process, [self.tasks[0].folder], workers=1, limits=Limits(_CEILING_SECONDS, memory(1))
@@ -151,20 +188,6 @@ class _Measuring:
                 if isinstance(outcome, Killed):
                     self._lose(task, outcome)
                 self.progress.done(_shown(task), _sizes(len(self._rows.get(task.key, ()))))
-        except KeyboardInterrupt:
-            return False
-        return True
-
-    def list_rows(self, reason: str) -> bool:
-        """Only list what would be measured; False where that is interrupted."""
-        limits = Limits(IMPORT_SECONDS + FIRST_CALL_SECONDS, memory(1))
-        try:
-            for task, rows in run_tasks(list_rows, self.tasks, workers=1, limits=limits):
-                if isinstance(rows, Killed):
-                    self._lost[task.key] = reason
-                else:
-                    self._finished.add(task.key)
-                    self._rows[task.key] = [Done(replace(row, reason=reason)) for row in rows]
         except KeyboardInterrupt:
             return False
         return True

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tritonaudit.measure.timing import Contender, Stopwatch, Times
     from tritonaudit.subject.inputs import Arguments
 
-NO_GPU = "there is no GPU"
 PROFILED = "profiled"
 """In place of the name of a size, when all are timed."""
 FIRST_CALL_SECONDS = 120.0
@@ -107,20 +106,6 @@ def gpu_of_this_process(folder: Path) -> Gpu:
     from tritonaudit.measure.ceilings import measured_gpu
 
     return measured_gpu(folder)
-
-
-def list_rows(task: MeasureTask) -> tuple[Row, ...]:
-    """The rows that measuring the subject would have, none of them measured, with the work of each."""
-    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
-    from tritonaudit.measure.work import count
-
-    with time_limit(IMPORT_SECONDS):
-        subject = loaded(task.path)[task.subject]
-    rows = []
-    for size, case in timed_cases(subject):
-        with time_limit(FIRST_CALL_SECONDS):
-            rows.append(Row(case, size, Status.NOT_RUN, NO_GPU, work=count(subject, case)))
-    return tuple(rows)
 
 
 def measure_subject(task: MeasureTask) -> None:
