@@ -204,10 +204,11 @@ def test_what_was_counted_in_a_kernel_stands_at_its_lines(path: str) -> None:
     assert found.row == row(1.1)
 
 
-def test_a_profile_of_a_case_that_was_not_timed_has_no_row(path: str) -> None:
-    profile = Profile(KernelRef(path, "softmax_kernel", 5), replace(CASE, seed=3), (counter(SPILLS, 3.0),))
-    (found,) = profiled_kernels(subject(row(1.1), profiles=(profile,)), GPU)
-    assert found.row is None
+def test_a_profile_of_a_case_that_was_not_timed_or_is_wrong_has_no_row(path: str) -> None:
+    profile = Profile(KernelRef(path, "softmax_kernel", 5), CASE, (counter(SPILLS, 3.0),))
+    for one in (row(1.1, case=replace(CASE, seed=3)), row(1.1).refused(WRONG)):
+        (found,) = profiled_kernels(subject(one, profiles=(profile,)), GPU)
+        assert found.row is None
 
 
 def test_subjects_of_one_kernel_have_findings_of_their_own(path: str) -> None:

@@ -16,7 +16,7 @@ TEXTS = {
     ),
     "the target of 90% is 0.3 ms": "the target of 90% is # ms",
     "reaches 3% of the roof, and at 2 further sizes": "reaches #% of the roof, and at # further sizes",
-    "8.0 times the sectors: 2,097,152 of 32 bytes in place of 262,144": "# times the sectors: # of 32 bytes in place of #",
+    "8.0 times the sectors: 2,097,152 of 32 bytes, not 262,144": "# times the sectors: # of 32 bytes, not #",
     "L2 and TAM301 and float8_e4m3fn and TF32": "L2 and TAM301 and float8_e4m3fn and TF32",
     f"on {GPU.name}, driver {GPU.driver}": "on GPU, driver #",
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tritonaudit.compile.places import Place, Places
-from tritonaudit.finding import Span
+from tritonaudit.finding import Span, Status
 from tritonaudit.measure.facts import Counter, Gpu, Profile, Row
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.subject.model import Case
@@ -17,7 +17,7 @@ class ProfiledKernel:
     """What the profiler counted in one launch of a kernel.
 
     `span` is that of the kernel's name, and `places` is what stands in each line at which something was counted. `row`
-    is the subject's at the profiled case, if it was timed; `is_alone` says that the subject launches no other kernel.
+    is the subject's at the profiled case, unless it failed; `is_alone` says that the subject launches no other kernel.
     """
 
     path: str
@@ -65,6 +65,6 @@ def _profiled(subject: MeasuredSubject, profile: Profile, gpu: Gpu, places: Plac
         gpu,
         profile.counters,
         {line: places.line(path, line) for line in sorted(lines)},
-        next((row for row in subject.rows if row.case == profile.case), None),
+        next((row for row in subject.rows if row.case == profile.case and row.status is not Status.FAIL), None),
         len(subject.launched) == 1,
     )
