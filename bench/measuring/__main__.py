@@ -1,11 +1,12 @@
 """Whether the measure stage's figures can be trusted, and what other ways of timing say of the same calls. Needs a GPU.
 
-    python bench/measuring [--pairs N] [--seconds S] [--peers] [SUBJECT ...]
+    python bench/measuring [--pairs N] [--seconds S] [--peers | --flushes] [SUBJECT ...]
 
 Without `--peers` each subject is measured twice over, N pairs of times: how often do the two speed-ups over PyTorch
 differ by more than the interval that is stated with them, and how often is a subject that is timed against itself
 called faster or slower? With `--peers` the same calls are timed by triton.testing.do_bench, do_bench_cudagraph,
-KernelBench's method, gpucheck and kernelmeter, those that are installed. The subjects are those of `subjects/`, for
+KernelBench's method, gpucheck and kernelmeter, those that are installed; with `--flushes` after caches were flushed by
+writing and by reading. The subjects are those of `subjects/`, for
 which `tritonaudit audit --only performance bench/measuring/subjects` makes a report.
 """
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.measuring import peers, repeats
+from bench.measuring import flushes, peers, repeats
 from tritonaudit.capture.task import loaded
 from tritonaudit.measure.sizes import timed_cases
 
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=0.4, help="for which contenders are timed each time")
     parser.add_argument("--peers", action="store_true", help="beside other ways of timing")
+    parser.add_argument("--flushes", action="store_true", help="by writing and by reading")
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="only these")
     arguments = parser.parse_args()
     subjects = loaded(SUBJECTS)
@@ -39,6 +41,8 @@ def main() -> None:
         for size, case in timed_cases(subjects[name]):
             if arguments.peers:
                 peers.compare(subjects[name], size, case, arguments.seconds)
+            elif arguments.flushes:
+                flushes.compare(subjects[name], size, case, arguments.seconds)
             else:
                 repeats.compare(subjects[name], size, case, arguments.pairs, arguments.seconds)
 
