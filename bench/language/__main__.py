@@ -1,10 +1,14 @@
 """Does the source stage say that a kernel does not compile exactly where the compiler says so?
 
     python bench/language --snippets DIR --matrix FILE [--misses] [--only GROUP …]
+    python bench/language --mutants 500 [--seed 0] [--misses]
 
 DIR holds files of kernels, each with a table CASES of the types and constants to compile them for; FILE says for each
 case and release of Triton whether it compiles. Each case becomes a file with the kernel and a launch, and is audited
 with `target-triton` set to the release. A Triton must be installed to read the tables; nothing is compiled.
+
+Mutants are made of kernels of our own, and compiled by the front end of the installed Triton, whose release is the
+target.
 """
 
 from __future__ import annotations
@@ -14,11 +18,14 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.language.cases import cases
+from bench.language.compiled import compiles
+from bench.language.mutants import mutants, unchanged
 from bench.language.scores import Judged, Score, predictions, read_matrix
 
 _GPU = "cuda90"
@@ -30,12 +37,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python bench/language", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--snippets", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--matrix", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--snippets", type=Path, metavar="DIR")
+    parser.add_argument("--matrix", type=Path, metavar="FILE")
+    parser.add_argument("--mutants", type=int, metavar="NUMBER")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="GROUP")
     parser.add_argument("--misses", action="store_true", help="list what was predicted wrongly")
     arguments = parser.parse_args()
-    judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
+    if arguments.mutants:
+        judged, left_out = _judge_mutants(arguments.mutants, arguments.seed), 0
+    elif arguments.snippets and arguments.matrix:
+        judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
+    else:
+        parser.error("give --snippets and --matrix, or --mutants")
     score = _print(judged, left_out)
     if arguments.misses:
         _list(judged)
@@ -62,6 +76,16 @@ def _judge(snippets: Path, matrix: Path, only: Sequence[str]) -> tuple[list[Judg
                 for release, ok in outcomes.items()
             ]
     return judged, left_out
+
+
+def _judge_mutants(count: int, seed: int) -> list[Judged]:
+    release = version("triton")
+    judged = []
+    for mutant in [*unchanged(), *mutants(count, seed)]:
+        ok, said = compiles(mutant)
+        found = predictions(mutant.case.text, release)
+        judged.append(Judged(mutant.change, mutant.case.name, release, not ok, found, said, mutant.case.text))
+    return judged
 
 
 def _print(judged: Sequence[Judged], left_out: int) -> Score:

@@ -73,7 +73,11 @@ def _without_functions(path: Path) -> Any:
 
 def _text(path: Path, text: str, case: Mapping[str, Any]) -> str:
     generated = path.parent / GENERATED / f"{case['fn']}.py"
-    source = generated.read_text(encoding="utf-8") if generated.is_file() else text
+    return render(generated.read_text(encoding="utf-8") if generated.is_file() else text, case)
+
+
+def render(source: str, case: Mapping[str, Any]) -> str:
+    """The part of a file that a kernel needs, and a launch of it: `fn`, its types `sig` and its constants `consts`."""
     tree = ast.parse(source)
     lines = source.splitlines()
     kept = _needed(tree, case["fn"], {name for name in map(_spelled, case.get("consts", {}).values()) if name})

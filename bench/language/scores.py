@@ -20,13 +20,15 @@ REJECTIONS = frozenset(
 
 @dataclass(frozen=True)
 class Judged:
-    """One case under one release: whether the compiler rejects it, and the findings that say so."""
+    """One case under one release: whether the compiler rejects it and what it said, and the findings that say so."""
 
     group: str
     case: str
     release: str
     rejected: bool
     predicted: tuple[Finding, ...]
+    said: str = ""
+    text: str = ""
 
     @property
     def right(self) -> bool:

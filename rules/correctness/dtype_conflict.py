@@ -27,6 +27,9 @@ _WORDS = {
         "compare first, `(x > 0) & …`, or cast with `.to(tl.int32)`",
     ),
     (Kind.OPERANDS, "invert"): Words("`~` of {left}", "use `-x`, or `~` on a condition"),
+    (Kind.OPERANDS, "string"): Words(
+        "`{symbol}` of {left} and the string {right}", "pass the choice as a `tl.constexpr` parameter"
+    ),
     (Kind.OPERANDS, "minus"): Words("`-` of {left}", "negate the offset"),
     (Kind.FLOAT_FLOOR, "*"): Words("`//` of floats ({left}) does not compile", "use `tl.floor(x / y)`"),
     (Kind.SIGNEDNESS, "*"): Words(

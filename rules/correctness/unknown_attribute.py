@@ -13,7 +13,13 @@ from tritonaudit.rule import Hit, Rule
 _TENSOR = Words("a block has no attribute `{name}`", "use a function of `tl` in its place")
 _LATER = Words("a block has no method `{name}`", "call the function: `tl.{name}(…)`")
 _DTYPE = Words("a dtype has no attribute `{name}`", "write the number itself")
+_CONSTANT = Words(
+    "`{text}` is a constant, and has no `{name}` as a block has",
+    "use it as it is, or fill a block with it: `tl.full`",
+)
 _TUPLE = Words("a tuple in a kernel has no `{name}`", "write a new tuple")
+
+_WORDS = {"dtype": _DTYPE, "tuple": _TUPLE, "later": _LATER, "constant": _CONSTANT}
 
 _CASTS = {"float": "float32", "half": "float16", "double": "float64", "int": "int32", "long": "int64",
           "bool": "int1", "bfloat16": "bfloat16"}  # fmt: skip
@@ -38,7 +44,7 @@ class UnknownAttribute(Rule):
             if mistake.kind is not Kind.ATTRIBUTE:
                 continue
             name = str(mistake.words["name"])
-            words = {"dtype": _DTYPE, "tuple": _TUPLE, "later": _LATER}.get(mistake.what, _TENSOR)
+            words = _WORDS.get(mistake.what, _TENSOR)
             if words is _TENSOR and (remedy := _remedy(name)):
                 words = Words(words.message, remedy)
             yield hit(kernel, mistake, words)

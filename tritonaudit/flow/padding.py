@@ -82,7 +82,7 @@ def _fill_of(value: Value, condition: Less) -> _Other:
     axes = condition.bounds()
     if value.murky & axes or value.shape is None or any(padding.axes() & axes for padding in value.paddings):
         return _OTHER
-    spread = any(-axis <= len(value.shape) and value.shape[axis] != ONE for axis in axes)
+    spread = any(0 < -axis <= len(value.shape) and value.shape[axis] != ONE for axis in axes)
     is_index = value.affine is not None and bool(value.affine.lanes())
     return _LANES if spread and not is_index else _DATA
 

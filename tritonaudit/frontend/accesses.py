@@ -80,6 +80,10 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
     if isinstance(pointer, Descriptor):
         reader.mistake(Kind.DESCRIPTOR, bound.node, "plain access", name=name)
         return False
+    if isinstance(pointer, Const) and isinstance(pointer.value, (int, float)):
+        node = bound.node_of("pointer")
+        reader.mistake(Kind.NOT_A_POINTER, node, name=name, text=ast.unparse(node), type=text_of_type(pointer))
+        return False
     if isinstance(pointer, Tensor):
         if pointer.dtype is None or pointer.is_pointer:
             return True
@@ -93,8 +97,11 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
 
 def _check_mask(reader: Reader, bound: Bound) -> None:
     mask = bound.value("mask")
+    if isinstance(mask, Const) and type(mask.value) in (int, float):
+        node = bound.node_of("mask")
+        reader.mistake(Kind.MASK_DTYPE, node, text=ast.unparse(node), type=text_of_type(mask))
     dtype = dtype_of(mask) if isinstance(mask, Tensor) else None
-    if isinstance(mask, Tensor) and dtype in (*INTEGERS, *FLOATS) and dtype != "i1":
+    if isinstance(mask, Tensor) and (mask.is_pointer or (dtype in (*INTEGERS, *FLOATS) and dtype != "i1")):
         node = bound.node_of("mask")
         reader.mistake(Kind.MASK_DTYPE, node, text=ast.unparse(node), type=text_of_type(mask))
 

@@ -80,6 +80,13 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
         return UNKNOWN
     if not isinstance(left, (Tensor, Const)) or not isinstance(right, (Tensor, Const)):
         return UNKNOWN
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and type(one.value) is str and isinstance(other, Tensor) and not other.free:
+            symbol = _SYMBOLS.get(type(op), "?")
+            reader.mistake(
+                Kind.OPERANDS, node, "string", symbol=symbol, left=text_of_type(other), right=repr(one.value)
+            )
+            return UNKNOWN
     if isinstance(op, ast.Pow):
         if not _free(left) and not _free(right):
             reader.mistake(Kind.POWER, node, text=ast.unparse(node))

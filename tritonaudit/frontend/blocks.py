@@ -42,7 +42,7 @@ def _program_id(reader: Reader, bound: Bound) -> Value:
     axis = bound.value("axis")
     if isinstance(axis, Tensor):
         needs_constant(reader, axis, bound.node_of("axis"), f"tl.{bound.name}")
-    elif isinstance(axis, Const) and axis.known and axis.value not in (0, 1, 2):
+    elif isinstance(axis, Const) and axis.known and (type(axis.value) is not int or axis.value not in (0, 1, 2)):
         reader.mistake(Kind.AXIS, bound.node, "program", axis=repr(axis.value), name=f"tl.{bound.name}")
     return Tensor("i32", ())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonaudit.api.table import TENSOR, Parameter, table
+from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.frontend.values import UNKNOWN, Argument, Const, Value
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ def bind(
             rest.append(argument)
     if star is not None and rest:
         named[star] = rest[0]
+    twice = next((name for name in keywords if name in named), None)
+    if twice is not None:
+        reader.mistake(Kind.ARGUMENTS, node, "twice", name=ast.unparse(node.func), parameter=twice)
     named.update(keywords)
     return Bound(node, origin, named, tuple(rest))
 

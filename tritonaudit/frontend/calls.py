@@ -6,8 +6,9 @@ import ast
 import math
 from typing import TYPE_CHECKING, Any
 
+from tritonaudit.api.table import TENSOR
 from tritonaudit.frontend import expressions, operations
-from tritonaudit.frontend.bound import Bound, bind
+from tritonaudit.frontend.bound import Bound, bind, parameters
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.frontend.values import (
     ANY,
@@ -217,7 +218,7 @@ def _builtin(reader: Reader, node: ast.Call, name: str, positional: list[Argumen
 def _extremum(reader: Reader, node: ast.Call, name: str, positional: list[Argument]) -> Value:
     values = [value for value, _ in positional]
     if len(values) == 1:
-        if not isinstance(values[0], Tensor) or not values[0].free:
+        if isinstance(values[0], Tensor) and not values[0].free:
             reader.mistake(Kind.CALL, node, "one", name=name, text=ast.unparse(node))
         return UNKNOWN
     if all(isinstance(value, Const) for value in values):
@@ -278,9 +279,26 @@ def _method(
     assert isinstance(node.func, ast.Attribute)
     if not isinstance(method.receiver, Tensor):
         return operations.of_descriptor(reader, node, method, positional, keywords)
+    _check_method(reader, node, method.name, len(positional), keywords)
     first: Argument = (method.receiver, node.func.value)
     bound = bind(reader, node, f"triton.language.{method.name}", [first, *positional], keywords, method=True)
     return operations.apply(reader, bound, dropped)
+
+
+def _check_method(reader: Reader, node: ast.Call, name: str, given: int, keywords: dict[str, Argument]) -> None:
+    """What the newest release of the target asks of a method's arguments."""
+    known = parameters(reader, f"{TENSOR}.{name}")
+    if not known or any(parameter.star for parameter in known):
+        return
+    places = [parameter.name for parameter in known if not parameter.keyword_only]
+    if given > len(places):
+        reader.mistake(Kind.ARGUMENTS, node, "too many", name=name, limit=len(places), given=given)
+    for parameter in known:
+        if parameter.default is None and parameter.name not in places[:given] and parameter.name not in keywords:
+            reader.mistake(Kind.ARGUMENTS, node, "missing", name=name, parameter=parameter.name)
+    for keyword in keywords:
+        if keyword not in {parameter.name for parameter in known}:
+            reader.mistake(Kind.ARGUMENTS, node, "unknown", name=name, parameter=keyword)
 
 
 __all__ = ["Bound", "call"]

@@ -13,6 +13,7 @@ from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.frontend.names import Refusal, Refused, named
 from tritonaudit.frontend.values import (
     ANY,
+    ANY_INT,
     FLOATS,
     INTEGERS,
     UNKNOWN,
@@ -179,6 +180,11 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
             reader.mistake(Kind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
             return UNKNOWN
         return _dtype_fact(value.value, name)
+    if type(value.value) in (int, float) or value.value is ANY_INT:
+        # A number of Python's is no block, whatever it is computed with.
+        if name in ("to", "dtype", "shape", "type") or member(name) is not None:
+            reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+        return UNKNOWN
     return Const(ANY) if not value.known else UNKNOWN
 
 

@@ -32,6 +32,10 @@ def _reduced(reader: Reader, bound: Bound) -> Value:
     if isinstance(value, Tuple):
         reader.mistake(Kind.REDUCES_SCALAR, bound.node, "tuple", name=name)
         return UNKNOWN
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
+        text = ast.unparse(next(iter(bound.named.values()))[1])
+        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=text)
+        return UNKNOWN
     if not isinstance(value, Tensor):
         return UNKNOWN
     axis = _axis(reader, bound, value, name)
