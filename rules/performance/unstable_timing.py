@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.measure import sentences
-from tritonaudit.measure.facts import UNSTABLE, MeasuredKernel
+from tritonaudit.measure.facts import MeasuredKernel
 from tritonaudit.rule import Hit, Rule
 
 
@@ -19,7 +19,7 @@ class UnstableTiming(Rule):
         spread = [
             (timed.device.spread, row)
             for row in sentences.relied_on(kernel)
-            if (timed := sentences.subject_of(row)).device is not None and timed.device.spread > UNSTABLE
+            if (timed := sentences.subject_of(row)).device is not None and timed.device.is_unstable
         ]
         if not spread:
             return

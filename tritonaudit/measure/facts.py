@@ -10,8 +10,8 @@ from tritonaudit.finding import Span, Status
 from tritonaudit.hardware.roofline import Figure, Roofline, Work
 from tritonaudit.subject.model import Case
 
-UNSTABLE = 0.1
-"""Times whose middle half spreads over more of their median are unstable."""
+_UNSTABLE, _LEAST_SPREAD = 0.1, 0.0005
+"""The part of their median, and the milliseconds, over which the middle half of times spreads that are unstable."""
 
 
 class Role(Enum):
@@ -38,6 +38,11 @@ class Sample:
     def spread(self) -> float:
         """The interquartile range over the median."""
         return (self.third_quartile - self.first_quartile) / self.median if self.median else 0.0
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether it spreads so much that nothing can be said of it; clocks alone do not make the shortest unstable."""
+        return self.spread > _UNSTABLE and self.third_quartile - self.first_quartile > _LEAST_SPREAD
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.worker import tell
 from tritonaudit.finding import Status
-from tritonaudit.measure.facts import UNSTABLE, Clock, Gpu, Profile, Role, Row, Sample, Timed
+from tritonaudit.measure.facts import Clock, Gpu, Profile, Role, Row, Sample, Timed
 from tritonaudit.measure.sizes import LARGE, timed_cases
 from tritonaudit.subject.model import Case, Subject
 
@@ -363,7 +363,7 @@ def _timed(times: dict[str, Times], contenders: Sequence[tuple[Role, Contender]]
 
 
 def _doubts(device: Sample, events: float) -> Iterator[str]:
-    if device.spread > UNSTABLE:
+    if device.is_unstable:
         yield f"unstable: the middle half of its times spreads over {device.spread:.0%} of their median"
     apart = abs(events - device.median)
     if apart > max(_DISAGREEMENT * device.median, _GAP_MILLISECONDS):
@@ -383,4 +383,4 @@ def _doubted(row: Row, unverified: str) -> Row:
 
 
 def _is_unstable(*timed: Timed) -> bool:
-    return any(one.device is not None and one.device.spread > UNSTABLE for one in timed)
+    return any(one.device is not None and one.device.is_unstable for one in timed)
