@@ -173,6 +173,7 @@ def test_times_that_spread_are_unstable() -> None:
     found = hit("TAP505", kernel(unstable, row(1.0)))
     assert "spreads over 25% of their median, so that no speed-up is claimed" in found.message
     assert hits("TAP505", kernel(row(1.0, spread=0.09))) == []
+    assert hits("TAP505", kernel(row(0.002, bytes=1e5, spread=0.2))) == []  # less than half a microsecond
 
 
 # TAP506
