@@ -19,7 +19,7 @@ NOT_RUN = "NOT RUN"
 HOW = (
     "Times are for how long the GPU was busy with a call, the median with its 95 % interval, caches flushed before each"
     " call and contenders taking turns; the speed-up is over PyTorch, the efficiency of what this GPU was measured to"
-    " reach and, behind the slash, of its datasheet: it is above 100 % where results stay in the cache as the call ends."
+    " reach and, behind the slash, of its datasheet: it is above 100 % where results stay in the cache after it."
 )
 _ROLES = (Role.SUBJECT, Role.PYTORCH, Role.COMPILED)
 _FIGURES = (
