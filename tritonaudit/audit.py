@@ -13,7 +13,7 @@ from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
-RUN_PARTS = frozenset(("correctness", "memory", "stability"))
+RUN_PARTS = frozenset(("correctness", "memory", "stability", "integrity"))
 PERFORMANCE = "performance"
 
 

@@ -198,3 +198,11 @@ def test_a_terminal_shows_progress_and_keeps_nothing_of_it(project: Path) -> Non
     assert b"trying subjects" in shown
     assert b"n=64 float32" in shown
     assert shown.rstrip().endswith(b"\x1b[2K"), "the display is erased in the end"
+
+
+@pytest.mark.parametrize("part", ["correctness", "memory", "stability", "integrity"])
+def test_each_part_of_what_is_run_has_a_name(part: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    command = [sys.executable, "-m", "tritonaudit", "audit", "--only", part, "."]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path, "cache"), check=False, capture_output=True)
+    assert (done.returncode, done.stdout) == (0, b"No findings in 0 files, 0 kernels.\n")

@@ -23,7 +23,7 @@ from tritonaudit.cli.options import (
 from tritonaudit.cli.progress import shown_progress
 from tritonaudit.report import render
 
-_STAGES = ("source", "compile", "correctness", "memory", "stability", "performance")
+_STAGES = ("source", "compile", "correctness", "memory", "stability", "integrity", "performance")
 _SECONDS = 30.0
 
 
