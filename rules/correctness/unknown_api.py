@@ -11,6 +11,8 @@ from tritonaudit.api.problems import Kind
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 
+_KINDS = (Kind.UNKNOWN, Kind.NOT_YET, Kind.TOO_MANY, Kind.MISSING, Kind.BY_PATH)
+
 
 class UnknownApi(Rule):
     code, name = "TAC105", "unknown-api"
@@ -18,7 +20,7 @@ class UnknownApi(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
-        for misuse, hit in hits(file, (Kind.UNKNOWN, Kind.NOT_YET, Kind.TOO_MANY, Kind.MISSING)):
+        for misuse, hit in hits(file, _KINDS):
             some = misuse.problem.versions != file.target.versions
             # That older releases matter was asked for by nobody.
             severity = Severity.WARNING if some and not file.target.asked_in else None

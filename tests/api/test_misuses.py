@@ -57,6 +57,8 @@ GATHER = "NOT_YET gather 3.2-3.2"
         ("tl.arange(8)", ["MISSING arange end 3.2-3.9"]),
         ("tl.sum(a, 0, False, tl.float32, 1)", ["TOO_MANY sum 3.2-3.9"]),
         ("tl.arange(tl.cidv(1, 2), tl.full([1], 0, tl.fp32))", ["UNKNOWN cidv 3.2-3.9", "UNKNOWN fp32 3.2-3.9"]),
+        ("tl.extra.libdevice.tanh(a)", ["BY_PATH extra.libdevice.tanh 3.2-3.5"]),
+        ("tl.extra.cuda.libdevice.tanh(a)", []),
         ("tl.load(a, b, c)", []),
         ("tl.load(a, *b)", []),
         ("tl.arange(*a)", []),

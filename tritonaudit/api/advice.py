@@ -108,6 +108,9 @@ def advice(table: Table, problem: Problem, versions: tuple[Version, ...]) -> Adv
     """What to write instead, in all of `versions`; None where nothing is known."""
     if problem.kind in (Kind.TOO_MANY, Kind.MISSING):
         return _of_signature(problem)
+    if problem.kind is Kind.BY_PATH:
+        last = problem.name.dotted.rpartition(".")[2]
+        return Advice(f"use `libdevice.{last}`, after `from triton.language.extra import libdevice`")
     if problem.parameter is not None:
         return _of_parameter(problem, problem.parameter, versions)
     return _of_name(table, problem, versions)

@@ -24,6 +24,8 @@ class Kind(Enum):
     """More positional arguments than it takes."""
     MISSING = auto()
     """A parameter without a default is not given."""
+    BY_PATH = auto()
+    """It is there, and works only under a name of its own."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,16 @@ def problems(table: Table, use: Use, versions: Versions) -> Iterator[Problem]:
     deprecated = tuple(version for version in versions if name.definitions[version].state == "deprecated")
     if deprecated:
         yield Problem(Kind.DEPRECATED, use, name, deprecated)
+    if by_path := tuple(version for version in versions if _fails_by_path(use, version)):
+        yield Problem(Kind.BY_PATH, use, name, by_path)
     if use.call is not None:
         yield from _of_call(use, use.call, name, versions)
+
+
+def _fails_by_path(use: Use, version: Version) -> bool:
+    """`tl.extra.libdevice.tanh(…)`: these releases put the target's own library only in an imported module's place."""
+    by_path = use.origin.startswith("triton.language.extra.libdevice.") and ".libdevice." in use.written
+    return by_path and use.call is not None and (3, 2) <= version <= (3, 5)
 
 
 def _culprit(table: Table, origin: str, missing: Versions) -> Name:

@@ -27,8 +27,9 @@ class Use:
         """What decides whether it is right: two uses of the same shape are both right or both wrong."""
         if self.call is None:
             return (self.origin,)
+        by_path = self.written.count(".")
         starred = any(type(argument) is ast.Starred for argument in self.call.args)
-        return (self.origin, starred, len(self.call.args), *(keyword.arg for keyword in self.call.keywords))
+        return (self.origin, by_path, starred, len(self.call.args), *(keyword.arg for keyword in self.call.keywords))
 
 
 def uses(module: Module, origins: Origins) -> Iterator[Use]:

@@ -18,6 +18,8 @@ def sentence(table: Table, problem: Problem, target: Target) -> str:
         return f"`{name}` takes at most {most} and is given {given}{_asked(table, problem, target)}"
     if problem.kind is Kind.MISSING:
         return f"`{name}` is called without `{problem.parameter}`, which has no default{_asked(table, problem, target)}"
+    if problem.kind is Kind.BY_PATH:
+        return f"`{name}`, spelled out, does not compile{_asked(table, problem, target)}"
     if problem.parameter is not None:
         return _of_parameter(table, problem, name, target)
     if problem.kind is Kind.UNKNOWN:
