@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +63,18 @@ def _load(reader: Reader, bound: Bound) -> Value:
     if (bound.given("boundary_check") or bound.given("padding_option")) and not pointer.free:
         reader.mistake(Kind.BLOCK_POINTER, bound.node, "plain", until=_REMOVED)
     _check_mask(reader, bound)
+    _check_other(reader, bound, pointer)
     shape = _accessed(reader, bound, pointer, ("mask", "other"), load=True)
     return Tensor(_loaded(reader, pointer.dtype), shape)
+
+
+def _check_other(reader: Reader, bound: Bound, pointer: Tensor) -> None:
+    """An infinity in the place of integers has no defined value."""
+    other, element = bound.value("other"), (pointer.dtype or POINTER)[1:]
+    number = other.value if isinstance(other, Const) else None
+    if element in INTEGERS and isinstance(number, float) and not math.isfinite(number):
+        node = bound.node_of("other")
+        reader.mistake(Kind.INTEGER_INFINITY, node, text=ast.unparse(node), dtype=element)
 
 
 def _loaded(reader: Reader, dtype: str | None) -> str | None:

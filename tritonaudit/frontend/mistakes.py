@@ -110,6 +110,7 @@ class Kind(Enum):
     IGNORED_KEYWORD = auto()
     INTEGER_INFINITY = auto()
     NARROW_SUM = auto()
+    LATE_WIDENING = auto()
 
 
 @dataclass(frozen=True, eq=False)

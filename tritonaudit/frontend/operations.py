@@ -207,6 +207,7 @@ def _cast(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     if dtype is None or not isinstance(value, Tensor):
         return Tensor(dtype, shape) if shape is not None else UNKNOWN
+    _check_widening(reader, bound, value, dtype)
     if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
         _bitcast(reader, bound, value, dtype)
     elif dtype.startswith("*") and value.dtype in (*FLOATS, "i1", "i8", "i16", "i32"):
@@ -216,6 +217,17 @@ def _cast(reader: Reader, bound: Bound) -> Value:
         reader.mistake(Kind.CAST, bound.node, "pointer", text=ast.unparse(bound.node), type=text_of_type(value))
         return UNKNOWN
     return Tensor(dtype, shape)
+
+
+def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> None:
+    """`(row * stride).to(tl.int64)`: a product of two scalars of the run is widened when it may have wrapped."""
+    node = bound.node.func.value if isinstance(bound.node.func, ast.Attribute) else None
+    if dtype != "i64" or value.shape != () or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return
+    left, right = (reader.evaluate(part) for part in (node.left, node.right))
+    dtypes = [one.dtype for one in (left, right) if isinstance(one, Tensor) and one.shape == ()]
+    if len(dtypes) == 2 and "i32" in dtypes and set(dtypes) <= {"i32", None}:
+        reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=ast.unparse(node.left))
 
 
 def _is_false(value: Value) -> bool:

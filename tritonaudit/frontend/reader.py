@@ -270,10 +270,13 @@ class Reader:
         if isinstance(value, Tuple):
             items = value.items
             if len(items) != len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts):
-                self.mistake(Kind.ASSIGNMENT, target, "number", targets=len(target.elts), values=len(items))
+                since = (3, 3) if len(items) < len(target.elts) else (3, 9)  # one too many was dropped
+                self.mistake(
+                    Kind.ASSIGNMENT, target, "number", since=since, targets=len(target.elts), values=len(items)
+                )
                 items = None
         elif isinstance(value, Tensor) and not value.free:
-            self.mistake(Kind.ASSIGNMENT, target, "no tuple", type=text_of_type(value))
+            self.mistake(Kind.ASSIGNMENT, target, "no tuple", since=(3, 3), type=text_of_type(value))
         for index, element in enumerate(target.elts):
             if isinstance(element, ast.Starred):
                 element = element.value

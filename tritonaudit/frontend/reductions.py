@@ -101,12 +101,22 @@ def _result(reader: Reader, bound: Bound, value: Tensor) -> str | None:
     if bound.given("dtype") or dtype is None:
         return None
     if bound.name == "sum":
+        _check_sum(reader, bound, dtype)
         return summed(reader, dtype, _PROMOTES, _PROMOTES)
     if bound.name in ("max", "min"):
         if dtype in ("fp16", "bf16"):
             return "fp32"
         return "i32" if dtype in ("i8", "i16", "i1", "u8", "u16") else dtype
     return dtype if bound.name != "reduce_or" else None
+
+
+def _check_sum(reader: Reader, bound: Bound, dtype: str) -> None:
+    """Sums of conditions and small integers, which older releases add up in their own width."""
+    text = ast.unparse(bound.node.args[0]) if bound.node.args else ""
+    if dtype == "i1":
+        reader.mistake(Kind.NARROW_SUM, bound.node, "condition", until=_PROMOTES, text=text)
+    elif dtype in ("i8", "u8", "i16", "u16"):
+        reader.mistake(Kind.NARROW_SUM, bound.node, "integer", until=_PROMOTES, text=text, dtype=dtype)
 
 
 def summed(reader: Reader, dtype: str, integers: tuple[int, int], brain: tuple[int, int]) -> str | None:

@@ -1,0 +1,44 @@
+"""TAC132: integers that wrap, or have no defined value, where nothing says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.rule import Hit, Rule
+
+_WORDS = {
+    (Kind.OUT_OF_RANGE, "wraps"): Words(
+        "{value} does not fit into {dtype}, the dtype of the other operand, and wraps without a word",
+        "cast the operand: `.to(tl.int64)`",
+    ),
+    (Kind.NARROW_SUM, "condition"): Words(
+        "`tl.sum` of a condition adds up in one bit, and gives whether the count of `{text}` is odd",
+        "cast it first: `tl.sum(({text}).to(tl.int32), 0)`",
+    ),
+    (Kind.NARROW_SUM, "integer"): Words(
+        "`tl.sum` of {dtype} adds up in {dtype}, and wraps", "cast it first: `tl.sum({text}.to(tl.int32), 0)`"
+    ),
+    (Kind.INTEGER_INFINITY, "*"): Words(
+        "`other={text}` fills {dtype} elements, and an infinity has no defined value as an integer",
+        "use the smallest or largest integer: `-2147483648`, `2147483647`",
+    ),
+    (Kind.LATE_WIDENING, "*"): Words(
+        "`{text}` is computed in 32 bits, and widened when it may have wrapped already",
+        "widen a factor: `{factor}.to(tl.int64) * …`",
+        severity=Severity.WARNING,
+        confidence=Confidence.MEDIUM,
+    ),
+}
+
+
+class IntegerWraps(Rule):
+    code, name = "TAC132", "integer-wraps"
+    summary = "An integer wraps, or has no defined value, in a kernel that compiles without a word."
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        yield from told(kernel, _WORDS)
