@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tritonaudit.api.advice import Advice, advice
 from tritonaudit.api.facts import ApiFacts, Misuse
@@ -62,7 +62,7 @@ def _hit(file: ApiFacts, misuse: Misuse, others: list[Misuse]) -> Hit:
         sentence(table(), problem, file.target),
         remedy=None if found is None else found.text,
         related=tuple((_span(file, other.problem), "here too") for other in others[:_MAX_RELATED]),
-        fix=_fix(file, problem, found),
+        fix=_fix_all(file, [problem, *(other.problem for other in others)], found),
     )
 
 
@@ -79,6 +79,14 @@ def _keyword(problem: Problem) -> ast.keyword | None:
     if problem.use.call is None or problem.parameter is None:
         return None
     return next((keyword for keyword in problem.use.call.keywords if keyword.arg == problem.parameter), None)
+
+
+def _fix_all(file: ApiFacts, problems: list[Problem], found: Advice | None) -> Fix | None:
+    """The fix of the first place, with the edits of the others where they have one as well."""
+    fixes = [_fix(file, problem, found) for problem in problems]
+    if fixes[0] is None:
+        return None
+    return replace(fixes[0], edits=tuple(edit for fix in fixes if fix is not None for edit in fix.edits))
 
 
 def _fix(file: ApiFacts, problem: Problem, found: Advice | None) -> Fix | None:
