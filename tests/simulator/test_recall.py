@@ -27,7 +27,7 @@ def scaled(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):
 
 
 def test_data_of_each_launch() -> None:
-    for seed in range(3):
+    for seed in range(4):
         x, out = torch.randn(40, generator=torch.Generator().manual_seed(seed)), torch.zeros(40)
         assert simulate(scaled, (1,), x, out, 40, 3.0, BLOCK).faults == ()
         assert torch.equal(out, x * 3)
@@ -35,14 +35,14 @@ def test_data_of_each_launch() -> None:
 
 def test_numbers_of_each_launch() -> None:
     x, out = torch.ones(40), torch.zeros(40)
-    for factor in (0.0, -0.0, 2.0, 0.0):
+    for factor in (0.0, -0.0, 2.0) * 3:
         assert simulate(scaled, (1,), x, out, 40, factor, BLOCK).faults == ()
         assert torch.equal(1 / out, 1 / (x * factor))
 
 
 def test_views_of_each_launch() -> None:
     x = torch.arange(80.0)
-    for first in (0, 40, 16, 0):
+    for first in (0, 40, 16) * 3:
         out = torch.zeros(40)
         assert simulate(scaled, (1,), x[first : first + 40], out, 40, 1.0, BLOCK).faults == ()
         assert torch.equal(out, x[first : first + 40])
@@ -61,7 +61,7 @@ def gathered(index_ptr, length_ptr, x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 def test_indices_and_rounds_of_each_launch() -> None:
     x = torch.arange(64.0)
-    for seed in (0, 0, 1, 1, 2, 0):
+    for seed in (0, 0, 0, 1, 1, 1, 2, 0):
         generator = torch.Generator().manual_seed(seed)
         index = torch.randint(0, 64, (4, BLOCK), generator=generator, dtype=torch.int32)
         length, out = torch.tensor([seed + 1], dtype=torch.int32), torch.zeros(BLOCK)
@@ -72,7 +72,7 @@ def test_indices_and_rounds_of_each_launch() -> None:
 def test_indices_that_leave_the_tensor_later() -> None:
     x, out, length = torch.arange(64.0), torch.zeros(BLOCK), torch.tensor([1], dtype=torch.int32)
     index = torch.zeros(1, BLOCK, dtype=torch.int32)
-    for last, kinds in ((5, []), (5, []), (64, [Kind.OUT_OF_BOUNDS_LOAD]), (5, [])):
+    for last, kinds in ((5, []), (5, []), (5, []), (64, [Kind.OUT_OF_BOUNDS_LOAD]), (5, [])):
         index[0, -1] = last
         found = simulate(gathered, (1,), index, length, x, out, BLOCK).faults
         assert [fault.kind for fault in found if fault.kind is not Kind.UNDEFINED_STORED] == kinds
@@ -89,7 +89,7 @@ def chosen(flag_ptr, x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 def test_ways_of_each_launch() -> None:
     x, out = torch.randn(BLOCK), torch.zeros(BLOCK)
-    for flag in (1, 1, 0, 0, 1):
+    for flag in (1, 1, 1, 0, 0, 0, 1):
         assert simulate(chosen, (1,), torch.tensor([flag], dtype=torch.int32), x, out, BLOCK).faults == ()
         assert torch.equal(out, x if flag else -x)
 
@@ -103,7 +103,7 @@ def shifted(x_ptr, out_ptr, BLOCK: tl.constexpr):
 def test_races_of_each_launch() -> None:
     """Tensors of one form, that lie in the same memory or not."""
     memory, other = torch.arange(65.0), torch.zeros(65)
-    for out, kinds in ((other, []), (memory, [Kind.RACE_READ_WRITE]), (other, []), (memory, [Kind.RACE_READ_WRITE])):
+    for out, kinds in ((other, []), (memory, [Kind.RACE_READ_WRITE])) * 3:
         found = simulate(shifted, (4,), memory, out, BLOCK).faults
         assert [fault.kind for fault in found] == kinds
         memory.copy_(torch.arange(65.0))
@@ -111,7 +111,7 @@ def test_races_of_each_launch() -> None:
 
 def test_what_nobody_wrote_in_each_launch() -> None:
     with FreshMemory():
-        for kinds in ([], [Kind.UNDEFINED_STORED], []):
+        for kinds in ([], [Kind.UNDEFINED_STORED]) * 3:
             x, out = torch.empty(40), torch.empty(40)
             x[: 10 if kinds else 40] = 1.0
             found = simulate(scaled, (1,), x, out, 40, 1.0, BLOCK).faults
@@ -126,7 +126,7 @@ def meeting(x_ptr, out_ptr):
 
 def test_programs_that_write_the_same_or_not() -> None:
     for x, kind in (
-        (torch.ones(4), Kind.SAME_WRITES),
+        *[(torch.ones(4), Kind.SAME_WRITES)] * 3,
         (torch.arange(4.0), Kind.RACE_WRITE_WRITE),
         (torch.ones(4), Kind.SAME_WRITES),
     ):

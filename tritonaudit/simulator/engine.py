@@ -158,8 +158,8 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None
     key = _form_key(module, grid, arguments, space, run)
-    form = _FORMS.get(key)
-    recall = None if key is None else Recall.of(facts.fixed, form)
+    form = None if key is None else _FORMS.get(key)
+    recall = None if key is None or not _FORMS.is_met_again(key) else Recall.of(_fixed(module), form)
     if notes is not None and form is not None:
         notes.is_apart = form.is_apart
     addressing = Addressing(space, faults, run.is_checked)
@@ -185,7 +185,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     if recall is not None and recall.is_lost:
         _FORMS.forget(key)
     elif recall is not None and form is None and all(fault.kind in _FOUND_ANEW for fault in faults):
-        is_apart = notes is not None and not notes.has_met and facts.fixed.is_steady and recall.is_complete
+        is_apart = notes is not None and not notes.has_met and _fixed(module).is_steady and recall.is_complete
         _FORMS.keep(key, Form(recall.known, values, is_apart))
     told = tuple(fault for fault in faults if not fault.kind.is_untold)
     untold = tuple(fault for fault in faults if fault.kind.is_untold)
@@ -215,7 +215,7 @@ def _form_key(
 ) -> Hashable | None:
     """What launches of one form have in common; None where nothing is kept of them."""
     is_plain = run.order is None and run.handlers is unchanged and not (run.is_partial or run.as_gpu)
-    if not is_plain or not _facts(module).fixed.blocks or _facts(module).waits:
+    if not is_plain or _facts(module).waits:
         return None
     numbers = tuple(repr(one.value) for one in arguments if not isinstance(one.value, torch.Tensor))
     offsets = tuple(one.offset for one in arguments)
@@ -242,7 +242,6 @@ class _Facts:
     waits: bool
     addresses: frozenset[tuple[str, int]]
     written: frozenset[int] | None
-    fixed: Fixed
     handlers: Mapping[str, Handler]
     contracted: Mapping[str, Handler]
 
@@ -270,10 +269,15 @@ def _facts(module: Module) -> _Facts:
         waits,
         addresses_of(module),
         pointers_written(module),
-        fixed_of(module, {name for name in names if is_elementwise(name)} | (names & _PURE)),
         MappingProxyType(handlers),
         MappingProxyType(handlers | fused.handlers_of(plan_of(module)) if has_fused else handlers),
     )
+
+
+@lru_cache(maxsize=64)
+def _fixed(module: Module) -> Fixed:
+    names = _facts(module).handlers.keys()
+    return fixed_of(module, {name for name in names if is_elementwise(name) or name in _PURE})
 
 
 def _values(kernel: Function, arguments: Sequence[Argument], space: AddressSpace) -> Sequence[Value]:

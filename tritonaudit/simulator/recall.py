@@ -1,4 +1,4 @@
-"""What is the same in each launch of one form: computed in the first of them, and kept for the others."""
+"""What is the same in each launch of one form: computed when a form is met again, and kept for the launches after."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 22
 """That are kept of the launches of one form: of what they execute later nothing is."""
 _MOST_FORMS = 32
+_MOST_MET = 256
 _BYTES_OF_VALUE = 256
 """About what one takes, beside the elements of its tensor."""
 
@@ -60,8 +61,7 @@ class Form:
     """What launches of one form have in common.
 
     `known` are the executions of blocks in their order, the first ones at least, and `values` those of the kernel's
-    arguments. `is_apart`: no program accesses what
-    another one writes.
+    arguments. `is_apart`: no program accesses what another one writes.
     """
 
     known: list[Known]
@@ -79,7 +79,7 @@ class Recall:
 
     parts: Mapping[int, Parts]
     known: list[Known]
-    is_first: bool
+    is_learning: bool
     is_watchful: bool
     is_lost: bool = False
     current: Known | None = None
@@ -88,7 +88,7 @@ class Recall:
 
     @staticmethod
     def of(fixed: Fixed, form: Form | None) -> Recall:
-        """For a launch of that form, or for the first of one."""
+        """For a launch of that form, or for one that makes it known."""
         return Recall(fixed.blocks, [] if form is None else form.known, form is None, fixed.has_given)
 
     def enter(self, block: Block) -> Known | None:
@@ -97,7 +97,7 @@ class Recall:
         self.current = None
         if parts is None:
             return None
-        if self.is_first:
+        if self.is_learning:
             if self._bytes <= _MOST_BYTES:
                 self.current = Known(parts)
                 self.known.append(self.current)
@@ -111,16 +111,19 @@ class Recall:
     def leave(self, frame: Frame, outer: Known | None) -> None:
         """End the execution of a block, and go on with that of the one around."""
         known, self.current = self.current, None if self.is_lost else outer
-        if self.is_first and known is not None:
+        if self.is_learning and known is not None:
             known.keep(frame.values)
             self._bytes += known.bytes
 
     def is_same(self, operation: Operation, frame: Frame) -> bool:
-        """Whether all is as it was, now that an operation has been executed; in the first launch, see what is given."""
+        """Whether all is as it was, now that an operation has been executed.
+
+        In a launch that makes its form known, the results that are given are taken out of memory instead.
+        """
         known = self.current
         if known is not None and known.parts.given and not self.is_lost:
             for number in known.parts.given.intersection(operation.results):
-                if self.is_first:
+                if self.is_learning:
                     frame.values[number] = _copied(frame.values[number])
                 else:
                     self.is_lost |= not _is_same(known.given[number], frame.values[number])
@@ -143,9 +146,19 @@ class Recall:
 
 @dataclass(eq=False)
 class Forms:
-    """The forms that launches were of lately."""
+    """The forms that launches were of lately; of most there is but one launch, for which nothing is kept."""
 
     _found: OrderedDict[Hashable, Form] = field(default_factory=OrderedDict)
+    _met: OrderedDict[Hashable, None] = field(default_factory=OrderedDict)
+
+    def is_met_again(self, key: Hashable) -> bool:
+        """Whether there was a launch of the form before; from now on there was."""
+        if key in self._met:
+            return True
+        self._met[key] = None
+        if len(self._met) > _MOST_MET:
+            self._met.popitem(last=False)
+        return False
 
     def get(self, key: Hashable) -> Form | None:
         found = self._found.get(key)
