@@ -6,7 +6,7 @@ import os
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +45,13 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None) -> 
 
 def check_text(data: bytes, path: Path, config: Config) -> Audit:
     """Audit one text under the name of `path`."""
-    return replace(_merge([_Checker(config).file(path, data)]), files=1)
+    return text_checker(config)(data, path)
+
+
+def text_checker(config: Config) -> Callable[[bytes, Path], Audit]:
+    """As `check_text`, for many texts: the projects that they belong to are read once."""
+    checker = _Checker(config)
+    return lambda data, path: replace(_merge([checker.file(path, data)]), files=1)
 
 
 class KernelFacts(Protocol):

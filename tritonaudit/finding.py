@@ -144,7 +144,8 @@ class Finding:
     `message` is one sentence that names the operand; `remedy` says what to write instead.
     `expression` is the source of the expression with its whitespace folded, `ordinal` its number among equal
     ones of the file: with the code (or the cause that several stages share) and the kernel they are the
-    finding's identity, which survives edits elsewhere in the file.
+    finding's identity, which survives edits elsewhere in the file. `in_baseline` says whether a baseline holds it,
+    None where there is no baseline.
     """
 
     code: str
@@ -162,6 +163,7 @@ class Finding:
     cause: str | None = None
     expression: str = ""
     ordinal: int = 0
+    in_baseline: bool | None = None
 
     @property
     def category(self) -> Category:
@@ -214,7 +216,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Audit:
-    """All that a run learnt. `texts` holds the text (newlines as `\\n`) of every file with a finding, by its path."""
+    """All that a run learnt. `texts` holds the text (newlines as `\\n`) of every file with a finding, by its path.
+
+    `fixed` counts the findings that were mended and are no longer among the others.
+    """
 
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -222,3 +227,4 @@ class Audit:
     texts: dict[str, str] = field(default_factory=dict)
     files: int = 0
     kernels: int = 0
+    fixed: int = 0

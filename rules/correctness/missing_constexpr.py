@@ -64,6 +64,8 @@ class MissingConstexpr(Rule):
                 yield hit
 
     def _hit(self, kernel: KernelFlow, use: ShapeUse) -> Hit | None:
+        from tritonaudit.mends.constexprs import constexpr_assignment, constexpr_parameter
+
         affine = use.value.affine
         if affine is None:
             return None
@@ -75,6 +77,7 @@ class MissingConstexpr(Rule):
                 f"`{runtime[0]}` is a run-time argument, and `{use.where}` needs a compile-time constant",
                 remedy=_remedy(runtime[0], use.where),
                 confidence=Confidence.HIGH if kernel.launches.launches else Confidence.MEDIUM,
+                fix=constexpr_parameter(kernel, runtime[0]),
             )
         text = kernel.tree.code(use.node)
         if all(atom.kind is Kind.CONSTEXPR for atom in atoms) and text.isidentifier() and not _announced(kernel, text):
@@ -83,6 +86,7 @@ class MissingConstexpr(Rule):
                 f"`{text}` was set by a plain assignment, which makes a tensor of a constexpr; "
                 f"`{use.where}` needs a compile-time constant",
                 remedy=f"annotate the assignment: `{text}: tl.constexpr = …`",
+                fix=constexpr_assignment(kernel, text),
             )
         return None
 

@@ -106,12 +106,12 @@ class NonPowerOf2Arange(Rule):
             if size.value is not None and not _is_power_of_2(size.value * factor):
                 message = f"`{parameter}` is {size.value} at a launch, so this `tl.arange` has {size.value * factor} "
                 message += "elements, which is not a power of two"
-                hit = self._host_hit(kernel, node, message, size, Confidence.HIGH)
+                hit = self._host_hit(kernel, node, message, product[0], size, Confidence.HIGH)
             elif size.origin in (Origin.SIZE, Origin.LAST_SIZE) and self._is_free(kernel, product[0]):
                 message = f"`{parameter}` is `{size.text}`, the size of a tensor: unless it is a power of two "
                 message += "this `tl.arange` does not compile"
                 sure = Confidence.MEDIUM if size.origin is Origin.SIZE else Confidence.LOW
-                hit = self._host_hit(kernel, node, message, size, sure)
+                hit = self._host_hit(kernel, node, message, product[0], size, sure)
             if hit is not None:
                 reported.add(parameter)
                 return hit
@@ -127,7 +127,11 @@ class NonPowerOf2Arange(Rule):
         gaps = (condition.gap for mask in masks for condition in mask if isinstance(condition, Less))
         return any(parameter in product and len(product) > 1 for gap in gaps for product in gap.terms)
 
-    def _host_hit(self, kernel: KernelFlow, node: CSTNode, message: str, size: Size, confidence: Confidence) -> Hit:
+    def _host_hit(
+        self, kernel: KernelFlow, node: CSTNode, message: str, parameter: Atom, size: Size, confidence: Confidence
+    ) -> Hit:
+        from tritonaudit.mends.sizes import rounded_up
+
         return Hit(
             node,
             message,
@@ -135,6 +139,7 @@ class NonPowerOf2Arange(Rule):
             confidence=confidence,
             severity=Severity.ERROR if confidence is Confidence.HIGH else Severity.WARNING,
             related=((span_of(size.node, kernel.module.lines), "it is passed here"),),
+            fix=rounded_up(kernel, parameter, size),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Severity, Span
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
@@ -62,11 +62,18 @@ class PythonBooleanOnTensor(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        from tritonaudit.mends.booleans import lane_by_lane
+
+        chains = {kernel.tree.span(use.node): use for use in kernel.booleans if use.operator == "chained comparison"}
         for hit in told(kernel, _WORDS):
-            yield replace(hit, severity=Severity.ERROR)
+            use = chains.get(hit.where) if isinstance(hit.where, Span) else None
+            fix = None if use is None else lane_by_lane(kernel.tree, use)
+            yield replace(hit, severity=Severity.ERROR, fix=fix)
         yield from self._deprecated(kernel)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
+        from tritonaudit.mends.booleans import lane_by_lane
+
         for use in kernel.booleans:
             blocks = any(operand.is_block for operand in use.operands)
             if blocks and use.operator in _MESSAGES:
@@ -75,4 +82,5 @@ class PythonBooleanOnTensor(Rule):
                     _MESSAGES[use.operator],
                     remedy=_REMEDIES[use.operator],
                     severity=Severity.INFO if use.operator == "not" else None,
+                    fix=lane_by_lane(kernel.tree, use),
                 )

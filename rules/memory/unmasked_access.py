@@ -29,6 +29,8 @@ class UnmaskedAccess(Rule):
                 yield self._hit(kernel, access, lane)
 
     def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded) -> Hit:
+        from tritonaudit.mends.masks import masked_as_beside
+
         related: list[tuple[CSTNode | Span, str]] = []
         if lane.sibling is not None:
             related.append((lane.sibling.node, "this access masks the same index"))
@@ -42,4 +44,5 @@ class UnmaskedAccess(Rule):
             confidence=lane.confidence,
             cause=Cause.OUT_OF_BOUNDS,
             related=tuple(related),
+            fix=masked_as_beside(kernel, access, safe=lane.confidence is Confidence.HIGH),
         )

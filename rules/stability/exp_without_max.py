@@ -36,6 +36,8 @@ class ExpWithoutMax(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        from tritonaudit.mends.clamps import clamped
+
         seen: set[int] = set()
         for term, harm, use in kernel.overflows:
             if id(term.node) in kernel.guarded or id(term.node) in seen or term.difference:
@@ -57,4 +59,5 @@ class ExpWithoutMax(Rule):
                     "large and positive, and no `tl.where` drops those pairs on every path",
                     remedy="clamp the difference first: `tl.minimum(a - b, 0.0)`, or mask it with -inf",
                     confidence=Confidence.MEDIUM,
+                    fix=clamped(kernel, term.node, "0.0"),
                 )

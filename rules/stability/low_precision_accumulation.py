@@ -16,8 +16,10 @@ class LowPrecisionAccumulation(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        from tritonaudit.mends.precision import wide_sum
+
         for accumulation in kernel.accumulations:
-            if (hit := self._accumulator(accumulation)) is not None:
+            if (hit := self._accumulator(kernel, accumulation)) is not None:
                 yield hit
         for node, operand, name in kernel.narrow_sums:
             if operand.dtype in HALF:
@@ -25,6 +27,7 @@ class LowPrecisionAccumulation(Rule):
                     node,
                     f"`tl.{name}` adds in the dtype of its operand, {operand.dtype} here",
                     remedy="cast the operand first: `.to(tl.float32)`",
+                    fix=wide_sum(kernel, node, operand.dtype),
                 )
         for node, value in kernel.late_casts:
             if value.narrowed is not None:
@@ -36,7 +39,9 @@ class LowPrecisionAccumulation(Rule):
                     related=((value.narrowed, "it is rounded here"),),
                 )
 
-    def _accumulator(self, accumulation: Accumulation) -> Hit | None:
+    def _accumulator(self, kernel: KernelFlow, accumulation: Accumulation) -> Hit | None:
+        from tritonaudit.mends.precision import wide_accumulator
+
         dtype, added = accumulation.dtype, accumulation.added
         if dtype in HALF:
             kept, sure = dtype, Confidence.HIGH
@@ -52,4 +57,5 @@ class LowPrecisionAccumulation(Rule):
             f"`{accumulation.name}` is accumulated over a loop in {kept}",
             remedy="accumulate in `tl.float32` and cast once, at the end",
             confidence=sure,
+            fix=wide_accumulator(kernel, accumulation),
         )

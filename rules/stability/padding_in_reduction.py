@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Fix, Severity
 from tritonaudit.flow.facts import KernelFlow, Reduction
 from tritonaudit.flow.padding import NEUTRAL
 from tritonaudit.flow.value import Fill, Padding
@@ -30,11 +30,13 @@ class PaddingInReduction(Rule):
                 if sure is not None and (place not in surest or sure.rank < surest[place][0].rank):
                     surest[place] = (sure, reduction, padding)
         for sure, reduction, padding in surest.values():
-            yield self._hit(reduction, padding, sure)
+            yield self._hit(kernel, reduction, padding, sure)
         yield from self._undefined(kernel)
 
     def _undefined(self, kernel: KernelFlow) -> Iterator[Hit]:
         """Sums over lanes whose load gives no `other`: they read 0 on every target, though no contract says so."""
+        from tritonaudit.mends.padding import filled
+
         for reduction in kernel.reductions:
             for padding in reduction.operand.paddings:
                 reached = reduction.axis is None or reduction.axis in padding.axes()
@@ -46,6 +48,7 @@ class PaddingInReduction(Rule):
                         severity=Severity.INFO,
                         confidence=Confidence.LOW,
                         related=((padding.load, "the masked load without `other`"),),
+                        fix=filled(kernel, padding.load, "0.0", safe=True),
                     )
                     break
 
@@ -66,7 +69,7 @@ class PaddingInReduction(Rule):
             return Confidence.MEDIUM
         return Confidence.HIGH
 
-    def _hit(self, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
+    def _hit(self, kernel: KernelFlow, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
         neutral = _spelled(NEUTRAL[reduction.operation][0])
         related: list[tuple[CSTNode, str]] = [(reduction.node, "the reduction that they reach")]
         if padding.load is not None and padding.load is not padding.place:
@@ -77,7 +80,16 @@ class PaddingInReduction(Rule):
             remedy=_remedy(padding, reduction, neutral),
             confidence=confidence,
             related=tuple(related),
+            fix=_fix(kernel, reduction, padding, neutral, confidence),
         )
+
+
+def _fix(
+    kernel: KernelFlow, reduction: Reduction, padding: Padding, neutral: str, confidence: Confidence
+) -> Fix | None:
+    from tritonaudit.mends.padding import chosen
+
+    return chosen(kernel, reduction, padding, neutral, safe=confidence is Confidence.HIGH)
 
 
 def _remedy(padding: Padding, reduction: Reduction, neutral: str) -> str:

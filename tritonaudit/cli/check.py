@@ -1,17 +1,22 @@
-"""`tritonaudit check`, the default command: audits the source."""
+"""`tritonaudit check`, the default command: audits the source, and mends it where it is asked to."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tritonaudit.cli import terminal
+from tritonaudit.cli import fixing, terminal
+from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
 from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
+from tritonaudit.report.statistics import FORMATS as COUNTED
+from tritonaudit.report.statistics import statistics as counted
 
 if TYPE_CHECKING:
     from tritonaudit.config import Config
@@ -22,6 +27,9 @@ _STDIN = Path("-")
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @audit_options
+@fixing.fix_options
+@known_options
+@click.option("--statistics", is_flag=True, help="Show how often each rule found something, in place of the findings.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is called.")
 def command(
     paths: tuple[Path, ...],
@@ -30,6 +38,13 @@ def command(
     output_file: Path | None,
     config_file: Path | None,
     jobs: int | None,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    changed_since: str | None,
+    statistics: bool,
     stdin_filename: Path | None,
     **overrides: Any,
 ) -> int:
@@ -39,34 +54,104 @@ def command(
     names, separated by commas.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not
-    be read or done.
+    be read or done. With --fix it is about what remains; with --diff it is 1 if there is something to change.
     """
     _refuse(paths, stdin_filename)
+    _refuse_together(fix or diff, baseline, write_baseline, changed_since, paths)
+    fixing.refuse(fix, unsafe_fixes, diff)
+    if statistics and output_format not in COUNTED:
+        raise click.UsageError(f"--statistics are written as {' or '.join(COUNTED)}")
     is_stdin = paths == (_STDIN,)
     sources = (stdin_filename or Path("<stdin>"),) if is_stdin else paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
-    keep_inputs(output_file, sources, config)
-    audit = _audit_stdin(sources[0], config) if is_stdin else _audit(sources, config, jobs)
-    color = not output_file and terminal.wants_color()
-    deliver(render(audit, output_format, color=color, about=about(config, Stage.SOURCE)), output_file)
+    for file in (output_file, write_baseline):
+        keep_inputs(file, sources, config)
+    asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs)
+    audit = asked.audit()
+    if diff:
+        return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero)
+    if fix:
+        audit = _fixed(asked, audit, unsafe_fixes)
+    audit = Known(sources, config, baseline, write_baseline, changed_since).applied(audit)
+    color = not output_file and not (fix and is_stdin) and terminal.wants_color()
+    report = (
+        counted(audit, output_format)
+        if statistics
+        else render(audit, output_format, color=color, about=about(config, Stage.SOURCE))
+    )
+    if fix and is_stdin and output_file is None:
+        click.echo(report, nl=False, err=True)
+    else:
+        deliver(report, output_file)
     return exit_code(audit, config.fail_on, exit_zero)
 
 
 def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
-    """Raise where the arguments contradict each other."""
+    """Raise where the paths contradict each other."""
     if _STDIN in paths and len(paths) > 1:
         raise click.UsageError("`-` (the standard input) cannot be audited together with other paths")
     if stdin_filename and _STDIN not in paths:
         raise click.UsageError("--stdin-filename needs the path `-`")
 
 
-def _audit(paths: tuple[Path, ...], config: Config, jobs: int | None) -> Audit:
-    from tritonaudit.engine import check
+def _refuse_together(
+    mends: bool, baseline: Path | None, write_baseline: Path | None, changed_since: str | None, paths: tuple[Path, ...]
+) -> None:
+    """Raise where it would not be clear which findings are meant."""
+    if baseline and write_baseline:
+        raise click.UsageError("--write-baseline starts afresh, so that it does not go with --baseline")
+    if changed_since and (mends or write_baseline):
+        other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
+        raise click.UsageError(f"{other}, so that --changed-since does not go with it")
+    if changed_since and _STDIN in paths:
+        raise click.UsageError("--changed-since does not go with the standard input, which git does not know")
 
-    return check(paths, config, jobs=jobs)
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is audited: the sources, or the text of the standard input under the name of the only one."""
+
+    sources: tuple[Path, ...]
+    config: Config
+    text: bytes | None
+    jobs: int | None
+
+    def audit(self) -> Audit:
+        from tritonaudit.engine import check, check_text
+
+        if self.text is not None:
+            return check_text(self.text, self.sources[0], self.config)
+        return check(self.sources, self.config, jobs=self.jobs)
+
+    def changes(self, audit: Audit, unsafe: bool) -> list[fixing.Change]:
+        """What fixes make of the files, or of the text."""
+        from tritonaudit.engine import text_checker
+
+        if self.text is None:
+            return list(fixing.changes(audit, self.config, unsafe))
+        if not audit.findings:
+            return [fixing.Change(self.sources[0], self.text, self.text)]
+        check: Callable[[bytes, Path], Audit] = text_checker(self.config)
+        return [fixing.change(self.sources[0], self.text, check, unsafe)]
 
 
-def _audit_stdin(name: Path, config: Config) -> Audit:
-    from tritonaudit.engine import check_text
+def _fixed(asked: _Asked, audit: Audit, unsafe: bool) -> Audit:
+    """Write what fixes make of the files, or the text to the standard output; what remains."""
+    changed = asked.changes(audit, unsafe)
+    if asked.text is None:
+        fixed, problems = fixing.write(changed, asked.config.root)
+        return fixing.remaining(asked.audit() if fixed else audit, fixed, problems)
+    (one,) = changed
+    fixing.to_standard_output(one.after)
+    return fixing.remaining(replace(asked, text=one.after).audit(), one.fixed, one.problems)
 
-    return check_text(sys.stdin.buffer.read(), name, config)
+
+def _show_diff(asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | None, exit_zero: bool) -> int:
+    """Show what fixes would change: 2 where something could not be read or done, 1 where there is a change."""
+    changed = asked.changes(audit, unsafe)
+    problems = (*audit.problems, *(problem for one in changed for problem in one.problems))
+    for problem in problems:
+        click.echo(f"tritonaudit: {problem.path}: {problem.message}", err=True)
+    deliver(fixing.diff(changed), output_file)
+    would = any(one.before != one.after for one in changed)
+    return 2 if problems else int(would and not exit_zero)

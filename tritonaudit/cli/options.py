@@ -124,8 +124,9 @@ def deliver(report: str, output_file: Path | None) -> None:
 
 
 def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
-    """2 where something could not be read or done, 1 where something was found at the level, 0 otherwise."""
+    """2 where something could not be read or done, 1 where something new was found at the level, 0 otherwise."""
     if audit.problems:
         return 2
-    failing = any(finding.severity.rank <= fail_on.rank for finding in audit.findings)
+    new = (finding for finding in audit.findings if not finding.in_baseline)
+    failing = any(finding.severity.rank <= fail_on.rank for finding in new)
     return int(failing and not exit_zero)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
 import click
+
+from tritonaudit.replacing import replace_file
 
 
 def is_terminal() -> bool:
@@ -48,22 +48,4 @@ def _replace(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8", errors="replace")  # a device or a pipe is written to, not replaced
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """The permissions the file has, or those that a new file gets: mkstemp gives its owner alone access."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    replace_file(path, text.encode("utf-8", "replace"))

@@ -38,7 +38,8 @@ def _lines(audit: Audit, sections: Sequence[Section]) -> Iterator[Line]:
         yield from section.lines()
     sources = {path: text.split("\n") for path, text in audit.texts.items()}
     for finding in audit.findings:
-        yield from _finding(finding, sources.get(finding.path, []))
+        lines = _finding(finding, sources.get(finding.path, []))
+        yield from map(_dimmed, lines) if finding.in_baseline else lines
         yield ()
     shortfall = shortfall_lines(audit)
     yield from (((line, "red"),) for line in shortfall)
@@ -58,6 +59,10 @@ def _finding(finding: Finding, source: list[str]) -> Iterator[Line]:
         yield from notes
 
 
+def _dimmed(line: Line) -> Line:
+    return tuple((text, "dim") for text, _ in line)
+
+
 def _header(finding: Finding) -> Line:
     kernel = f" in {visible(finding.kernel)}" if finding.kernel else ""
     return (
@@ -68,6 +73,7 @@ def _header(finding: Finding) -> Line:
         (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
         (f", {finding.confidence.value} confidence]", ""),
         (kernel, "dim"),
+        (" (in the baseline)" if finding.in_baseline else "", "dim"),
     )
 
 
@@ -104,14 +110,27 @@ def _note(label: str, style: str, text: str) -> Line:
 
 
 def summary(audit: Audit) -> str:
-    """One line: the findings by severity, what was looked at, and what could not be."""
+    """One line: the findings by severity, what was looked at, what can be fixed, and what could not be analysed."""
     checked = f"{_count(audit.files, 'file')}, {_count(audit.kernels, 'kernel')}."
     if audit.findings:
         places = len({finding.path for finding in audit.findings})
         found = f"Found {_count(len(audit.findings), 'finding')} ({_by_severity(audit)}) in {places} of {checked}"
     else:
         found = f"No findings in {checked}"
-    return found + _missed(audit)
+    fixed = f"Fixed {_count(audit.fixed, 'finding')}. " if audit.fixed else ""
+    return fixed + found + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+
+
+def _in_baseline(audit: Audit) -> str:
+    known = sum(bool(finding.in_baseline) for finding in audit.findings)
+    return f" {known} in the baseline." if known else ""
+
+
+def _fixable(audit: Audit) -> str:
+    fixes = Counter(finding.fix.safe for finding in audit.findings if finding.fix)
+    parts = [f"{fixes[True]} with --fix"] if fixes[True] else []
+    parts += [f"{fixes[False]} {'more ' if parts else ''}with --unsafe-fixes"] if fixes[False] else []
+    return f" Fixable: {', '.join(parts)}." if parts else ""
 
 
 def _by_severity(audit: Audit) -> str:

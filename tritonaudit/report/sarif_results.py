@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import sarif_om as om
 
-from tritonaudit.finding import Finding, Related, Span
+from tritonaudit.finding import Edit, Finding, Fix, Related, Span
 from tritonaudit.report.escape import visible
 from tritonaudit.report.line_hash import line_hashes
 from tritonaudit.report.sarif_rules import LEVELS
@@ -51,15 +51,21 @@ def result(finding: Finding, rule_indices: Mapping[str, int], source: Source) ->
         locations=[_location(finding, source)],
         related_locations=[_related(number, place) for number, place in enumerate(related, 1)] or None,
         partial_fingerprints=_fingerprints(finding, source),
+        fixes=None if finding.fix is None else [_fix(finding.path, finding.fix)],
+        baseline_state=None if finding.in_baseline is None else "unchanged" if finding.in_baseline else "new",
         properties={"confidence": finding.confidence.value},
     )
 
 
 def physical_location(path: str, region: om.Region | None = None) -> om.PhysicalLocation:
-    """A place in a file; a relative path counts from the root of the checkout."""
+    """A place in a file."""
+    return om.PhysicalLocation(artifact_location=_artifact_location(path), region=region)
+
+
+def _artifact_location(path: str) -> om.ArtifactLocation:
+    """A file; a relative path counts from the root of the checkout."""
     beneath_root = not path.startswith("/") and ".." not in path.split("/")
-    artifact = om.ArtifactLocation(uri=_uri(path), uri_base_id="%SRCROOT%" if beneath_root else None)
-    return om.PhysicalLocation(artifact_location=artifact, region=region)
+    return om.ArtifactLocation(uri=_uri(path), uri_base_id="%SRCROOT%" if beneath_root else None)
 
 
 def _uri(path: str) -> str:
@@ -112,18 +118,33 @@ def _first_line(span: Span, source: Source) -> om.Region:
 
 
 def _related(number: int, related: Related) -> om.Location:
-    span = related.span
-    region = om.Region(
+    return om.Location(
+        id=number,
+        physical_location=physical_location(related.path, _region(related.span)),
+        message=om.Message(text=_prose(related.message)),
+    )
+
+
+def _region(span: Span) -> om.Region:
+    return om.Region(
         start_line=span.line,
         start_column=span.column,
         end_line=span.end_line,
         end_column=span.end_column,
     )
-    return om.Location(
-        id=number,
-        physical_location=physical_location(related.path, region),
-        message=om.Message(text=_prose(related.message)),
+
+
+def _fix(path: str, fix: Fix) -> om.Fix:
+    """The edits; that a fix is unsafe stands in its description, for SARIF has no field for it."""
+    text = fix.message if fix.safe else f"{fix.message} (unsafe: check what it changes)"
+    change = om.ArtifactChange(
+        artifact_location=_artifact_location(path), replacements=[_replacement(edit) for edit in fix.edits]
     )
+    return om.Fix(artifact_changes=[change], description=om.Message(text=visible(text)))
+
+
+def _replacement(edit: Edit) -> om.Replacement:
+    return om.Replacement(deleted_region=_region(edit.span), inserted_content=om.ArtifactContent(text=edit.replacement))
 
 
 def _fingerprints(finding: Finding, source: Source) -> dict[str, str]:

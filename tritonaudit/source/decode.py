@@ -36,6 +36,11 @@ def decode(data: bytes) -> str:
         raise Undecodable(f"the coding cookie's encoding {encoding!r} does not decode text: {error}", 1) from error
 
 
+def encoding_of(data: bytes) -> str:
+    """The encoding that a source file's mark or cookie names, UTF-8 where there is neither. Raises Undecodable."""
+    return _encoding(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+
+
 def _encoding(data: bytes) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]

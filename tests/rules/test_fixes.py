@@ -1,0 +1,68 @@
+"""The fixes of rules on their fixtures: what `bad.py` becomes is `bad.fixed.py`, and there is nothing left to fix."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tritonaudit.config import Config
+from tritonaudit.engine import check_text
+from tritonaudit.finding import Finding
+from tritonaudit.fixes import Mended, is_fixable, mend
+
+FIXTURES = ROOT / "fixtures" / "rules"
+FIXED = ("TAC102", "TAC103", "TAC107", "TAM101", "TAN101", "TAN102", "TAN105")
+
+
+def bad(code: str) -> Path:
+    (folder,) = FIXTURES.glob(f"{code}_*")
+    return folder / "bad.py"
+
+
+def look(code: str) -> Callable[[str], tuple[Finding, ...]]:
+    """What the rule alone finds in a text."""
+    return lambda text: check_text(text.encode(), bad(code), Config(ROOT, select=(code,))).findings
+
+
+@pytest.fixture(scope="module", params=FIXED)
+def case(request: pytest.FixtureRequest) -> tuple[str, Mended]:
+    """A rule's code, and what all its fixes make of its fixture."""
+    code = str(request.param)
+    return code, mend(bad(code).read_text(encoding="utf-8"), look(code), unsafe=True)
+
+
+def test_the_fixed_fixture_is_literal(case: tuple[str, Mended], expected: Callable[[Path, str], None]) -> None:
+    code, mended = case
+    expected(bad(code).with_name("bad.fixed.py"), mended.text)
+
+
+def test_a_finding_with_a_fix_is_gone(case: tuple[str, Mended]) -> None:
+    code, mended = case
+    assert mended.fixed > 0
+    assert mended.dropped == ()
+    assert mended.settled
+    before, after = look(code)(bad(code).read_text(encoding="utf-8")), look(code)(mended.text)
+    mended_ones = {finding.identity[:3] for finding in before if is_fixable(finding, unsafe=True)}
+    assert not mended_ones & {finding.identity[:3] for finding in after}
+    assert len(after) < len(before)
+
+
+def test_what_is_fixed_parses_and_is_not_fixed_again(case: tuple[str, Mended]) -> None:
+    code, mended = case
+    ast.parse(mended.text)
+    assert mend(mended.text, look(code), unsafe=True) == Mended(mended.text)
+
+
+def test_safe_fixes_leave_the_unsafe_ones() -> None:
+    text = bad("TAN102").read_text(encoding="utf-8")
+    assert mend(text, look("TAN102")) == Mended(text)
+
+
+@pytest.mark.parametrize("code", FIXED)
+def test_what_is_right_is_left_alone(code: str) -> None:
+    text = bad(code).with_name("good.py").read_text(encoding="utf-8")
+    assert mend(text, lambda text: check_text(text.encode(), bad(code), Config(ROOT)).findings).text == text

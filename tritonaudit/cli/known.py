@@ -1,0 +1,106 @@
+"""`--baseline`, `--write-baseline` and `--changed-since`: findings that are known, and those on changed lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tritonaudit.cli import terminal
+from tritonaudit.finding import Audit, Confidence
+
+if TYPE_CHECKING:
+    from tritonaudit.baseline import Baseline, Entry
+    from tritonaudit.config import Config
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_OPTIONS = (
+    click.option("--baseline", type=_FILE, help="Findings that this file holds are marked, and fail nothing."),
+    click.option("--write-baseline", type=_FILE, help="Write the findings there, for --baseline."),
+    click.option("--changed-since", metavar="REV", help="Show only findings on lines changed since a git revision."),
+)
+_MOST_TOLD = 5
+
+
+def known_options(command: Command) -> Command:
+    """Adds the options about findings that are known."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was asked for of findings that are known."""
+
+    sources: tuple[Path, ...]
+    config: Config
+    baseline: Path | None
+    write_baseline: Path | None
+    changed_since: str | None
+
+    def applied(self, audit: Audit) -> Audit:
+        """The audit with its findings marked, and without those on lines that did not change."""
+        if self.write_baseline is not None:
+            audit = self._written(audit, self.write_baseline)
+        elif self.baseline is not None:
+            audit = self._marked(audit, self.baseline)
+        return audit if self.changed_since is None else self._changed(audit, self.changed_since)
+
+    def _written(self, audit: Audit, file: Path) -> Audit:
+        from tritonaudit.baseline import Baseline
+
+        baseline = Baseline.of(audit.findings, self.config.root)
+        terminal.write_file(file, baseline.written())
+        return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
+
+    def _marked(self, audit: Audit, file: Path) -> Audit:
+        from tritonaudit.baseline import Baseline, BaselineError
+
+        try:
+            baseline = Baseline.read(file.read_bytes().decode("utf-8"))
+        except OSError as error:
+            raise click.ClickException(f"cannot read {file}: {error.strerror}") from error
+        except (BaselineError, UnicodeDecodeError) as error:
+            raise click.ClickException(f"{file}: {error}") from error
+        self._tell_gone(audit, baseline, file)
+        return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
+
+    def _tell_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
+        gone = [
+            (path, entry) for path, entry in baseline.gone(audit.findings, self.config.root) if self._asked(path, entry)
+        ]
+        if gone:
+            told = [
+                f"{path} {entry.code}" + (f" ({entry.count} times)" if entry.count > 1 else "") for path, entry in gone
+            ]
+            more = [f"{len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
+            what = ", ".join([*told[:_MOST_TOLD], *more])
+            click.echo(f"tritonaudit: no longer found of what {file} holds: {what}", err=True)
+
+    def _asked(self, path: str, entry: Entry) -> bool:
+        """Whether this run would have found it again: its file is looked at or is no more, and its rule is on."""
+        from tritonaudit.rules import all_rules
+        from tritonaudit.selection import Selection
+
+        place = Path(os.path.abspath(self.config.root / path))
+        looked_at = any(place.is_relative_to(os.path.abspath(source)) for source in self.sources)
+        shown = self.config.pedantic or entry.confidence is not Confidence.LOW
+        return (
+            shown and (looked_at or not place.exists()) and entry.code in Selection.of(self.config, all_rules()).codes
+        )
+
+    def _changed(self, audit: Audit, revision: str) -> Audit:
+        from tritonaudit.changed import Changed, NoRevision
+
+        try:
+            changed = Changed.since(revision, self.config.root)
+        except NoRevision as error:
+            raise click.ClickException(f"--changed-since {revision}: {error}") from error
+        return replace(audit, findings=tuple(finding for finding in audit.findings if changed.holds(finding)))

@@ -1,0 +1,126 @@
+"""Fixes applied to a text, in rounds: those that overlap wait for the next, and each round looks at the text afresh."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tritonaudit.finding import Edit, Finding, Fix, Span
+
+MOST_ROUNDS = 10
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+Look = Callable[[str], Sequence[Finding]]
+"""What is found in a text."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A text with fixes applied, how many findings they mended, and what was not done.
+
+    `dropped` are findings whose fix would leave a text that does not parse. A text is `settled` when looking again
+    offers no further fix.
+    """
+
+    text: str
+    fixed: int = 0
+    dropped: tuple[Finding, ...] = ()
+    settled: bool = True
+
+
+def mend(text: str, look: Look, *, unsafe: bool = False) -> Mended:
+    """Apply the safe fixes, or the `unsafe` ones as well, of what `look` finds until it finds none to apply.
+
+    The newlines of the text stay as they are, and new ones are like its first.
+    """
+    mended = Mended(text)
+    for _ in range(MOST_ROUNDS):
+        offered = _offered(mended, look, unsafe)
+        if not offered:
+            return mended
+        mended = _round(mended, offered)
+    return replace(mended, settled=not _offered(mended, look, unsafe))
+
+
+def is_fixable(finding: Finding, *, unsafe: bool) -> bool:
+    """Whether there is a fix, and a safe one where `unsafe` ones are not wanted."""
+    return finding.fix is not None and (finding.fix.safe or unsafe)
+
+
+def _offered(mended: Mended, look: Look, unsafe: bool) -> list[Finding]:
+    dropped = {(finding.code, finding.fingerprint) for finding in mended.dropped}
+    return [
+        finding
+        for finding in look(mended.text)
+        if is_fixable(finding, unsafe=unsafe) and (finding.code, finding.fingerprint) not in dropped
+    ]
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with edits, none of which touches another, done."""
+    newline = found[0] if (found := _NEWLINE.search(text)) else "\n"
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: edit.span, reverse=True):
+        span = edit.span
+        start, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:start] + edit.replacement.replace("\n", newline) + text[end:]
+    return text
+
+
+def _round(mended: Mended, offered: Sequence[Finding]) -> Mended:
+    chosen = _compatible(offered)
+    text = edited(mended.text, (edit for _, fix in chosen for edit in fix.edits))
+    if _parses(text):
+        return replace(mended, text=text, fixed=mended.fixed + len(chosen))
+    return _one_by_one(mended, chosen)
+
+
+def _one_by_one(mended: Mended, chosen: Sequence[tuple[Finding, Fix]]) -> Mended:
+    """The fixes that leave a text that parses, also together with those before them; the others are dropped."""
+    edits: list[Edit] = []
+    dropped: list[Finding] = []
+    for finding, fix in chosen:
+        if _parses(edited(mended.text, [*edits, *fix.edits])):
+            edits.extend(fix.edits)
+        else:
+            dropped.append(finding)
+    return replace(
+        mended,
+        text=edited(mended.text, edits),
+        fixed=mended.fixed + len(chosen) - len(dropped),
+        dropped=(*mended.dropped, *dropped),
+    )
+
+
+def _compatible(offered: Sequence[Finding]) -> list[tuple[Finding, Fix]]:
+    """The fixes, in the order of the text, that touch none before them; two that want the same are one."""
+    chosen: list[tuple[Finding, Fix]] = []
+    taken: set[Edit] = set()
+    for finding in sorted(offered, key=lambda finding: finding.sort_key):
+        assert finding.fix is not None
+        new = [edit for edit in finding.fix.edits if edit not in taken]
+        if not any(_touch(edit.span, other.span) for edit in new for other in taken):
+            chosen.append((finding, finding.fix))
+            taken.update(new)
+    return chosen
+
+
+def _touch(left: Span, right: Span) -> bool:
+    return (left.line, left.column) <= (right.end_line, right.end_column) and (right.line, right.column) <= (
+        left.end_line,
+        left.end_column,
+    )
+
+
+def _parses(text: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""Fixes of what rules find in kernels, one module for each kind of change."""

@@ -1,0 +1,98 @@
+"""Sums in fp32 instead of 16 bits, cast once at the end."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from tritonaudit.finding import Edit, Fix
+from tritonaudit.flow.facts import Accumulation, KernelFlow
+from tritonaudit.source.edits import as_operand, inserted
+from tritonaudit.source.outline import dotted_name, span_of
+
+_SUMS = ("triton.language.sum", "triton.language.cumsum")
+_MAKERS = ("triton.language.zeros", "triton.language.full")
+
+
+def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | None:
+    """`tl.sum(x)` as `tl.sum(x.to(tl.float32)).to(…)`, so that only what is added becomes wider."""
+    narrow = _dtype(flow, {"fp16": "float16", "bf16": "bfloat16"}.get(dtype or ""))
+    wide = _dtype(flow, "float32")
+    if not isinstance(call, cst.Call) or not call.args or narrow is None or wide is None:
+        return None
+    operand = call.args[0]
+    if operand.star or operand.keyword is not None or flow.module.origin(flow.tree.code(call.func)) not in _SUMS:
+        return None
+    edits = (*as_operand(flow.tree, operand, f".to({wide})"), *inserted(flow.tree.span(call), after=f".to({narrow})"))
+    return Fix(f"add in `{wide}` and cast the result", edits, safe=True)
+
+
+def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None:
+    """The accumulator made in fp32, and cast after its loop; where it serves for nothing else in that loop."""
+    wide = _dtype(flow, "float32")
+    found = _made_and_added(flow, accumulation)
+    if found is None or wide is None:
+        return None
+    dtype, loop = found
+    lines = flow.module.lines
+    narrow = ast.get_source_segment(flow.module.text, dtype)
+    indent = lines[loop.lineno - 1][: len(lines[loop.lineno - 1]) - len(lines[loop.lineno - 1].lstrip())]
+    end = span_of(loop, lines)
+    cast = f"\n{indent}{accumulation.name} = {accumulation.name}.to({narrow})"
+    last = lines[end.end_line - 1]
+    if last[end.end_column - 1 :].strip() and not last[end.end_column - 1 :].strip().startswith("#"):
+        return None
+    at_end = type(end)(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
+    edits = (Edit(span_of(dtype, lines), wide), Edit(at_end, cast))
+    return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe=True)
+
+
+def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.stmt] | None:
+    """The dtype that the accumulator is made with, and the loop that adds to it, both in one block."""
+    name, function = accumulation.name, flow.function.node
+    stores = [one for one in _names(function, name) if isinstance(one.ctx, ast.Store)]
+    line = flow.tree.span(accumulation.node).line
+    loop = next((one for one in function.body if isinstance(one, (ast.For, ast.While)) and _holds(one, line)), None)
+    made = [
+        statement
+        for statement in function.body
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.targets[0] in stores
+    ]
+    if loop is None or len(stores) != 2 or len(made) != 1 or made[0].lineno > loop.lineno:
+        return None
+    added = [one for one in ast.walk(loop) if isinstance(one, ast.AugAssign) and one.target in stores]
+    if len(added) != 1 or not isinstance(added[0].op, ast.Add) or len(_names(loop, name)) != 1:
+        return None
+    dtype = _made_with(flow, made[0].value)
+    return None if dtype is None or _out_dtype(added[0].value) else (dtype, loop)
+
+
+def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:
+    """The dtype argument of `tl.zeros` or `tl.full`."""
+    if not isinstance(call, ast.Call):
+        return None
+    origin = flow.module.origin(dotted_name(call.func) or "")
+    if origin not in _MAKERS:
+        return None
+    place = 1 if origin.endswith("zeros") else 2
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
+    return given or (call.args[place] if len(call.args) > place else None)
+
+
+def _out_dtype(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.keyword) and node.arg == "out_dtype" for node in ast.walk(value))
+
+
+def _names(node: ast.AST, name: str) -> list[ast.Name]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Name) and one.id == name]
+
+
+def _holds(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or 0)
+
+
+def _dtype(flow: KernelFlow, name: str | None) -> str | None:
+    """A dtype as the file spells it."""
+    alias = next((alias for alias, origin in flow.module.names.items() if origin == "triton.language"), None)
+    return None if name is None or alias is None else f"{alias}.{name}"
