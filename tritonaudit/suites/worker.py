@@ -272,8 +272,9 @@ class _Audit:
                 return work(case)
         except Late as error:
             return self._late(case, seconds, error)
-        except Exception as error:  # the subject's own are part of an outcome: this is a defect of ours
-            return unknown(case, f"tritonaudit failed, please report it: {described(error)}")
+        except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
+            whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
+            return unknown(case, f"{whose} {described(error)}")
         finally:
             faulthandler.cancel_dump_traceback_later()
 
