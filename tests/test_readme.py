@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
+from tests.history.entries import entry, history
 from tritonaudit.cli import run
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.config import Config
@@ -115,6 +116,7 @@ def test_a_command_is_understood(
     (tmp_path / "examples" / "compiled").mkdir()
     (tmp_path / "examples" / "faulty" / "softmax.py").touch()
     (tmp_path / "kernel.py").touch()
+    history(tmp_path / "memory", entry(), entry())
     monkeypatch.chdir(tmp_path)
     if arguments[:1] in (["audit"], ["compile"], ["roofline"]):
         pytest.importorskip("torch", reason="it needs torch")
@@ -128,7 +130,8 @@ def test_a_command_is_understood(
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
 def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert {run([command, "--help"]) for command in ("check", "compile", "audit", "roofline")} == {0}
+    described = ("check", "compile", "audit", "roofline", "history", "history list")
+    assert {run([*command.split(), "--help"]) for command in described} == {0}
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
 
@@ -202,7 +205,7 @@ def test_the_rest_is_reported_all_the_same(capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_the_table_has_every_exit_code() -> None:
-    assert [row[0] for row in rows("Exit codes")] == ["0", "1", "2", "130"]
+    assert [row[0] for row in rows("Exit codes")] == ["0", "1", "2", "3", "130"]
 
 
 # -- configuration -------------------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import click
 from tritonaudit import __version__
 
 _DEFAULT = "check"
-_COMMANDS = ("api", "audit", "check", "compile", "explain", "hardware", "init", "new", "roofline", "rules")
+_COMMANDS = (
+    *("api", "audit", "check", "compile", "explain", "hardware", "history", "init", "new", "roofline", "rules"),
+)
 _OWN_OPTIONS = ("--help", "--version")
 
 

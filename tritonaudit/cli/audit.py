@@ -10,6 +10,7 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
+from tritonaudit.cli.keeping import keep, keep_options, require_history
 from tritonaudit.cli.options import (
     about,
     audit_options,
@@ -56,6 +57,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     help="Run on the GPU, if there is one, or on the CPU engine.",
 )
 @click.option("--resume", is_flag=True, help="Go on with an audit that was killed: what ended in it is not run again.")
+@keep_options
 @audit_options
 def command(
     paths: tuple[Path, ...],
@@ -63,6 +65,8 @@ def command(
     budget: float,
     device: str,
     resume: bool,
+    keep_folder: Path | None,
+    note: str | None,
     exit_zero: bool,
     output_format: str,
     output_file: Path | None,
@@ -82,6 +86,7 @@ def command(
     sources = paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
+    require_history(keep_folder, note)
     from tritonaudit.audit import AuditRequest, audit_paths
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu
@@ -97,4 +102,6 @@ def command(
     color = not output_file and terminal.wants_color()
     told = about(config, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
+    if keep_folder is not None:
+        keep(keep_folder, config.root, result, note)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)

@@ -1,0 +1,114 @@
+"""What two entries of a history differ in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tritonaudit.history.entry import Data
+from tritonaudit.history.figures import Move, figures_of
+from tritonaudit.history.folder import Version
+
+Key = tuple[str, str]
+"""Two words that name a subject (path, name) or a finding (path, fingerprint)."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What became of one thing: `better`, `worse`, `new` or `gone`, what it is called, and from what to what."""
+
+    move: str
+    name: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The later entry beside the earlier: the environments' differences, the subjects', and the findings.
+
+    `same` counts the figures that did not move, `untold` those of times on two devices, which nothing compares.
+    """
+
+    environment: tuple[Difference, ...]
+    subjects: tuple[tuple[Key, tuple[Difference, ...]], ...]
+    findings: tuple[Difference, ...]
+    same: int
+    untold: int
+
+
+def compared(earlier: Version, later: Version) -> Compared:
+    """What got better, worse, new or gone from one to the other."""
+    one, other = earlier.data["environment"], later.data["environment"]
+    before, after = subjects_of(earlier.data), subjects_of(later.data)
+    same_device = one["device"] == other["device"]
+    subjects: list[tuple[Key, tuple[Difference, ...]]] = []
+    same = untold = 0
+    for key in dict.fromkeys((*before, *after)):
+        if key not in before or key not in after:
+            move = "gone" if key in before else "new"
+            subjects.append((key, (Difference(move, "the subject", ""),)))
+            continue
+        moves = list(_moves(before[key], after[key], same_device))
+        same += sum(move == Move.SAME.value for move, *_ in moves)
+        untold += sum(move == _UNTOLD for move, *_ in moves)
+        told = tuple(Difference(*move) for move in moves if move[0] not in (Move.SAME.value, _UNTOLD))
+        if told:
+            subjects.append((key, told))
+    return Compared(
+        tuple(_changed(one, other)), tuple(subjects), tuple(_findings(earlier.data, later.data)), same, untold
+    )
+
+
+_UNTOLD = "untold"
+
+
+def subjects_of(entry: Data) -> dict[Key, Data]:
+    """The subjects of an entry by path and name."""
+    return _keyed(entry["subjects"], lambda one: (one["path"], one["subject"]))
+
+
+def _keyed(things: list[Data], key: Callable[[Data], Key]) -> dict[Key, Data]:
+    return {key(one): one for one in things}
+
+
+def _changed(one: Mapping[str, str | None], other: Mapping[str, str | None]) -> Iterator[Difference]:
+    for name in one:
+        if one[name] != other[name]:
+            yield Difference("changed", name, f"{one[name] or 'none'} → {other[name] or 'none'}")
+
+
+def _moves(before: Data, after: Data, same_device: bool) -> Iterator[tuple[str, str, str]]:
+    """What became of each figure of a subject."""
+    old, new = figures_of(before), figures_of(after)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name), new.get(name)
+        if was is not None and now is not None:
+            move = now.since(was).value if same_device or not now.is_timed else _UNTOLD
+            yield move, name, f"{was.shown} → {now.shown}"
+        elif was is not None:
+            yield "gone", name, f"was {was.shown}{_instead(after, name)}"
+        elif now is not None:
+            yield "new", name, now.shown
+
+
+def _instead(subject: Data, name: str) -> str:
+    """What a check came to that has no verdict any more."""
+    found = next((one for one in subject["checks"] if one["check"] == name), None)
+    return f", now {found['status']}: {found['reason']}" if found else ""
+
+
+def _findings(earlier: Data, later: Data) -> Iterator[Difference]:
+    """A finding is the same where its path and fingerprint are, on whatever line."""
+    before, after = (
+        _keyed(entry["findings"], lambda one: (one["path"], one["fingerprint"])) for entry in (earlier, later)
+    )
+    for key, one in after.items():
+        if key not in before:
+            yield _finding("new", one)
+    for key, one in before.items():
+        if key not in after:
+            yield _finding("gone", one)
+
+
+def _finding(move: str, one: Data) -> Difference:
+    return Difference(move, f"{one['path']}:{one['line']}", f"{one['code']} {one['name']}: {one['message']}")
