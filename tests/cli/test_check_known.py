@@ -1,0 +1,226 @@
+"""`tritonaudit check --baseline`, `--write-baseline`, `--changed-since` and `--statistics`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import ROOT
+from tests.cli.conftest import Command
+
+OTHER = """
+
+@triton.jit
+def other_kernel(x_ptr, BLOCK):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, faulty: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one file, in which something is found."""
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "src").mkdir()
+    shutil.copy(faulty / "softmax.py", tmp_path / "src" / "softmax.py")
+    monkeypatch.chdir(tmp_path)
+    return Path("src")
+
+
+def report(tritonaudit: Command, *arguments: str | Path) -> list[dict[str, Any]]:
+    findings: list[dict[str, Any]] = json.loads(tritonaudit(*arguments, "--output-format", "json").out)["findings"]
+    return findings
+
+
+# Baselines
+
+
+def test_what_is_in_the_baseline_is_marked_and_fails_nothing(tritonaudit: Command, project: Path) -> None:
+    before = report(tritonaudit, project)
+    assert tritonaudit(project, "--fail-on", "info").code == 1
+    assert tritonaudit(project, "--fail-on", "info", "--write-baseline", "known.json").code == 0
+    ran = tritonaudit(project, "--fail-on", "info", "--baseline", "known.json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.count(" (in the baseline)\n") == len(before)
+    assert f" {len(before)} in the baseline." in ran.out
+    assert report(tritonaudit, project, "--baseline", "known.json") == before
+
+
+def test_what_is_in_the_baseline_is_dim(tritonaudit: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tritonaudit(project, "--write-baseline", "known.json")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    *findings, summary = tritonaudit(project, "--baseline", "known.json").out.rstrip("\n").split("\n")
+    assert all(line.startswith("\x1b[2m") for line in findings if line)
+    assert not summary.startswith("\x1b[2m")
+
+
+def test_what_is_new_is_not_in_the_baseline(tritonaudit: Command, project: Path) -> None:
+    known = len(report(tritonaudit, project))
+    tritonaudit(project, "--write-baseline", "known.json")
+    file = project / "softmax.py"
+    file.write_text("# a line more\n" + file.read_text("utf-8") + OTHER, "utf-8")
+    ran = tritonaudit(project, "--baseline", "known.json", "--fail-on", "warning")
+    assert ran.code == 1
+    assert ran.out.count(" (in the baseline)\n") == known
+    assert "TAC103" in ran.out
+
+
+def test_of_equal_findings_the_baseline_counts_so_many(tritonaudit: Command, project: Path) -> None:
+    kernel = "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x_ptr, BLOCK):\n"
+    line = "    tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)\n"
+    file = project / "softmax.py"
+    file.write_text(kernel + line, "utf-8")
+    tritonaudit(project, "--write-baseline", "known.json", "--select", "TAC103")
+    file.write_text(kernel + line + line, "utf-8")
+    ran = tritonaudit(project, "--baseline", "known.json", "--select", "TAC103")
+    assert ran.code == 1
+    assert ran.out.count(": TAC103 ") == 2
+    assert ran.out.count(" (in the baseline)\n") == 1
+
+
+def test_a_baseline_holds_wherever_it_is_used_from(
+    tritonaudit: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tritonaudit(project, "--write-baseline", "known.json")
+    monkeypatch.chdir(project)
+    assert tritonaudit("softmax.py", "--baseline", "../known.json").code == 0
+
+
+def test_what_no_longer_occurs_is_told(tritonaudit: Command, project: Path) -> None:
+    tritonaudit(project, "--write-baseline", "known.json")
+    (project / "softmax.py").write_text("")
+    ran = tritonaudit(project, "--baseline", "known.json")
+    assert ran.code == 0
+    assert ran.err.startswith("tritonaudit: no longer found of what known.json holds: src/softmax.py TA")
+    (project / "softmax.py").unlink()
+    (project / "other.py").touch()
+    assert tritonaudit(project / "other.py", "--baseline", "known.json").err == ran.err
+
+
+def test_what_was_not_asked_for_is_not_told(tritonaudit: Command, project: Path) -> None:
+    tritonaudit(project, "--pedantic", "--write-baseline", "known.json")
+    (project / "other.py").touch()
+    assert tritonaudit(project / "other.py", "--baseline", "known.json").err == ""
+    assert tritonaudit(project, "--baseline", "known.json", "--select", "TAX001").err == ""
+    assert tritonaudit(project, "--baseline", "known.json").err == ""
+
+
+def test_a_baseline_is_what_its_schema_says(tritonaudit: Command, project: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    tritonaudit(project, "--write-baseline", "known.json")
+    schema = json.loads((ROOT / "tritonaudit" / "baseline.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(json.loads(Path("known.json").read_text("utf-8")))
+
+
+def test_the_state_in_sarif(tritonaudit: Command, project: Path) -> None:
+    def states(*arguments: str) -> set[str | None]:
+        log = json.loads(tritonaudit(project, "--output-format", "sarif", *arguments).out)
+        return {result.get("baselineState") for result in log["runs"][0]["results"]}
+
+    assert states() == {None}
+    tritonaudit(project, "--write-baseline", "known.json")
+    (project / "new.py").write_text("import triton\nimport triton.language as tl\n" + OTHER, "utf-8")
+    assert states("--baseline", "known.json") == {"unchanged", "new"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"version": 2, "findings": {}}', '{"version": 1, "findings": {"a": 1}}']
+)
+def test_a_file_that_is_no_baseline(tritonaudit: Command, project: Path, text: str) -> None:
+    Path("known.json").write_text(text)
+    ran = tritonaudit(project, "--baseline", "known.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("tritonaudit: known.json: ")
+    assert tritonaudit(project, "--baseline", "gone.json").code == 2
+
+
+def test_a_baseline_does_not_replace_a_source(tritonaudit: Command, project: Path) -> None:
+    before = (project / "softmax.py").read_bytes()
+    assert tritonaudit(project, "--write-baseline", project / "softmax.py").code == 2
+    assert (project / "softmax.py").read_bytes() == before
+
+
+# Changed lines
+
+
+def git(*arguments: str) -> None:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+        check=True,
+        capture_output=True,
+        env=environment,
+    )
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    """The project, committed."""
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    return project
+
+
+def test_nothing_changed(tritonaudit: Command, repository: Path) -> None:
+    assert report(tritonaudit, repository)
+    ran = tritonaudit(repository, "--changed-since", "HEAD")
+    assert (ran.code, ran.err) == (0, "")
+    assert "No findings" in ran.out
+
+
+@pytest.mark.parametrize("commit", [False, True])
+def test_only_findings_on_changed_lines(tritonaudit: Command, repository: Path, commit: bool) -> None:
+    file = repository / "softmax.py"
+    file.write_text("# a line more\n" + file.read_text("utf-8") + OTHER, "utf-8")
+    if commit:
+        git("commit", "-q", "-a", "-m", "second")
+    found = report(tritonaudit, repository, "--changed-since", "HEAD~1" if commit else "HEAD")
+    assert {finding["kernel"] for finding in found} == {"other_kernel"}
+
+
+def test_a_file_that_git_does_not_know_is_new(tritonaudit: Command, repository: Path) -> None:
+    shutil.copy(repository / "softmax.py", repository / "größe \t neu.py")
+    found = report(tritonaudit, repository, "--changed-since", "HEAD")
+    assert {finding["path"] for finding in found} == {"src/größe \t neu.py"}
+    git("add", ".")
+    assert report(tritonaudit, repository, "--changed-since", "HEAD") == found
+
+
+def test_a_moved_file_is_not_changed(tritonaudit: Command, repository: Path) -> None:
+    git("mv", "src/softmax.py", "src/moved.py")
+    assert report(tritonaudit, repository, "--changed-since", "HEAD") == []
+
+
+@pytest.mark.parametrize("revision", ["nope", "--all", "HEAD:src"])
+def test_a_revision_that_is_not_there(tritonaudit: Command, repository: Path, revision: str) -> None:
+    ran = tritonaudit(repository, f"--changed-since={revision}")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"tritonaudit: --changed-since {revision}: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_outside_git(tritonaudit: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(Path.cwd().parent))
+    ran = tritonaudit(project, "--changed-since", "HEAD")
+    assert ran.code == 2
+    assert "not a git repository" in ran.err
+
+
+# Counts
+
+
+def test_statistics_count_each_rule(tritonaudit: Command, project: Path) -> None:
+    found = [finding["code"] for finding in report(tritonaudit, project)]
+    ran = tritonaudit(project, "--statistics", "--fail-on", "info")
+    assert ran.code == 1
+    for code in set(found):
+        (line,) = [line for line in ran.out.splitlines() if f" {code} " in line]
+        assert int(line.split()[0]) == found.count(code)
+    counts = json.loads(tritonaudit(project, "--statistics", "--output-format", "json").out)
+    assert {count["code"]: count["findings"] for count in counts} == {code: found.count(code) for code in found}
