@@ -15,7 +15,7 @@ from tritonaudit.source.outline import span_of
 class AutotuneKey(Rule):
     code, name = "TAC202", "autotune-key"
     summary = "An autotuner or heuristics do not fit the kernel below them: wrong names, options or order."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         found = decorators(kernel.module, kernel.function)

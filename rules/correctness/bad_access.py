@@ -89,7 +89,7 @@ _WORDS = {
 class BadAccess(Rule):
     code, name = "TAC124", "bad-access"
     summary = "A load, store or atomic is given what it does not take, so the kernel does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -73,7 +73,7 @@ _WORDS = {
 class DtypeConflict(Rule):
     code, name = "TAC112", "dtype-conflict"
     summary = "Dtypes do not go together, or a function does not take them, so the kernel does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

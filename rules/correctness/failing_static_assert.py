@@ -30,7 +30,7 @@ _WORDS = {
 class FailingStaticAssert(Rule):
     code, name = "TAC127", "failing-static-assert"
     summary = "An assertion about constants fails when the kernel is compiled, or is never checked."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -28,7 +28,7 @@ _WORDS = {
 class GlobalInKernel(Rule):
     code, name = "TAC121", "global-in-kernel"
     summary = "A kernel reads a global variable that is not a `tl.constexpr`, so it does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -57,7 +57,7 @@ _WORDS = {
 class HostCallInKernel(Rule):
     code, name = "TAC108", "host-call-in-kernel"
     summary = "A kernel calls a function of the host's, which Triton does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for mistake in kernel.mistakes:

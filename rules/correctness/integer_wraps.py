@@ -38,7 +38,7 @@ _WORDS = {
 class IntegerWraps(Rule):
     code, name = "TAC132", "integer-wraps"
     summary = "An integer wraps, or has no defined value, in a kernel that compiles without a word."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -19,7 +19,7 @@ _CLOSE = 0.8
 class LaunchArguments(Rule):
     code, name = "TAC211", "launch-arguments"
     summary = "The arguments or the grid of a launch do not fit the kernel, so the launch fails."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         found = decorators(kernel.module, kernel.function)

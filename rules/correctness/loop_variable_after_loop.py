@@ -21,7 +21,7 @@ _WORDS = {
 class LoopVariableAfterLoop(Rule):
     code, name = "TAC128", "loop-variable-after-loop"
     summary = "The variable of a `for` loop is read after the loop, where compiled Triton leaves it undefined."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -32,7 +32,7 @@ _WORDS = {
 class MaskArithmetic(Rule):
     code, name = "TAC129", "mask-arithmetic"
     summary = "Conditions are added, negated or chained in a way that compiles and gives a wrong mask or count."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

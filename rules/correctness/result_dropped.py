@@ -33,7 +33,7 @@ _WORDS = {
 class ResultDropped(Rule):
     code, name = "TAC130", "result-dropped"
     summary = "A result or an option is dropped without a word, so the kernel does less than it says."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -83,7 +83,7 @@ _WORDS = {
 class ShapeMismatch(Rule):
     code, name = "TAC123", "shape-mismatch"
     summary = "Shapes, axes or indices do not fit together, so the kernel does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

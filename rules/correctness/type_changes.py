@@ -46,7 +46,7 @@ _WORDS = {
 class TypeChanges(Rule):
     code, name = "TAC122", "type-changes"
     summary = "A variable changes its type in a loop or a branch, which Triton does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -32,7 +32,7 @@ _WORDS = {
 class UndefinedName(Rule):
     code, name = "TAC120", "undefined-name"
     summary = "A name has no value where the kernel uses it, because nothing sets it or only one path does."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -37,7 +37,7 @@ _REMEDIES = {
 class UnknownAttribute(Rule):
     code, name = "TAC125", "unknown-attribute"
     summary = "A block, dtype or tuple has no such attribute or method, so the kernel does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for mistake in kernel.mistakes:

@@ -41,7 +41,7 @@ _WORDS = {
 class WrongCall(Rule):
     code, name = "TAC126", "wrong-call"
     summary = "A call in a kernel does not fit what it calls, so the kernel does not compile."
-    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.2"
+    severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

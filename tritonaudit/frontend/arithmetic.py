@@ -135,11 +135,16 @@ def _folded(op: ast.AST, left: Const, right: Const) -> Value:
                 return Const(ANY)
             return Const(a << b if isinstance(op, ast.LShift) else a >> b)
         fold = FOLDS.get(type(op))
-        if isinstance(op, ast.Mult) and not isinstance(a, (int, float)) | isinstance(b, (int, float)):
+        if fold is None or (isinstance(op, ast.Mult) and not _is_small(a, b)):
             return Const(ANY)
-        return Const(ANY) if fold is None else Const(fold(a, b))
+        return Const(fold(a, b))
     except (TypeError, ValueError, ArithmeticError):
         return UNKNOWN
+
+
+def _is_small(left: Any, right: Any) -> bool:
+    """Whether a product stays a number that a computer likes: no text repeated, no endless integer."""
+    return all(isinstance(one, float) or (isinstance(one, int) and one.bit_length() < 1024) for one in (left, right))
 
 
 # -- tensors -----------------------------------------------------------------------------------------------------

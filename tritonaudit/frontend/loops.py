@@ -92,7 +92,7 @@ def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) 
         elif isinstance(value, Tensor):
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
     rounds = _rounds(values)
-    if rounds is None or len(rounds) > _UNROLLED:
+    if rounds is None or len(rounds) > _UNROLLED or not reader.may_repeat(len(rounds)):
         before = dict(reader.state)
         reader.bind(node.target, UNKNOWN, node)
         if isinstance(node.target, ast.Name):

@@ -40,6 +40,7 @@ State = dict[str, Value]
 
 _MAX_DEPTH = 40
 _MAX_CALLS = 400
+_MAX_REPEATED = 400
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Reader:
         self._calls = 0
         self._arms = 0
         self._branches = 0
+        self._repeated = 0
 
     # -- functions -----------------------------------------------------------------------------------------------
 
@@ -88,7 +90,7 @@ class Reader:
         """The mistakes of one kernel, whose parameters have these types, that no earlier one of the file had."""
         self.mistakes = []
         self._module_path = function.module.path
-        self._calls = self._arms = self._branches = 0
+        self._calls = self._arms = self._branches = self._repeated = 0
         frame = Frame(function)
         self.state, self.undecided = dict(given), frozenset()
         self.frames = [frame]
@@ -144,6 +146,11 @@ class Reader:
         if arguments.kwarg is not None:
             self.mistake(Kind.PARAMETERS, node, "keywords", since=(3, 9), name=arguments.kwarg.arg)
             self.state[arguments.kwarg.arg] = UNKNOWN
+
+    def may_repeat(self, rounds: int) -> bool:
+        """Whether a loop may be read round by round: loops in loops multiply."""
+        self._repeated += rounds
+        return self._repeated <= _MAX_REPEATED
 
     @property
     def frame(self) -> Frame:
