@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tritonaudit.subject.model import Layout, Subject, Tensor
 from tritonaudit.suites.large import ELEMENTS, large_cases
-from tritonaudit.suites.stability import HARDSHIPS, stability_cases
+from tritonaudit.suites.stability import HARDSHIPS, long_case, stability_cases
 
 
 def nothing(*_: object) -> None:
@@ -49,3 +49,10 @@ def test_every_hardship_has_its_turn_before_another_dtype_and_another_long_dimen
     long = [(rows, cols) for _, _, rows, cols in tried]
     assert list(dict.fromkeys(long)) == [(16, 1000), (1000, 64)]
     assert {dtype for _, dtype, rows, _ in tried if rows == 16} == set(SOFTMAX.dtypes)
+
+
+def test_one_case_has_rows_so_long_that_blocks_hardly_grow() -> None:
+    case = long_case(SOFTMAX, [64])
+    assert case is not None
+    assert (case["rows"], case["cols"], case.fill) == (16, 4096, "normal")
+    assert long_case(Subject(nothing, inputs=lambda case: None)) is None

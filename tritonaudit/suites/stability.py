@@ -16,7 +16,7 @@ from tritonaudit.suites.outcome import CaseOutcome
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
-_LONG, _FEW = 1000, 16
+_LONG, _LONGER, _FEW = 1000, 4096, 16
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
@@ -75,6 +75,13 @@ def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tu
         for hardship, dtypes in holders.items():
             if dtypes:
                 yield hardship.name, Case(sizes, dtypes[0], fill=hardship.fill)
+
+
+def long_case(subject: Subject, blocks: Sequence[int] = ()) -> Case | None:
+    """An ordinary case in rows so long that blocks hardly grow any more; None where a function makes the inputs."""
+    if callable(subject.inputs):
+        return None
+    return Case(_all_sizes(subject, axes_of(subject, blocks), _LONGER)[0], subject.dtypes[0])
 
 
 def _all_sizes(subject: Subject, axes: Axes, least: int) -> Sequence[dict[str, int]]:

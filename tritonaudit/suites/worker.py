@@ -24,7 +24,7 @@ from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, 
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.stability import NUMERIC, endure, stability_cases
+from tritonaudit.suites.stability import NUMERIC, endure, long_case, stability_cases
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
@@ -176,10 +176,10 @@ class _Audit:
             self._call(case)
         most = self.task.most_cases
         blocks = self.blocks
-        plan = audit_cases(self.subject, blocks)
+        if long := long_case(self.subject, blocks):
+            self._call(long)
+        plan = audit_cases(self.subject, blocks, self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ())
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
-        if self.blocks[-1:] != blocks[-1:]:  # longer rows have larger blocks
-            plan = audit_cases(self.subject, blocks, self.blocks[-1:])
         self._endure(_ENDURING)
         self._look(_LOOKING)
         self._configs(plan, _CONFIGURING)
