@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Audit, Problem, Status
-from tritonaudit.hardware.parts import known_parts, part_of_device
+from tritonaudit.hardware.parts import Part, known_parts, part_of_device
 from tritonaudit.measure.counting import DEFAULT_TARGET, count_files
 from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Row
 from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
@@ -76,9 +76,27 @@ def measure_paths(
     name = gpu_for(request.device)
     found = discover(paths, config)
     files = subject_files(found.files)
-    measured = _measured(files, request, progress) if name else _Found(reason=NO_GPU)
+    if name:
+        keys, problems = subjects_of(files, request.jobs, True, progress)
+        measured = _measured(keys, request, progress)
+    else:
+        problems, measured = [], _Found(reason=NO_GPU)
     if measured.gpu is None and not measured.is_interrupted:
-        measured = _listed(files, request.jobs, measured.reason)
+        problems, measured = [], _listed(files, request.jobs, measured.reason)
+    done = _judged_against(measured, parts, config)
+    problems = [*found.problems, *problems, *done.audit.problems]
+    return replace(done, audit=replace(done.audit, problems=tuple(problems), files=len(found.files)))
+
+
+def measure_subjects(
+    subjects: Sequence[SubjectKey], config: Config, request: MeasureRequest, progress: Progress = SILENT
+) -> MeasureAudit:
+    """Measure these subjects on the GPU, which has to be there, until that is interrupted. Raises PartFileError."""
+    return _judged_against(_measured(subjects, request, progress), known_parts(config.hardware_file), config)
+
+
+def _judged_against(measured: _Found, parts: Mapping[str, Part], config: Config) -> MeasureAudit:
+    """What measuring came to, its rows held against the roofs, with findings."""
     subjects, gpu = measured.subjects, measured.gpu
     if gpu is not None:
         part = part_of_device(gpu.name, parts)
@@ -87,9 +105,9 @@ def measure_paths(
     return MeasureAudit(
         replace(
             audit,
-            problems=(*found.problems, *measured.problems, *audit.problems),
+            problems=(*measured.problems, *audit.problems),
             outcomes=(*(outcome for one in subjects for outcome in one.outcomes), *audit.outcomes),
-            files=len(found.files),
+            files=len({one.path for one in subjects}),
             kernels=len({(kernel.path, kernel.name) for one in subjects for kernel in one.launched}),
         ),
         subjects,
@@ -110,8 +128,7 @@ class _Found:
     is_interrupted: bool = False
 
 
-def _measured(files: Sequence[Path], request: MeasureRequest, progress: Progress) -> _Found:
-    keys, problems = subjects_of(files, request.jobs, True, progress)
+def _measured(keys: Sequence[SubjectKey], request: MeasureRequest, progress: Progress) -> _Found:
     tasks = [MeasureTask(*key, request.seconds, cache_folder("ceilings")) for key in keys]
     measuring = _Measuring(tasks, progress)
     gpu, reason = measuring.gpu()
@@ -119,7 +136,7 @@ def _measured(files: Sequence[Path], request: MeasureRequest, progress: Progress
         return _Found(reason=reason)
     is_interrupted = not measuring.measure()
     subjects = tuple(map(measuring.measured, tasks))
-    return _Found(subjects, (*problems, *measuring.problems), gpu, is_interrupted=is_interrupted)
+    return _Found(subjects, tuple(measuring.problems), gpu, is_interrupted=is_interrupted)
 
 
 def _listed(files: Sequence[Path], jobs: int, reason: str) -> _Found:

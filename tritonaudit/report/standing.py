@@ -155,14 +155,15 @@ def _unmeasured(evidence: Evidence) -> Iterator[Words]:
         yield words(evidence.why_nothing_measured)
         return
     for subject in evidence.timed:
-        missed = [one for one in subject.outcomes if one.check in _NEEDED and one.status is not Status.PASS]
+        missed = [one for one in subject.outcomes if one.check in NEEDED and one.status is not Status.PASS]
         if missed:
             yield words(Code(subject.name), f": {missed[0].check}: {missed[0].reason or missed[0].status.value}")
 
 
-_NEEDED = frozenset(
+NEEDED = frozenset(
     check.value for check in (Check.TIMED, Check.PYTORCH, Check.COMPILED, Check.VERIFIED, Check.ROOFLINE)
 )
+"""The checks of the measure stage without which performance is not known to be in order."""
 
 
 def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:

@@ -79,6 +79,15 @@ def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progre
     gpu = gpu_for(request.device)
     found = discover(paths, config)
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
+    ran = run_subjects(subjects, config, request, gpu, progress)
+    problems = [*found.problems, *problems, *ran.audit.problems]
+    return replace(ran, audit=replace(ran.audit, problems=tuple(problems), files=len(found.files)))
+
+
+def run_subjects(
+    subjects: Sequence[SubjectKey], config: Config, request: RunRequest, gpu: str, progress: Progress = SILENT
+) -> RunAudit:
+    """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted."""
     kept = Runs(request.folder, config, (request.seconds, request.most_cases, gpu), request.resumes)
     kept.tidy()
     running = _Running({key: kept.journal(*key) for key in subjects}, request, bool(gpu), progress)
@@ -92,9 +101,9 @@ def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progre
     return RunAudit(
         replace(
             audit,
-            problems=(*found.problems, *problems, *running.problems(), *audit.problems),
+            problems=(*running.problems(), *audit.problems),
             outcomes=(*(outcome for run in runs for outcome in run.outcomes), *audit.outcomes),
-            files=len(found.files),
+            files=len({path for path, _ in subjects}),
             kernels=len({(kernel.path, kernel.name) for run in runs for kernel in run.launched}),
         ),
         runs,

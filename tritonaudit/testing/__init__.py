@@ -1,0 +1,1 @@
+"""Subjects as tests of pytest."""

@@ -1,0 +1,121 @@
+"""The suites that a subject has a test of each, and what a suite came to. Imports neither torch nor triton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
+from tritonaudit.measure.stage import MeasureAudit
+from tritonaudit.report.evidence import ASKED, applies, category_of, codes_of, reported_by, why_unknown
+from tritonaudit.report.standing import NEEDED
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.stage import RunAudit
+
+
+class Suite(Enum):
+    """The value is what a test is called."""
+
+    CORRECTNESS = "correctness"
+    STABILITY = "stability"
+    MEMORY = "memory"
+    INTEGRITY = "integrity"
+    PERFORMANCE = "performance"
+
+
+_OF_CATEGORY = {Category.STABILITY: Suite.STABILITY, Category.MEMORY: Suite.MEMORY}
+_INTEGRITY = frozenset(
+    symptom.value
+    for symptom in (
+        Symptom.NO_KERNEL,
+        Symptom.TORCH_WORK,
+        Symptom.STALE,
+        Symptom.ALIASED,
+        Symptom.NO_TENSOR,
+        Symptom.THREAD,
+        Symptom.PATCHED,
+        Symptom.WEAK_REFERENCE,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a suite came to: it `failed` with these findings or reasons, or else it may be that it cannot tell: `unknown`.
+
+    Findings below the level that fails stand beside it in either case.
+    """
+
+    failed: bool
+    findings: tuple[Finding, ...] = ()
+    reasons: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+def suite_of(check: str) -> Suite:
+    """The suite that a check of the run stage belongs to."""
+    return Suite.INTEGRITY if check in _INTEGRITY else _OF_CATEGORY.get(category_of(check), Suite.CORRECTNESS)
+
+
+def suite_of_finding(finding: Finding) -> Suite:
+    """The suite that a finding of the run or the measure stage belongs to."""
+    if finding.stage is Stage.MEASURE:
+        return Suite.PERFORMANCE
+    if any(finding.code in codes_of(check) for check in _INTEGRITY):
+        return Suite.INTEGRITY
+    return _OF_CATEGORY.get(finding.category, Suite.CORRECTNESS)
+
+
+def verdict_of_run(suite: Suite, ran: RunAudit, fail_on: Severity) -> Verdict:
+    """What a suite of the run stage came to, from the audit of one subject.
+
+    A check that was not made, or came to nothing certain, makes it unknown, and so does one that failed and of which
+    nothing is told, since that is suppressed or its rule is off.
+    """
+    findings = tuple(finding for finding in ran.audit.findings if suite_of_finding(finding) is suite)
+    if (failed := _failed(ran.audit, findings, fail_on)) is not None:
+        return failed
+    told = {finding.code for finding in ran.audit.findings}
+    unknown = (reason for run in ran.runs for reason in _unknown(suite, run, told))
+    return Verdict(False, findings, unknown=next(unknown, "" if ran.runs else "it was not run"))
+
+
+def verdict_of_measuring(measured: MeasureAudit, fail_on: Severity) -> Verdict:
+    """What the performance of one subject came to."""
+    findings = measured.audit.findings
+    if (failed := _failed(measured.audit, findings, fail_on)) is not None:
+        return failed
+    outcomes = [outcome for subject in measured.subjects for outcome in subject.outcomes]
+    if wrong := [_told(outcome) for outcome in outcomes if outcome.status is Status.FAIL]:
+        return Verdict(True, findings, tuple(wrong))
+    missed = (_told(one) for one in outcomes if one.check in NEEDED and one.status is not Status.PASS)
+    return Verdict(False, findings, unknown=measured.reason or next(missed, ""))
+
+
+def _failed(audit: Audit, findings: Sequence[Finding], fail_on: Severity) -> Verdict | None:
+    problems = tuple(f"{problem.path}: {problem.message}" for problem in audit.problems)
+    is_found = any(finding.severity.rank <= fail_on.rank for finding in findings)
+    return Verdict(True, tuple(findings), problems) if problems or is_found else None
+
+
+def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
+    """Why it cannot be said that the suite passes."""
+    outcomes = [outcome for outcome in run.outcomes if suite_of(outcome.check) is suite]
+    for outcome in outcomes:
+        if outcome.status is Status.INCONCLUSIVE:
+            yield _told(outcome)
+        if outcome.status in (Status.FAIL, Status.WARN) and not told & reported_by(outcome.check):
+            yield f"seen, with no finding of it: {outcome.check}"
+    asked = (check for check in sorted(ASKED) if suite_of(check) is suite and applies(check, run))
+    for check in asked:
+        if why := why_unknown(check, run):
+            yield f"{check}: {why}"
+    for outcome in outcomes:
+        if outcome.check not in ASKED and outcome.status is Status.NOT_RUN and ": " not in outcome.check:
+            yield _told(outcome)
+
+
+def _told(outcome: Outcome) -> str:
+    return ": ".join(filter(None, (outcome.check, outcome.status.value, outcome.reason)))
