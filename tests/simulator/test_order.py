@@ -33,6 +33,13 @@ def places(count_ptr, out_ptr):
     tl.store(out_ptr + tl.program_id(0), tl.atomic_add(count_ptr, 1))
 
 
+@triton.jit
+def row_sums(x_ptr, out_ptr, row_stride, col_stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    x = tl.load(x_ptr + row * row_stride + tl.arange(0, BLOCK) * col_stride)
+    tl.store(out_ptr + row, tl.sum(tl.exp(x), axis=0))
+
+
 ORDERS: Sequence[Order] = ("forward", "reverse", 0, 1, 2, [3, 1, 2, 0, *range(4, 64)])
 
 
@@ -52,6 +59,15 @@ def test_a_sum_of_floats_depends_on_the_order() -> None:
 def test_a_sum_of_integers_does_not() -> None:
     x = torch.randint(-1000, 1000, (64,), generator=torch.Generator().manual_seed(3), dtype=torch.int32)
     assert totals(x) == {x.sum().item()}
+
+
+@pytest.mark.parametrize("strides", [(64, 1), (1, 64)], ids=["rows", "columns"])
+def test_a_sum_within_a_program_does_not_either(strides: tuple[int, int]) -> None:
+    x = torch.randn(64 * 64, generator=torch.Generator().manual_seed(3))
+    outs = [torch.zeros(64) for _ in ORDERS]
+    for order, out in zip(ORDERS, outs, strict=True):
+        simulate(row_sums, (64,), x, out, *strides, BLOCK=64, order=order)
+    assert all(torch.equal(out, outs[0]) for out in outs)
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,8 @@ def _number_min(block: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _sum(block: torch.Tensor, axis: int) -> torch.Tensor:
+    if block.dtype.is_floating_point:
+        block = block.contiguous()  # torch adds up in an order that hangs on the strides
     return block.any(axis) if block.dtype is torch.bool else block.sum(axis, dtype=block.dtype)
 
 
