@@ -24,7 +24,9 @@ from tools.api_table.sources import Sources, release_of  # noqa: E402
 
 def main() -> None:
     """Read the wheels and write the table."""
-    parser = argparse.ArgumentParser(prog="python tools/api_table", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python tools/api_table", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheels", type=Path, help="a folder with Triton's wheels")
     parser.add_argument("--output", type=Path, default=ROOT / "tritonaudit" / "api" / "table.json")
     arguments = parser.parse_args()

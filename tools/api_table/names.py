@@ -47,7 +47,7 @@ class Release:
         if module not in self._found:
             found = self._found[module] = {}  # a cycle of imports sees what is there so far
             prefix = f"{module}."
-            for other in self._sources.modules:
+            for other in sorted(self._sources.modules):
                 if other.startswith(prefix) and "." not in other.removeprefix(prefix):
                     found[other.removeprefix(prefix)] = Entry(MODULE, target=other)
             for statement in _statements(self._sources.tree(module).body):
