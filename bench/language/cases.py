@@ -82,7 +82,13 @@ def render(source: str, case: Mapping[str, Any]) -> str:
     lines = source.splitlines()
     kept = _needed(tree, case["fn"], {name for name in map(_spelled, case.get("consts", {}).values()) if name})
     parts = ["\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in tree.body if node in kept]
-    return "\n".join(["import torch", *parts, "", "", *_launch(case)]) + "\n"
+    return "\n".join(["import torch", *parts, "", "", *_launch(case, _parameters(tree, case["fn"]))]) + "\n"
+
+
+def _parameters(tree: ast.Module, kernel: str) -> set[str]:
+    """The names that a kernel can be given, wherever in the file it is defined."""
+    arguments = (n.args for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == kernel)
+    return {a.arg for one in arguments for a in (*one.posonlyargs, *one.args, *one.kwonlyargs)}
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -134,13 +140,13 @@ def _defined(node: ast.stmt) -> set[str]:
 # -- the launch --------------------------------------------------------------------------------------------------
 
 
-def _launch(case: Mapping[str, Any]) -> list[str]:
+def _launch(case: Mapping[str, Any], parameters: set[str]) -> list[str]:
     """Host code that launches the kernel with arguments of the case's types, and its constants and options."""
     constants = case.get("consts", {})
     lines = ["def launch():"]
     arguments = []
     for name, kind in case["sig"].items():
-        if name in constants:
+        if name in constants or name not in parameters:
             continue
         if kind.startswith("*"):
             lines.append(f'    {name} = torch.empty(4096, dtype=torch.{_pointee(kind)}, device="cuda")')

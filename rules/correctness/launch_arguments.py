@@ -23,7 +23,7 @@ class LaunchArguments(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         found = decorators(kernel.module, kernel.function)
-        wrapped = any(isinstance(decorator, Other) for decorator in found)
+        wrapped = _is_wrapped(kernel) or any(isinstance(decorator, Other) for decorator in found)
         given = set().union(*(d.tuned if isinstance(d, Autotune) else d.values for d in found
                               if isinstance(d, (Autotune, Heuristics))))  # fmt: skip
         complete = all(d.whole for d in found if isinstance(d, Autotune)) and not any(
@@ -97,7 +97,7 @@ class LaunchArguments(Rule):
             if isinstance(axis, ast.BinOp) and isinstance(axis.op, ast.Div):
                 message = f"the grid's `{ast.unparse(axis)}` is a float, and must be an integer"
                 yield self._hit(kernel, axis, message, "divide with `triton.cdiv`")
-        if isinstance(node, (ast.Tuple, ast.List)) and len(node.elts) > 3:
+        if isinstance(node, (ast.Tuple, ast.List)) and not all(map(_is_one, node.elts[3:])):
             message = f"the grid has {len(node.elts)} axes, and all after the third are dropped without a word"
             yield self._hit(kernel, node, message, "fold two of the axes into one")
 
@@ -105,6 +105,15 @@ class LaunchArguments(Rule):
         self, kernel: KernelFlow, node: ast.expr, message: str, remedy: str, confidence: Confidence | None = None
     ) -> Hit:
         return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, confidence=confidence)
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _is_wrapped(kernel: KernelFlow) -> bool:
+    """Whether the file gives the kernel's name to something else, as `kernel = triton.heuristics(…)(kernel)` does."""
+    return kernel.name in kernel.module.constants or kernel.name in kernel.module.names
 
 
 def _is_number(launch: Launch, node: ast.expr) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("triton", reason="the originals of the mutants are kernels")
+
 from bench.language.cases import cases, render
 from bench.language.mutants import mutants, unchanged
 from bench.language.scores import Judged, Score, predictions
@@ -50,7 +52,6 @@ def test_a_case_is_a_file_with_what_its_kernel_needs_and_a_launch() -> None:
 
 
 def test_the_cases_of_a_folder_are_read_from_their_tables(tmp_path: Path) -> None:
-    pytest.importorskip("triton", reason="it reads the tables")
     folder = tmp_path / "snippets"
     folder.mkdir()
     (folder / "f01_some.py").write_text(_FILE, encoding="utf-8")
@@ -82,7 +83,6 @@ def test_nothing_is_found_in_the_originals() -> None:
 
 @pytest.mark.slow
 def test_the_compiler_agrees_about_some_mutants() -> None:
-    pytest.importorskip("triton", reason="it compiles them")
     from bench.language.compiled import compiles
 
     release = version("triton")
