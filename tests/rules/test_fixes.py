@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.checkout import ROOT
+from tritonaudit.cli import run
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.finding import Finding
@@ -66,3 +68,19 @@ def test_safe_fixes_leave_the_unsafe_ones() -> None:
 def test_what_is_right_is_left_alone(code: str) -> None:
     text = bad(code).with_name("good.py").read_text(encoding="utf-8")
     assert mend(text, lambda text: check_text(text.encode(), bad(code), Config(ROOT)).findings).text == text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", FIXED)
+def test_what_compiled_still_compiles(code: str, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+
+    def rejected(file: Path) -> set[str]:
+        run(["compile", str(file), "--select", "TAC301", "--target", "sm_90", "--output-format", "json"])
+        return {finding["kernel"] for finding in json.loads(capfd.readouterr().out)["findings"]}
+
+    before, after = rejected(bad(code)), rejected(bad(code).with_name("bad.fixed.py"))
+    assert after <= before
+    if code == "TAC103":
+        assert {"softmax_kernel", "scale_kernel", "rotate_kernel"} <= before - after

@@ -8,30 +8,40 @@ import libcst as cst
 
 from tritonaudit.finding import Edit, Fix
 from tritonaudit.flow.facts import BooleanUse
-from tritonaudit.source.edits import parenthesised
+from tritonaudit.flow.value import Value
+from tritonaudit.source.edits import inserted, parenthesised
 from tritonaudit.source.tree import FunctionTree
 
 _SIGNS = {cst.And: "&", cst.Or: "|"}
 
 
 def lane_by_lane(tree: FunctionTree, use: BooleanUse) -> Fix | None:
-    """The same with `&`, `|` or `~`; safe where every operand is a condition, for those work on the bits of others."""
-    safe = all(operand.dtype == "i1" for operand in use.operands)
+    """The same with `&`, `|` or `~`, and `!= 0` on numbers; unsafe where it is not known which operands are numbers."""
+    safe = all(operand.dtype is not None for operand in use.operands)
     node = use.node
     if isinstance(node, cst.BooleanOperation):
         sign = _SIGNS[type(node.operator)]
+        left, right = use.operands
         edits = (
-            *parenthesised(tree, node.left),
+            *_condition(tree, node.left, left),
             Edit(tree.span(node.operator), sign),
-            *parenthesised(tree, node.right),
+            *_condition(tree, node.right, right),
         )
         return Fix(f"write `{sign}`, with its operands in parentheses", edits, safe)
     if isinstance(node, cst.UnaryOperation):
-        edits = (Edit(tree.span(node.operator), "~"), *parenthesised(tree, node.expression))
+        (operand,) = use.operands
+        edits = (Edit(tree.span(node.operator), "~"), *_condition(tree, node.expression, operand))
         return Fix("write `~`", edits, safe)
     if isinstance(node, cst.Comparison):
         return _unchained(tree, node)
     return None
+
+
+def _condition(tree: FunctionTree, node: cst.BaseExpression, value: Value) -> tuple[Edit, ...]:
+    """An operand of `&`, which works on the bits of numbers and rejects floats: these are compared with 0."""
+    if value.dtype in (None, "i1"):
+        return parenthesised(tree, node)
+    return inserted(tree.span(node), before="((", after=") != 0)")
 
 
 def _unchained(tree: FunctionTree, node: cst.Comparison) -> Fix | None:
