@@ -86,12 +86,12 @@ def test_a_diff_of_a_file_without_a_last_newline_can_be_applied(tritonaudit: Com
 
 
 def test_unsafe_fixes_are_asked_for(tritonaudit: Command, kernel: Path) -> None:
-    unsafe = KERNEL.replace("(rows >= 0)", "rows")
+    unsafe = KERNEL.replace("(rows >= 0)", "M")
     kernel.write_text(unsafe, "utf-8")
     tritonaudit(kernel, "--fix")
-    assert "rows and (rows < N)" in kernel.read_text("utf-8")
+    assert "M and (rows < N)" in kernel.read_text("utf-8")
     tritonaudit(kernel, "--fix", "--unsafe-fixes")
-    assert "rows & (rows < N)" in kernel.read_text("utf-8")
+    assert "M & (rows < N)" in kernel.read_text("utf-8")
 
 
 def test_what_is_suppressed_is_not_fixed(tritonaudit: Command, kernel: Path) -> None:

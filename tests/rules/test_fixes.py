@@ -70,6 +70,28 @@ def test_what_is_right_is_left_alone(code: str) -> None:
     assert mend(text, lambda text: check_text(text.encode(), bad(code), Config(ROOT)).findings).text == text
 
 
+@pytest.mark.parametrize(
+    ("written", "fixed"),
+    [
+        ("mask and x", "mask & (x != 0)"),
+        ("x + 1 or mask", "((x + 1) != 0) | mask"),
+        ("(x + 1) and mask", "((x + 1) != 0) & mask"),
+        ("mask and lanes < 3 and x", "(mask & (lanes < 3)) & (x != 0)"),
+        ("not lanes < 3", "~(lanes < 3)"),
+        ("0 <= lanes < 3", "(0 <= lanes) & (lanes < 3)"),
+    ],
+)
+def test_conditions_of_blocks(written: str, fixed: str) -> None:
+    kernel = (
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x_ptr, n, BLOCK: tl.constexpr):\n"
+        "    lanes = tl.arange(0, BLOCK)\n    mask = lanes < n\n"
+        "    x = tl.load(x_ptr + lanes, mask=mask).to(tl.float32)\n"
+    )
+    line = "    tl.store(x_ptr + lanes, x, mask={})\n"
+    mended = mend(kernel + line.format(written), look("TAC107"))
+    assert mended.text == kernel + line.format(fixed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("code", FIXED)
 def test_what_compiled_still_compiles(code: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,11 @@ def _condition(tree: FunctionTree, node: cst.BaseExpression, value: Value) -> tu
     """An operand of `&`, which works on the bits of numbers and rejects floats: these are compared with 0."""
     if value.dtype in (None, "i1"):
         return parenthesised(tree, node)
-    return inserted(tree.span(node), before="((", after=") != 0)")
+    if node.lpar:
+        return inserted(tree.span(node), before="(", after=") != 0")
+    if parenthesised(tree, node):
+        return inserted(tree.span(node), before="((", after=") != 0)")
+    return inserted(tree.span(node), before="(", after=" != 0)")
 
 
 def _unchained(tree: FunctionTree, node: cst.Comparison) -> Fix | None:
