@@ -65,11 +65,13 @@ class PythonBooleanOnTensor(Rule):
         from tritonaudit.mends.booleans import lane_by_lane
 
         chains = {kernel.tree.span(use.node): use for use in kernel.booleans if use.operator == "chained comparison"}
+        rejected: set[object] = set()
         for hit in told(kernel, _WORDS):
             use = chains.get(hit.where) if isinstance(hit.where, Span) else None
             fix = None if use is None else lane_by_lane(kernel.tree, use)
+            rejected.add(hit.where)
             yield replace(hit, severity=Severity.ERROR, fix=fix)
-        yield from self._deprecated(kernel)
+        yield from (hit for hit in self._deprecated(kernel) if _span(kernel, hit) not in rejected)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
         from tritonaudit.mends.booleans import lane_by_lane
@@ -84,3 +86,7 @@ class PythonBooleanOnTensor(Rule):
                     severity=Severity.INFO if use.operator == "not" else None,
                     fix=lane_by_lane(kernel.tree, use),
                 )
+
+
+def _span(kernel: KernelFlow, hit: Hit) -> Span:
+    return hit.where if isinstance(hit.where, Span) else kernel.tree.span(hit.where)
