@@ -26,7 +26,7 @@ from tritonaudit.testing.suite import Suite, Verdict, verdict_of_measuring, verd
 from tritonaudit.testing.telling import Property, measured_properties, run_properties, summary_of, text_of
 
 _TIMED = "tritonaudit timing"
-"""The group of all tests that time: they would disturb each other."""
+"""The group, of `--dist loadgroup`, of all tests that time: they would disturb each other."""
 
 
 class AuditWarning(UserWarning):
@@ -41,8 +41,6 @@ class Plugin:
         self.device = Where(config.getoption("tritonaudit_device"))
         self.is_distributed = config.pluginmanager.hasplugin("xdist")
         config.addinivalue_line("markers", "gpu: needs a GPU (deselect with -m 'not gpu')")
-        if self.is_distributed and config.getoption("dist", "no") == "load":
-            config.option.dist = "loadgroup"  # which is load for all tests but those that are marked as a group
 
     @cached_property
     def gpu(self) -> str:
@@ -51,6 +49,15 @@ class Plugin:
             return gpu_for(self.device)
         except NoGpu as error:
             raise pytest.UsageError(f"--tritonaudit-device=gpu: {error}") from error
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """What `-n` alone, which is `--dist load`, spreads tests with."""
+        if config.getoption("dist") != "load":
+            return None
+        from tritonaudit.testing.spreading import SubjectScheduling
+
+        return SubjectScheduling(config, log)
 
     @pytest.hookimpl
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -129,7 +136,7 @@ class SuiteTest(pytest.Item):
 
     def runtest(self) -> None:
         if self._suite is Suite.PERFORMANCE and not self.parent.plugin.gpu:
-            pytest.skip(NO_GPU)
+            raise _skipped(NO_GPU)
         verdict, properties = self._done()
         self.user_properties += properties
         if verdict.failed:
@@ -137,7 +144,7 @@ class SuiteTest(pytest.Item):
         for finding in verdict.findings:
             self.warn(AuditWarning(summary_of(finding)))
         if verdict.unknown:
-            pytest.skip(verdict.unknown)
+            raise _skipped(verdict.unknown)
 
     def _done(self) -> tuple[Verdict, Iterator[Property]]:
         subject, fail_on = self.parent, self.parent.audit_config.fail_on
@@ -156,7 +163,12 @@ class SuiteTest(pytest.Item):
         return super().repr_failure(excinfo, *args, **kwargs)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.parent.name}::{self.name}"
+        return self.path, 0, f"{self.parent.name}::{self.name}"
+
+
+def _skipped(reason: str) -> BaseException:
+    """Skips a test with that reason, as at its own file and not here."""
+    return pytest.skip.Exception(reason, _use_item_location=True)
 
 
 def _shown(problem: Problem) -> str:

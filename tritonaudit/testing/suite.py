@@ -43,9 +43,9 @@ _INTEGRITY = frozenset(
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite came to: it `failed` with these findings or reasons, or else it may be that it cannot tell: `unknown`.
+    """What a suite came to: it `failed` with these findings or reasons, or why it cannot be told is `unknown`.
 
-    Findings below the level that fails stand beside it in either case.
+    Findings below the level that fails stand beside it in any case.
     """
 
     failed: bool
@@ -108,13 +108,10 @@ def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
             yield _told(outcome)
         if outcome.status in (Status.FAIL, Status.WARN) and not told & reported_by(outcome.check):
             yield f"seen, with no finding of it: {outcome.check}"
-    asked = (check for check in sorted(ASKED) if suite_of(check) is suite and applies(check, run))
+    asked = (check for check in sorted(ASKED | _INTEGRITY) if suite_of(check) is suite and applies(check, run))
     for check in asked:
         if why := why_unknown(check, run):
             yield f"{check}: {why}"
-    for outcome in outcomes:
-        if outcome.check not in ASKED and outcome.status is Status.NOT_RUN and ": " not in outcome.check:
-            yield _told(outcome)
 
 
 def _told(outcome: Outcome) -> str:
