@@ -9,9 +9,7 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = (
-    "give the subject inputs whose results differ from one another, or a reference that shows more of them"
-)
+_REMEDY = "give the subject inputs whose results differ from one another, or a reference that shows more of them"
 
 
 class WeakReference(Rule):
