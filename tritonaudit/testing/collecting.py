@@ -52,8 +52,8 @@ class Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """What `-n` alone, which is `--dist load`, spreads tests with."""
-        if config.getoption("dist") != "load":
+        """What spreads tests with `-n` alone, which is `--dist load`, and with `--dist loadgroup`."""
+        if config.getoption("dist") not in ("load", "loadgroup"):
             return None
         from tritonaudit.testing.spreading import SubjectScheduling
 
