@@ -80,19 +80,18 @@ def _round(mended: Mended, offered: Sequence[Finding]) -> Mended:
 
 
 def _one_by_one(mended: Mended, chosen: Sequence[tuple[Finding, Fix]]) -> Mended:
-    """The fixes that leave a text that parses, also together with those before them; the others are dropped."""
+    """The fixes that leave a text that parses, also with those before them; those that alone leave none are dropped."""
     edits: list[Edit] = []
     dropped: list[Finding] = []
+    done = 0
     for finding, fix in chosen:
         if _parses(edited(mended.text, [*edits, *fix.edits])):
             edits.extend(fix.edits)
-        else:
+            done += 1
+        elif not _parses(edited(mended.text, fix.edits)):
             dropped.append(finding)
     return replace(
-        mended,
-        text=edited(mended.text, edits),
-        fixed=mended.fixed + len(chosen) - len(dropped),
-        dropped=(*mended.dropped, *dropped),
+        mended, text=edited(mended.text, edits), fixed=mended.fixed + done, dropped=(*mended.dropped, *dropped)
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
-from tritonaudit.finding import Confidence, Severity, Span
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.finding import Confidence, Fix, Severity, Span
+from tritonaudit.flow.facts import BooleanUse, KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
 
 _REMEDIES = {
     "and": "write `(a) & (b)`, with each comparison in parentheses",
@@ -62,20 +64,17 @@ class PythonBooleanOnTensor(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        from tritonaudit.mends.booleans import lane_by_lane
-
-        chains = {kernel.tree.span(use.node): use for use in kernel.booleans if use.operator == "chained comparison"}
-        rejected: set[object] = set()
+        conditions = set(_conditions(kernel))
+        uses = {kernel.tree.span(use.node): use for use in kernel.booleans}
+        rejected: set[Span] = set()
         for hit in told(kernel, _WORDS):
-            use = chains.get(hit.where) if isinstance(hit.where, Span) else None
-            fix = None if use is None else lane_by_lane(kernel.tree, use)
-            rejected.add(hit.where)
-            yield replace(hit, severity=Severity.ERROR, fix=fix)
+            span = _span(kernel, hit)
+            rejected.add(span)
+            is_mended = span in uses and span not in conditions
+            yield replace(hit, severity=Severity.ERROR, fix=_fix(kernel, uses[span]) if is_mended else None)
         yield from (hit for hit in self._deprecated(kernel) if _span(kernel, hit) not in rejected)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
-        from tritonaudit.mends.booleans import lane_by_lane
-
         for use in kernel.booleans:
             blocks = any(operand.is_block for operand in use.operands)
             if blocks and use.operator in _MESSAGES:
@@ -84,9 +83,23 @@ class PythonBooleanOnTensor(Rule):
                     _MESSAGES[use.operator],
                     remedy=_REMEDIES[use.operator],
                     severity=Severity.INFO if use.operator == "not" else None,
-                    fix=lane_by_lane(kernel.tree, use),
+                    fix=_fix(kernel, use),
                 )
 
 
 def _span(kernel: KernelFlow, hit: Hit) -> Span:
     return hit.where if isinstance(hit.where, Span) else kernel.tree.span(hit.where)
+
+
+def _conditions(kernel: KernelFlow) -> Iterator[Span]:
+    """Those that are blocks: another operator between its operands makes no truth value of one."""
+    for mistake in kernel.mistakes:
+        if mistake.kind is Kind.BLOCK_CONDITION:
+            node: Any = mistake.node
+            yield span_of(node, kernel.module.lines)
+
+
+def _fix(kernel: KernelFlow, use: BooleanUse) -> Fix | None:
+    from tritonaudit.mends.booleans import lane_by_lane
+
+    return lane_by_lane(kernel.tree, use)

@@ -16,7 +16,7 @@ from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
-from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
@@ -100,9 +100,22 @@ def _settling(audit: Audit, settled: Settled) -> Audit:
         )
         for finding in settled.refuted
     )
+    confirmed = [finding for finding in settled.confirmed if not _is_told(finding, audit)]
     return replace(
         audit,
-        findings=tuple(sorted((*audit.findings, *settled.confirmed), key=lambda finding: finding.sort_key)),
+        findings=tuple(sorted((*audit.findings, *confirmed), key=lambda finding: finding.sort_key)),
         outcomes=(*audit.outcomes, *passed),
         texts={**audit.texts, **settled.texts},
+    )
+
+
+def _is_told(finding: Finding, audit: Audit) -> bool:
+    """Whether the compiler itself says at this line that the kernel does not compile, as the finding does."""
+    if finding.category is not Category.CORRECTNESS or finding.severity is not Severity.ERROR:
+        return False
+    place = finding.path, finding.kernel, finding.span.line
+    return any(
+        (other.path, other.kernel, other.span.line) == place
+        for other in audit.findings
+        if other.cause == Cause.DOES_NOT_COMPILE
     )
