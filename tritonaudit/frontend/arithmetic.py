@@ -117,7 +117,7 @@ def _compares_none(reader: Reader, node: ast.AST, left: Value, right: Value) -> 
 
 def _of_tuples(op: ast.AST, left: Value, right: Value) -> Value:
     if isinstance(op, ast.Add) and isinstance(left, Tuple) and isinstance(right, Tuple):
-        return Tuple((*left.items, *right.items))
+        return Tuple((*left.items, *right.items)).bounded
     return UNKNOWN
 
 

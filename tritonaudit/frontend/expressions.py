@@ -93,7 +93,7 @@ def _constant(reader: Reader, node: ast.Constant) -> Value:
 
 def _tuple(reader: Reader, node: ast.Tuple | ast.List) -> Value:
     items = [evaluate(reader, element) for element in node.elts]
-    return UNKNOWN if any(isinstance(e, ast.Starred) for e in node.elts) else Tuple(tuple(items), literal=True)
+    return UNKNOWN if any(isinstance(e, ast.Starred) for e in node.elts) else Tuple(tuple(items), literal=True).bounded
 
 
 def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:

@@ -28,6 +28,8 @@ DTYPES = {
 
 SPELLED = {short: name for name, short in DTYPES.items()}
 
+_MOST_IN_TUPLE = 256
+
 POINTER = "*"
 """The dtype of a pointer to something unknown; one to fp16 is `*fp16`."""
 
@@ -100,6 +102,16 @@ class Tuple:
 
     items: tuple[Value, ...]
     literal: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many values it holds that are no tuples."""
+        return sum(item.size if isinstance(item, Tuple) else 1 for item in self.items)
+
+    @property
+    def bounded(self) -> Value:
+        """Itself, or UNKNOWN where it holds too many: a tuple of two that is doubled in each line soon does."""
+        return self if self.size <= _MOST_IN_TUPLE else UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
