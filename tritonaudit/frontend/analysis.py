@@ -26,8 +26,8 @@ class FrontEnd:
         self, function: Function, facts: LaunchFacts, types: Mapping[str, str], helper: bool
     ) -> tuple[Mistake, ...]:
         """What is wrong with the language of one kernel; nothing where it is nested too deeply to be read."""
-        given = parameters(function, facts, types, self._project, helper)
         try:
+            given = parameters(function, facts, types, self._project, helper)
             return tuple(self._reader.read(function, given, launched=bool(facts.launches)))
         except RecursionError:
             return ()
