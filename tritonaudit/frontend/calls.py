@@ -217,6 +217,8 @@ def _builtin(reader: Reader, node: ast.Call, name: str, positional: list[Argumen
 
 def _extremum(reader: Reader, node: ast.Call, name: str, positional: list[Argument]) -> Value:
     values = [value for value, _ in positional]
+    if not values:
+        return UNKNOWN
     if len(values) == 1:
         if isinstance(values[0], Tensor) and not values[0].free:
             reader.mistake(Kind.CALL, node, "one", name=name, text=ast.unparse(node))
