@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.compile.phrases import counted
 from tritonaudit.compile.places import Places
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Status
@@ -60,15 +61,15 @@ class MeasuredSubject:
         worst = worst or next((row for row in had if row.status is Status.WARN), None)
         status, reasons = (worst.status, [worst.reason]) if worst else (Status.PASS, [])
         if missed:
-            reasons.append(f"{_sizes(len(missed))} not timed: {missed[0].reason}")
+            reasons.append(f"{counted(len(missed), 'size')} not timed: {missed[0].reason}")
         elif self.reason:
             reasons.append(f"the rest: {self.reason}")
-        return status, _sizes(len(had)), "; ".join(reasons)
+        return status, counted(len(had), "size"), "; ".join(reasons)
 
     def _compared(self, role: Role, unnamed: str) -> tuple[Status, str, str]:
         found = [one for row in self.rows for one in row.timed if one.role is role]
         if had := [one for one in found if one.speedup is not None]:
-            return Status.PASS, _sizes(len(had)), ""
+            return Status.PASS, counted(len(had), "size"), ""
         if found:
             return Status.NOT_RUN, "", found[0].reason or "the times are unstable"
         return Status.NOT_RUN, "", unnamed if any(row.timed for row in self.rows) else self._why()
@@ -76,18 +77,18 @@ class MeasuredSubject:
     def _verified(self) -> tuple[Status, str, str]:
         had = [row for row in self.rows if row.timed]
         if wrong := [row for row in had if row.status is Status.FAIL and not row.reason.endswith(IMPOSSIBLE)]:
-            return Status.FAIL, _sizes(len(had)), wrong[0].reason
+            return Status.FAIL, counted(len(had), "size"), wrong[0].reason
         if missed := [row for row in had if "not verified" in row.reason]:
             return Status.NOT_RUN, "", missed[0].reason
-        return (Status.PASS, _sizes(len(had)), "") if had else (Status.NOT_RUN, "", self._why())
+        return (Status.PASS, counted(len(had), "size"), "") if had else (Status.NOT_RUN, "", self._why())
 
     def _held(self) -> tuple[Status, str, str]:
         held = [row.roofline for row in self.rows if row.roofline is not None and row.timed]
         known = [one for one in held if one.reached is not None]
         if any(row.by_datasheet is not None and row.by_datasheet.is_impossible for row in self.rows):
-            return Status.FAIL, _sizes(len(held)), IMPOSSIBLE
+            return Status.FAIL, counted(len(held), "size"), IMPOSSIBLE
         if known:
-            return Status.PASS, _sizes(len(known)), ""
+            return Status.PASS, counted(len(known), "size"), ""
         missing = ", ".join(held[0].missing) if held else ""
         return Status.NOT_RUN, "", f"unknown: {missing}" if missing else self._why()
 
@@ -99,10 +100,6 @@ class MeasuredSubject:
 
     def _why(self) -> str:
         return self.reason or next((row.reason for row in self.rows if row.reason), "it has no sizes")
-
-
-def _sizes(number: int) -> str:
-    return "1 size" if number == 1 else f"{number} sizes"
 
 
 def held_against(row: Row, gpu: Gpu, part: Part) -> Row:

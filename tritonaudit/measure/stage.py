@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.capture.task import IMPORT_SECONDS
+from tritonaudit.compile.phrases import counted
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import End, Killed
@@ -32,7 +33,7 @@ from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED
-from tritonaudit.suites.running import SubjectKey, memory
+from tritonaudit.suites.running import SubjectKey, memory, shown_subject
 from tritonaudit.suites.stage import Where, gpu_for
 from tritonaudit.suites.subjects import subjects_of
 
@@ -204,7 +205,7 @@ class _Measuring:
                 self._finished.add(task.key)
                 if isinstance(outcome, Killed):
                     self._lose(task, outcome)
-                self.progress.done(_shown(task), _sizes(len(self._rows.get(task.key, ()))))
+                self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
         except KeyboardInterrupt:
             return False
         return True
@@ -226,7 +227,7 @@ class _Measuring:
     def _hear(self, task: MeasureTask, entry: Begun | Done | Profile) -> None:
         if isinstance(entry, Begun):
             self._under_way[task.key] = entry
-            self.progress.doing(_shown(task), f"{entry.size} {entry.case.label}".strip())
+            self.progress.doing(shown_subject(task.key), f"{entry.size} {entry.case.label}".strip())
         elif isinstance(entry, Profile):
             self._profiles.setdefault(task.key, []).append(entry)
         else:
@@ -240,12 +241,3 @@ class _Measuring:
         if task.key not in self._rows and task.key not in self._under_way:
             path, name = task.key
             self.problems.append(Problem(shown_path(path), f"the subject {name!r} was not measured: {killed.message}"))
-
-
-def _shown(task: MeasureTask) -> str:
-    path, name = task.key
-    return f"{shown_path(path)}: {name}"
-
-
-def _sizes(number: int) -> str:
-    return "1 size" if number == 1 else f"{number} sizes"

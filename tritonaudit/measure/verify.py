@@ -41,9 +41,7 @@ def _wrong(results: Sequence[Result], found: References) -> str:
     if len(results) != len(found.same):
         return f"it gives {len(results)} tensors, and the reference {len(found.same)}"
     for number, result in enumerate(results):
-        same = found.same[number]
-        precise = found.precise[number] if number < len(found.precise) else same.double()
-        perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
+        precise, same, perturbed = found.of(number)
         if result.tensor.numel() > _LARGE:
             if said := _far(result.tensor, precise, same, perturbed):
                 return f"{result.name}: {said}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,7 +117,8 @@ def measure_subject(task: MeasureTask) -> None:
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
     harness.repair()
-    named, further = _named_cases(subject), _further_cases(subject)
+    named = _named_cases(subject)
+    further = _further_cases(subject, {case.label for _, case in named})
     timing = _Timing(subject, task.seconds, len(named) + len(further))
     rows = [timing.told(size, case, _BETWEEN_SECONDS) for size, case in named]
     timed = [done for done in rows if done.row.timed]
@@ -177,11 +178,10 @@ def _named_cases(subject: Subject) -> list[tuple[str, Case]]:
     return [*named, *((size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named))]
 
 
-def _further_cases(subject: Subject) -> list[Case]:
-    """Sizes of the correctness suite."""
+def _further_cases(subject: Subject, had: Set[str]) -> list[Case]:
+    """Sizes of the correctness suite, but for those whose labels are `had`."""
     from tritonaudit.suites.cases import audit_cases
 
-    had = {case.label for _, case in _named_cases(subject)}
     ordinary = (case for case in audit_cases(subject).cases if _is_ordinary(case) and case.dtype == subject.dtypes[0])
     return [case for case in ordinary if case.label not in had][:_FURTHER_SIZES]
 

@@ -222,10 +222,8 @@ class _Judged:
 
 def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
     for number, result in enumerate(results):
-        same = found.same[number]
-        perturbed = [draw[number] for draw in found.perturbed if number < len(draw)]
         with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-            precise = found.precise[number] if number < len(found.precise) else same.double()
+            precise, same, perturbed = found.of(number)
             judgement = judge(result.tensor, precise, same, perturbed)
         yield _Judged(result, precise, judgement)
 

@@ -39,6 +39,12 @@ class References:
     perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
     reason: str = ""
 
+    def of(self, number: int) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
+        """Of the result of that number the precise one, that in the subject's own types, and the perturbed ones."""
+        same = self.same[number]
+        precise = self.precise[number] if number < len(self.precise) else same.double()
+        return precise, same, [draw[number] for draw in self.perturbed if number < len(draw)]
+
 
 def references(subject: Subject, given: Arguments, case: Case) -> References:
     """What the subject's reference, which it has, gives for the arguments of a case."""

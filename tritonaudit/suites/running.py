@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS
+from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.suites.blame import blamed
@@ -111,3 +112,9 @@ def memory(jobs: int) -> int:
     """The bytes that one of so many workers may hold."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(_MEMORY, int(physical * _MEMORY_SHARE / jobs))
+
+
+def shown_subject(key: SubjectKey) -> str:
+    """A subject as progress calls it: its file and its name."""
+    path, name = key
+    return f"{shown_path(path)}: {name}"

@@ -20,7 +20,7 @@ from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, Entry, Journal
-from tritonaudit.suites.running import Means, Runner, SubjectKey, memory
+from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.subjects import subjects_of
 from tritonaudit.suites.worker import gpu_name
@@ -164,19 +164,14 @@ class _Running:
             self._tried[key] += 1
             left = max(self._seconds - entry.spent, 0)
             detail = f"{_counted(self._tried[key])}, {left:.0f} s left: {entry.trial.check}, {entry.case.label}"
-            self._progress.doing(_shown(key), detail)
+            self._progress.doing(shown_subject(key), detail)
 
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
         found = {outcome.status for outcome in run.outcomes}
         told = next((status.value for status in _TOLD_FIRST if status in found), Status.NOT_RUN.value)
         seconds = self._journals[key].read().spent
-        self._progress.done(_shown(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {told}")
-
-
-def _shown(key: SubjectKey) -> str:
-    path, name = key
-    return f"{shown_path(path)}: {name}"
+        self._progress.done(shown_subject(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {told}")
 
 
 def _counted(number: int, what: str = "call") -> str:
