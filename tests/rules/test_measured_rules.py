@@ -59,7 +59,7 @@ CONTENDERS = [("TAP501", Role.PYTORCH, "PyTorch"), ("TAP502", Role.COMPILED, "to
 
 @pytest.mark.parametrize(("code", "role", "name"), CONTENDERS)
 def test_the_worst_size_is_told_with_its_times(code: str, role: Role, name: str) -> None:
-    worst = of_size(row(4.0, 1.0, 1.0), "", n=1000)
+    worst = of_size(row(4.0, 1.0, 1.0), "small", n=1000)
     found = hit(code, kernel(row(2.0, 1.0, 1.0), worst, row(1.0, 2.0, 2.0)))
     assert found.where == SPAN
     assert found.message == (
@@ -67,6 +67,16 @@ def test_the_worst_size_is_told_with_its_times(code: str, role: Role, name: str)
     )
     assert found.witness is not None
     assert found.witness.description == f"the subject 'softmax' on {GPU.name}, driver {GPU.driver}"
+
+
+@pytest.mark.parametrize(("code", "role", "name"), CONTENDERS)
+def test_a_named_size_is_told_before_a_worse_one_that_has_no_name(code: str, role: Role, name: str) -> None:
+    unnamed = of_size(row(4.0, 1.0, 1.0), "", n=1)
+    assert (
+        f"is 0.50 times as fast as {name} at n=1000"
+        in hit(code, kernel(unnamed, of_size(row(2.0, 1.0, 1.0), "small", n=1000))).message
+    )
+    assert f"is 0.25 times as fast as {name} at n=1 " in hit(code, kernel(unnamed)).message
 
 
 @pytest.mark.parametrize(("code", "role", "name"), CONTENDERS)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,8 +90,10 @@ def _counted(call: Call, kernel: KernelRef, seconds: float) -> Iterator[Counter]
         found = next(iter(Path(folder).glob("report*")), None)
         if found is None:
             raise _NotRun(_complaint(said) or f"{NAME} saw no launch of {name}")
-        totals = _ran(("--import", str(found), "--page", "raw", "--csv", "--print-units", "base"), seconds)
-        lines = _ran(("--import", str(found), "--page", "source", "--csv", "--print-source", "cuda,sass"), seconds)
+        pages = (("raw", "--print-units", "base"), ("source", "--print-source", "cuda,sass"))
+        read = [("--import", str(found), "--csv", "--page", *page) for page in pages]
+        with ThreadPoolExecutor(len(read)) as together:  # each takes a second or more
+            totals, lines = together.map(lambda arguments: _ran(arguments, seconds), read)
     yield from read_totals(totals)
     yield from read_lines(lines, kernel)
 

@@ -41,13 +41,16 @@ def roof(row: Row) -> float:
 
 
 def slower(kernel: MeasuredKernel, role: Role) -> list[tuple[Timed, Row]]:
-    """The rows in which the subject is certainly and notably slower than that contender, the worst first."""
-    found: list[tuple[float, Timed, Row]] = []
+    """The rows in which the subject is certainly and notably slower than that contender.
+
+    Those of the named sizes are first, then the worst.
+    """
+    found: list[tuple[bool, float, Timed, Row]] = []
     for row in relied_on(kernel):
         other = row.of(role)
         if other is not None and other.speedup is not None and _matters(subject_of(row), other, other.speedup):
-            found.append((other.speedup.value, other, row))
-    return [(other, row) for _, other, row in sorted(found, key=lambda one: one[0])]
+            found.append((not row.size, other.speedup.value, other, row))
+    return [(other, row) for *_, other, row in sorted(found, key=lambda one: one[:2])]
 
 
 def _matters(subject: Timed, other: Timed, speedup: Ratio) -> bool:

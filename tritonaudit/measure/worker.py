@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -118,7 +118,7 @@ def measure_subject(task: MeasureTask) -> None:
         subject = loaded(task.path)[task.subject]
     harness.repair()
     named = _named_cases(subject)
-    further = _further_cases(subject, {case.label for _, case in named})
+    further = _further_cases(subject, [case for _, case in named])
     timing = _Timing(subject, task.seconds, len(named) + len(further))
     rows = [timing.told(size, case, _BETWEEN_SECONDS) for size, case in named]
     timed = [done for done in rows if done.row.timed]
@@ -178,12 +178,17 @@ def _named_cases(subject: Subject) -> list[tuple[str, Case]]:
     return [*named, *((size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named))]
 
 
-def _further_cases(subject: Subject, had: Set[str]) -> list[Case]:
-    """Sizes of the correctness suite, but for those whose labels are `had`."""
+def _further_cases(subject: Subject, named: Sequence[Case]) -> list[Case]:
+    """Sizes of the correctness suite that have no name, and no dimension longer than the named ones."""
     from tritonaudit.suites.cases import audit_cases
 
+    had, longest = {case.label for case in named}, max((_longest(case) for case in named), default=0)
     ordinary = (case for case in audit_cases(subject).cases if _is_ordinary(case) and case.dtype == subject.dtypes[0])
-    return [case for case in ordinary if case.label not in had][:_FURTHER_SIZES]
+    return [case for case in ordinary if case.label not in had and _longest(case) <= longest][:_FURTHER_SIZES]
+
+
+def _longest(case: Case) -> int:
+    return max(case.sizes.values(), default=0)
 
 
 def _is_ordinary(case: Case) -> bool:
