@@ -107,6 +107,11 @@ def test_a_profiler_that_sees_nothing_says_why() -> None:
     assert (found.status, found.reason) == (Status.NOT_RUN, "ERR_NVGPUCTRPERM")
 
 
+def test_where_no_kernel_of_triton_is_launched_there_is_none_to_profile() -> None:
+    found = outcomes(row(1.1), kernel=None, launched=())[Check.PROFILED]
+    assert (found.status, found.reason) == (Status.NOT_RUN, "it launches no kernel of Triton")
+
+
 # what is wrong, or cannot be
 
 

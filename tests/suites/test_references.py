@@ -28,3 +28,32 @@ def moved(fill: str) -> float:
 
 def test_where_numbers_are_equal_each_tensor_is_off_alone_too() -> None:
     assert moved("1e6") > 1e3 * moved("normal"), "a variance that is zero stays so while the weights are off"
+
+
+@pytest.mark.skipif(not hasattr(torch, "float8_e4m3fn"), reason="this PyTorch has no floats of 8 bits")
+def test_a_sum_of_products_of_8_bits_moves_by_what_tensor_cores_drop() -> None:
+    """DeepSeek-V3 (arXiv 2412.19437, 3.5.2): about 14 bits of it are kept."""
+
+    def product(a: Any, b: Any) -> Any:
+        return (a.to(torch.float32) @ b.to(torch.float32)) if a.dtype != torch.float64 else a @ b
+
+    subject = Subject(lambda *_: None, reference=product, inputs=[Tensor("n", "n"), Tensor("n", "n")])
+    torch.manual_seed(0)
+    a, b = (torch.randn(64, 64).to(torch.float8_e4m3fn) for _ in range(2))
+    found = references(subject, ((a, b), {}), Case({"n": 64}, "float8_e4m3fn"))
+    assert not found.reason
+    largest = float(found.precise[0].abs().max())
+    moved = max(float((one - found.precise[0]).abs().max()) for (one,) in found.perturbed)
+    assert 2.0**-15 < moved / largest < 2.0**-11
+
+
+@pytest.mark.skipif(not hasattr(torch, "float8_e4m3fn"), reason="this PyTorch has no floats of 8 bits")
+def test_a_reference_that_takes_nothing_else_has_its_floats_of_8_bits() -> None:
+    def decoded(codes: Any, scale: Any) -> Any:
+        return codes.view(torch.uint8).to(scale.dtype) * scale
+
+    subject = Subject(lambda *_: None, reference=decoded, inputs=[Tensor("n"), Tensor("n")])
+    given = ((torch.ones(64).to(torch.float8_e4m3fn), torch.ones(64)), {})
+    found = references(subject, given, Case({"n": 64}, "float8_e4m3fn"))
+    assert not found.reason
+    assert float((found.perturbed[0][0] - found.precise[0]).abs().max()) < 2.0**-15 * 64

@@ -96,7 +96,10 @@ class MeasuredSubject:
         had = [profile for profile in self.profiles if profile.counters]
         if had:
             return Status.PASS, f"{len(had)} launches", ""
-        return Status.NOT_RUN, "", self.profiles[0].reason if self.profiles else self._why()
+        if self.profiles:
+            return Status.NOT_RUN, "", self.profiles[0].reason
+        calls_none = not self.launched and any(row.timed for row in self.rows)
+        return Status.NOT_RUN, "", "it launches no kernel of Triton" if calls_none else self._why()
 
     def _why(self) -> str:
         return self.reason or next((row.reason for row in self.rows if row.reason), "it has no sizes")

@@ -16,6 +16,8 @@ from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
 
 _INDENT = "  "
+_IN_CACHE = 1.005
+"""Of the roof, which is a copy of more than any cache holds."""
 _STYLES = {Status.PASS: "", Status.WARN: "yellow", Status.FAIL: "bold red", Status.NOT_RUN: "dim"}
 
 
@@ -64,7 +66,8 @@ def size_of(row: Row) -> str:
 def _row(row: Row) -> str:
     parts = [f"{one.name} {time(one)}{_speedup(one)}" for one in row.timed]
     if row.roofline is not None and row.roofline.reached is not None:
-        parts.append(f"{row.roofline.reached:.0%} of the roof")
+        cached = ", results stay in a cache" if row.roofline.reached > _IN_CACHE else ""
+        parts.append(f"{row.roofline.reached:.0%} of the roof{cached}")
     said = "; ".join(visible(part) for part in (*parts, row.reason) if part)
     return f": {said}" if said else ""
 

@@ -8,7 +8,7 @@ from tritonaudit.report.escape import visible
 
 UNPARSABLE = "TAX001"  # its finding and its problem are one event: the problem makes the exit code 2
 
-_MEASURED = frozenset(check.value for check in Check)
+_VERBS = {**{check.value: "measured" for check in Check}, Check.PROFILED.value: "profiled"}
 
 
 def problem_line(problem: Problem) -> str:
@@ -25,7 +25,7 @@ def not_analysed(audit: Audit) -> list[Outcome]:
 def not_analysed_line(outcome: Outcome) -> str:
     """`path: not analysed: reason`."""
     reason = f": {visible(outcome.reason)}" if outcome.reason else ""
-    return f"{visible(outcome.subject)}: not {'measured' if outcome.check in _MEASURED else 'analysed'}{reason}"
+    return f"{visible(outcome.subject)}: not {_VERBS.get(outcome.check, 'analysed')}{reason}"
 
 
 def not_analysed_lines(audit: Audit) -> list[str]:

@@ -6,7 +6,7 @@ Imports torch: for processes in which user code runs.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -24,6 +24,13 @@ from tritonaudit.suites.tolerance import DRAWS
 _NARROWER = frozenset((torch.float32, torch.float16, torch.bfloat16))
 _ROUNDING = 2.0**-24
 """Of float32: by how much inputs are off, relatively, to see how much a result hangs on the last bit of them."""
+_OF_8_BITS = frozenset(
+    getattr(torch, name)
+    for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
+    if hasattr(torch, name)
+)
+_ROUNDING_OF_8_BITS = 2.0**-14
+"""Hopper's tensor cores keep about 14 bits of a sum of their products (DeepSeek-V3, arXiv 2412.19437, 3.5.2)."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +60,33 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         same = _results(subject, copied(given), seed)
     except Exception as error:
         return References(reason=f"the reference {described(error)}")
-    try:
-        with InDouble():
-            precise = _results(subject, in_double(given), seed)
-            noises = _noises(given, has_equals=case.fill != "normal")
-            perturbed = tuple(_results(subject, off_by_a_rounding(given, noise), seed) for noise in noises)
-    except Exception as error:
-        precise, perturbed = tuple(_wide(tensor) for tensor in same), ()
-        return References(precise, same, perturbed, f"the reference in float64 {described(error)}")
-    return References(precise, same, perturbed)
+    why = ""
+    for narrower in (_NARROWER | _OF_8_BITS, _NARROWER):  # some references take only floats of 8 bits, or their bytes
+        try:
+            with InDouble():
+                precise = _results(subject, in_double(given, narrower), seed)
+                noises = _noises(given, narrower, has_equals=case.fill != "normal")
+                perturbed = tuple(
+                    _results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
+                )
+        except Exception as error:
+            why = f"the reference in float64 {described(error)}"
+        else:
+            return References(precise, same, perturbed)
+    return References(tuple(_wide(tensor) for tensor in same), same, (), why)
 
 
-def _noises(given: Arguments, *, has_equals: bool) -> Iterator[Noise]:
+def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -> Iterator[Noise]:
     for draw in range(DRAWS):
         yield Noise(draw, _SHARED[draw % len(_SHARED)] if has_equals else Shared.NOTHING)
-    number = sum(tensor.dtype in _NARROWER for tensor in tensors_in(given))
+    number = sum(tensor.dtype in narrower for tensor in tensors_in(given))
     if has_equals and number > 1:
         yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
 
 
-def in_double(arguments: Arguments) -> Arguments:
-    """Copies of the arguments, with floating-point numbers of 16 and 32 bits in float64."""
-    return _converted(arguments, lambda tensor: tensor.double())
+def in_double(arguments: Arguments, narrower: Set[torch.dtype] = _NARROWER) -> Arguments:
+    """Copies of the arguments, with floating-point numbers of these types, those of 16 and 32 bits, in float64."""
+    return _converted(arguments, lambda tensor: tensor.double(), narrower)
 
 
 class Shared(Enum):
@@ -103,10 +115,10 @@ class Noise:
     only: int | None = None
 
 
-def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
+def off_by_a_rounding(arguments: Arguments, noise: Noise, narrower: Set[torch.dtype] = _NARROWER) -> Arguments:
     """The same, each number off by about one rounding of float32; zeros and what is not finite stay."""
     torch.manual_seed(noise.draw // 2)
-    unit = -_ROUNDING if noise.draw % 2 else _ROUNDING
+    direction = -1 if noise.draw % 2 else 1
     places = itertools.count()
 
     def off(tensor: torch.Tensor) -> torch.Tensor:
@@ -118,9 +130,10 @@ def off_by_a_rounding(arguments: Arguments, noise: Noise) -> Arguments:
         elif noise.shared is Shared.COLUMNS and shape:
             shape[-1] = 1
         random = tensor.new_empty(shape, dtype=torch.float64).normal_()  # drawn where the tensor is
-        return tensor.double() * (1 + unit * random)
+        unit = _ROUNDING_OF_8_BITS if tensor.dtype in _OF_8_BITS else _ROUNDING
+        return tensor.double() * (1 + direction * unit * random)
 
-    return _converted(arguments, off)
+    return _converted(arguments, off, narrower)
 
 
 class InDouble(TorchFunctionMode):  # type: ignore[misc]
@@ -157,11 +170,13 @@ def _double(value: Any) -> Any:
     return value
 
 
-def _converted(arguments: Arguments, convert: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
+def _converted(
+    arguments: Arguments, convert: Callable[[torch.Tensor], torch.Tensor], narrower: Set[torch.dtype]
+) -> Arguments:
     def one(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
-        if value.dtype not in _NARROWER:
+        if value.dtype not in narrower:
             return copied(value)
         wide = convert(value.detach())
         return wide.requires_grad_() if value.requires_grad else wide

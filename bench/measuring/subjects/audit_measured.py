@@ -152,6 +152,7 @@ heads = Subject(
     attention,
     reference=F.scaled_dot_product_attention,
     inputs=[Tensor("batch", "heads", "tokens", "head_dim")] * 3,
+    sizes={"head_dim": [16, 64, 128]},
     dtypes=_HALF,
     timed={
         name: {"batch": 4, "heads": 16, "tokens": tokens, "head_dim": 64}
