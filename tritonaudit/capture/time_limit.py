@@ -13,6 +13,7 @@ class OutOfTime(BaseException):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"took longer than {seconds:.0f} s")
+        self.seconds = seconds
 
 
 @contextmanager

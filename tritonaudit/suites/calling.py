@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import torch
 
-from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.launch import KernelRef, Launch
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
@@ -47,12 +47,20 @@ class Observed:
         return None
 
 
+@dataclass(frozen=True)
+class Lost:
+    """What the launch of a kernel did to the GPU, which nothing in this process can use any more."""
+
+    kernel: KernelRef
+    text: str
+
+
 class Device(Protocol):
     """Where launches are executed: a GPU, or the CPU engine in its place."""
 
     name: str
-    is_lost: bool
-    """Whether nothing can be executed in this process any more."""
+    lost: Lost | None
+    """Why nothing can be executed in this process any more."""
     is_engine: bool
     """Whether it is the CPU engine, which watches every access and can do without the tensors' memory."""
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
-from tritonaudit.execute.blame import described, is_refusal, text_of, users_place
+from tritonaudit.execute.blame import described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites import memory
-from tritonaudit.suites.calling import Called, Device, How, Result, call_subject, is_same
+from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
@@ -48,8 +48,8 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
     watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
     if called.error is None:
         outcome = _returned(subject, case, called, watched)
-    elif device.is_lost:
-        outcome = _lost(subject, case, called)
+    elif device.lost is not None:
+        outcome = lost(case, device.lost)
     else:
         outcome = _failed(subject, case, called, watched)
     return _completed(outcome, called, time.perf_counter() - started)
@@ -98,13 +98,10 @@ def _blocks(launch: Launch) -> Iterator[int]:
 # -- a call that failed ------------------------------------------------------------------------------------------------
 
 
-def _lost(subject: Subject, case: Case, called: Called) -> CaseOutcome:
-    """A launch that the GPU gave up on."""
-    assert called.error is not None
-    words = text_of(called.error).partition(". ")[0].partition(" Search ")[0]
-    kernel = called.ran[-1].launch.kernel if called.ran else wrapper_ref(subject)
-    sighting = Sighting(Symptom.CRASH, kernel, None, f"the GPU ends it: {words}")
-    return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,))
+def lost(case: Case, by: Lost) -> CaseOutcome:
+    """A case with a launch that the GPU gave up on."""
+    sighting = Sighting(Symptom.CRASH, by.kernel, None, by.text)
+    return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,), kernels=(by.kernel,))
 
 
 def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Symptom]) -> CaseOutcome:

@@ -18,6 +18,7 @@ from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.witness import witness_of
 
 INTERRUPTED = "interrupted"
+NO_CASE = "no case of it looks for that"
 
 
 _INSTEAD = {Symptom.WEAK_REFERENCE: Status.INCONCLUSIVE}
@@ -58,7 +59,7 @@ def gather(path: Path, subject: str, record: Record, cut_short: str = INTERRUPTE
         trials,
         tuple(_kernels(path, subject, trials)),
         (
-            *_outcomes(place, trials),
+            *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
             *_named_outcomes(place, record.ended),
             *(() if stopped else (Outcome("the rest", place, Status.NOT_RUN, reason=cut_short),)),
         ),
@@ -99,12 +100,13 @@ def _seen(
     return Seen(first.symptom, span, labels, f"{first.text}{elsewhere}", first.is_certain, witness)
 
 
-def _outcomes(place: str, trials: Sequence[CaseOutcome]) -> Iterator[Outcome]:
-    """What looking for each symptom came to, over all trials."""
+def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str) -> Iterator[Outcome]:
+    """What looking for each symptom came to, over all trials; for one that none looked for, why it was `missed`."""
     for symptom in Symptom:
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
         checked = sum(symptom in trial.checked for trial in trials)
-        reasons = [reason for trial in trials for missed, reason in trial.unchecked if missed is symptom]
+        reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
+        reasons = reasons if reasons or checked else [missed]
         yield from _outcome(symptom.value, place, seen, checked, reasons)
 
 

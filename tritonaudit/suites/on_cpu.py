@@ -23,7 +23,7 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
-from tritonaudit.suites.calling import How, Observed, Ran
+from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
 from tritonaudit.suites.written import storages_written
 
@@ -35,7 +35,7 @@ class CpuEngine:
     """Executes launches on the CPU engine; making one changes the process for good."""
 
     name = "CPU engine"
-    is_lost = False
+    lost: Lost | None = None
     is_engine = True
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,10 +15,14 @@ from triton.runtime.jit import JITFunction
 
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
+from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
-from tritonaudit.suites.calling import How, Observed, Ran
+from tritonaudit.suites.calling import How, Lost, Observed, Ran
+from tritonaudit.suites.late import LEAST_SECONDS, Late
 from tritonaudit.suites.written import storages_written
 
+_LONGER, _LONGEST = 1e-5, 1e-3
+"""Seconds by which each pause is longer than the one before, up to the longest."""
 _POISON = 0xA5
 """In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
 
@@ -29,7 +34,7 @@ class Gpu:
 
     def __init__(self) -> None:
         self.name = str(torch.cuda.get_device_name())
-        self.is_lost = False
+        self.lost: Lost | None = None
         torch.set_num_threads(1)  # so that the processor's time is that of the call
 
     @contextmanager
@@ -51,17 +56,40 @@ class Gpu:
             if warmup or is_gluon(function):
                 return result
             made, bound = recorded_launch(function, args, kwargs, grid)
+            began = time.monotonic()
             try:
-                torch.cuda.synchronize()
-            except RuntimeError as error:  # nothing on this GPU works in this process from now on
-                self.is_lost = True
+                _wait()
+            except RuntimeError as error:
                 observed.failure = error
+                self.lost = Lost(made.kernel, f"the GPU ends it: {_words(error)}")
                 raise
+            except Late as error:
+                seconds = time.monotonic() - began
+                if seconds < LEAST_SECONDS:
+                    raise
+                self.lost = Lost(made.kernel, f"the GPU is busy with it for more than {seconds:.0f} s")
+                raise Late(error.seconds, waits=True, computes=False) from error
             finally:
                 observed.ran.append(Ran(made, (), _written(made, bound, result)))
             return result
 
         return run
+
+
+def _wait() -> None:
+    """Until all launches have ended; from a call that waits no signal handler could raise what ends a case."""
+    launched = torch.cuda.Event()
+    launched.record()
+    pause = 0.0
+    while not launched.query():
+        time.sleep(pause)
+        pause = min(pause + _LONGER, _LONGEST)
+    torch.cuda.synchronize()
+
+
+def _words(error: RuntimeError) -> str:
+    """What CUDA says, without its advice."""
+    return text_of(error).partition(". ")[0].partition(" Search ")[0]
 
 
 class _Observed(Observed):

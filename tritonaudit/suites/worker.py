@@ -27,7 +27,7 @@ from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC, endure, long_case, stability_cases
 
 if TYPE_CHECKING:
-    from tritonaudit.suites.calling import Device
+    from tritonaudit.suites.calling import Device, Lost
 
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
@@ -254,7 +254,7 @@ class _Audit:
                 self.simplified.add(sighting.key)
                 simplest = self._simplest(case, sighting, work)
                 self._tell(Simplified(trial, sighting.key, simplest, self.spent))
-        if self.device.is_lost:
+        if self.device.lost is not None:
             raise DeviceLost("an earlier launch has made the GPU unusable for its process")
         return self.known[trial]
 
@@ -269,14 +269,22 @@ class _Audit:
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds):
-                return work(case)
+                outcome = work(case)
         except Late as error:
             return self._late(case, seconds, error)
         except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
             whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
-            return unknown(case, f"{whose} {described(error)}")
+            outcome = unknown(case, f"{whose} {described(error)}")
         finally:
             faulthandler.cancel_dump_traceback_later()
+        if self.device.lost is None or Symptom.CRASH in outcome.checked:
+            return outcome
+        return self._lost(case, self.device.lost)  # which not every kind of trial tells
+
+    def _lost(self, case: Case, by: Lost) -> CaseOutcome:
+        from tritonaudit.suites.correctness import lost
+
+        return lost(case, by)
 
     def _late(self, case: Case, seconds: float, error: Late) -> CaseOutcome:
         """A case that took too long: it hangs, or nothing is known."""
@@ -285,6 +293,8 @@ class _Audit:
         path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
         kernel = kernels[-1] if kernels and called_into(error, *_LAUNCHING) else self._wrapper()
+        if self.device.lost is not None:
+            kernel = self.device.lost.kernel
         place = None if line is None else (path, line, 1)
         sighting = Sighting(Symptom.HANG, kernel, place, f"it does not end within {seconds:.0f} s")
         return late(case, self.outcomes, sighting, error, seconds)
@@ -303,7 +313,7 @@ class _Audit:
             return case
         began = time.monotonic()
         tries: Iterator[Case] = simpler(self.subject, case)
-        while not self.device.is_lost and self._may_minimise(began):
+        while self.device.lost is None and self._may_minimise(began):
             tried = next(tries, None)
             if tried is None:
                 break

@@ -1,0 +1,86 @@
+"""Launches that a GPU does not survive are told, and the rest of the audit goes on. Needs a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("triton", reason="Triton compiles the kernels")
+torch = pytest.importorskip("torch", reason="torch holds the tensors")
+
+from tritonaudit.config import Config  # noqa: E402
+from tritonaudit.suites.stage import RunAudit, RunRequest, Where, run_paths  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: nothing can be lost on it")
+
+KERNELS = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def right_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + lanes, tl.load(x_ptr + lanes, mask=lanes < n) * 2, mask=lanes < n)
+
+
+@triton.jit
+def wild_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + lanes, tl.load(x_ptr + lanes + (1 << 45), mask=lanes < n) * 2, mask=lanes < n)
+
+
+@triton.jit
+def spinning_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    while tl.atomic_add(out_ptr, 0.0) != 1e30:
+        pass
+    tl.store(out_ptr + lanes, tl.load(x_ptr + lanes, mask=lanes < n) * 2, mask=lanes < n)
+
+
+def doubling(kernel):
+    def double(x):
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        if x.numel():
+            kernel[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+        return out
+
+    return double
+"""
+SPEC = """\
+from kernels import doubling, right_kernel, spinning_kernel, wild_kernel
+
+from tritonaudit import Subject, Tensor
+
+twice = {"reference": lambda x: x * 2, "inputs": [Tensor("n")], "dtypes": ["float32"]}
+right = Subject(doubling(right_kernel), **twice, name="right")
+wild = Subject(doubling(wild_kernel), **twice, name="wild")
+spinning = Subject(doubling(spinning_kernel), **twice, name="spinning")
+"""
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> RunAudit:
+    folder = tmp_path_factory.mktemp("lost")
+    (folder / "kernels.py").write_text(KERNELS)
+    (folder / "audit_lost.py").write_text(SPEC)
+    return run_paths([folder], Config(folder), RunRequest(seconds=8, jobs=3, device=Where.GPU))
+
+
+def found(audited: RunAudit, kernel: str) -> list[tuple[str, str]]:
+    return [(one.code, one.message) for one in audited.audit.findings if one.kernel == kernel]
+
+
+def test_an_illegal_access_is_told_of_its_kernel(audited: RunAudit) -> None:
+    assert any(code == "TAC407" and "illegal memory access" in text for code, text in found(audited, "wild_kernel"))
+
+
+def test_a_launch_that_does_not_end_is_told_of_its_kernel(audited: RunAudit) -> None:
+    assert any(code == "TAC407" and "does not end" in text for code, text in found(audited, "spinning_kernel"))
+
+
+def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
+    assert found(audited, "right_kernel") == []
+    (run,) = (one for one in audited.runs if one.name == "right")
+    assert run.cases > 3
