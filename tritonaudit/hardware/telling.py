@@ -157,7 +157,7 @@ def _source_data(source: Source | None) -> dict[str, str] | None:
 
 
 def roofline_data(roofline: Roofline) -> dict[str, Any]:
-    """What a part can at best do of some work, as JSON holds it."""
+    """What can at best be done of some work, as JSON holds it; what depends on an unknown figure is null."""
     work = roofline.work
     return {
         "flops": work.flops,
@@ -171,6 +171,7 @@ def roofline_data(roofline: Roofline) -> dict[str, Any]:
         "bound": roofline.bound,
         "roof_milliseconds": roofline.roof_milliseconds,
         "target_milliseconds": roofline.target_milliseconds,
+        "reached": roofline.reached,
         "missing": list(roofline.missing),
         "bandwidth": figure_data(roofline.bandwidth),
         "rate": figure_data(roofline.rate),

@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Status
-from tritonaudit.hardware.roofline import Figure, Roofline
+from tritonaudit.hardware.telling import figure_data, roofline_data
 from tritonaudit.measure.facts import Profile, Ratio, Role, Row, Sample, Timed
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
@@ -132,38 +132,6 @@ def _sample_data(sample: Sample) -> dict[str, Any]:
 
 def _ratio_data(ratio: Ratio) -> dict[str, Any]:
     return dict(vars(ratio))
-
-
-def roofline_data(roofline: Roofline) -> dict[str, Any]:
-    """A roofline as JSON has it; what depends on an unknown figure is null, and `missing` names these."""
-    work = roofline.work
-    return {
-        "flops": work.flops,
-        "flops_source": work.flops_source,
-        "bytes": work.bytes,
-        "bytes_source": work.bytes_source,
-        "intensity": roofline.intensity,
-        "ridge": roofline.ridge,
-        "bound": roofline.bound,
-        "roof_milliseconds": roofline.roof_milliseconds,
-        "target_milliseconds": roofline.target_milliseconds,
-        "reached": roofline.reached,
-        "missing": list(roofline.missing),
-        "bandwidth": figure_data(roofline.bandwidth),
-        "rate": figure_data(roofline.rate),
-    }
-
-
-def figure_data(figure: Figure) -> dict[str, Any]:
-    """A figure with its source."""
-    source = figure.source
-    return {
-        "name": figure.name,
-        "value": figure.value,
-        "unit": figure.unit,
-        "source": None if source is None else vars(source),
-        "note": figure.note,
-    }
 
 
 def _profile_data(profile: Profile) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import Ended, Record
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.sentences import counted
+from tritonaudit.suites.stability import NUMERIC
 from tritonaudit.suites.witness import witness_of
 
 INTERRUPTED = "interrupted"
@@ -106,8 +107,14 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str) -> Iterato
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
         checked = sum(symptom in trial.checked for trial in trials)
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
-        reasons = reasons if reasons or checked else [missed]
+        if not (reasons or checked or (symptom is Symptom.UNSTABLE and _is_wrong(trials))):
+            reasons = [missed]
         yield from _outcome(symptom.value, place, seen, checked, reasons)
+
+
+def _is_wrong(trials: Sequence[CaseOutcome]) -> bool:
+    """Whether it is on ordinary inputs, for then no hard ones are tried."""
+    return any(one.is_certain and one.symptom in NUMERIC for trial in trials for one in trial.sightings)
 
 
 def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
