@@ -22,7 +22,7 @@ class AuditRequest:
     """Which parts to do, how many seconds to try each subject for, in how many processes, on what.
 
     One that `resumes` does not try again what an audit that was killed had tried. `most_cases` of each subject are
-    tried at most.
+    tried at most. One that `cross_checks` has Triton's interpreter do a few cases, too, which needs the CPU engine.
     """
 
     parts: frozenset[str]
@@ -31,6 +31,7 @@ class AuditRequest:
     device: str = "auto"
     resumes: bool = False
     most_cases: int | None = None
+    cross_checks: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress:
         request.resumes,
         device=Where(request.device),
         most_cases=request.most_cases,
+        cross_checks=request.cross_checks,
     )
     ran = run_paths(paths, config, run_request, progress)
     return ran.audit, (RanSection(ran),), ran.is_interrupted

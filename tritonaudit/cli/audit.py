@@ -56,6 +56,11 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     show_default=True,
     help="Run on the GPU, if there is one, or on the CPU engine.",
 )
+@click.option(
+    "--cross-check",
+    is_flag=True,
+    help="Have Triton's interpreter do a few cases, too, and compare: needs the CPU engine.",
+)
 @click.option("--resume", is_flag=True, help="Go on with an audit that was killed: what ended in it is not run again.")
 @keep_options
 @audit_options
@@ -64,6 +69,7 @@ def command(
     only: frozenset[str],
     budget: float,
     device: str,
+    cross_check: bool,
     resume: bool,
     keep_folder: Path | None,
     note: str | None,
@@ -91,7 +97,9 @@ def command(
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu
 
-    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume)
+    if cross_check:
+        _check_engine(only, device)
+    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume, cross_checks=cross_check)
     try:
         with shown_progress(lines=True) as progress:
             result = audit_paths(sources, config, request, progress)
@@ -105,3 +113,14 @@ def command(
     if keep_folder is not None:
         keep(keep_folder, config.root, result, note)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)
+
+
+def _check_engine(only: frozenset[str], device: str) -> None:
+    """Refuse to cross-check where nothing is run on the CPU engine."""
+    from tritonaudit.audit import RUN_PARTS
+    from tritonaudit.suites.stage import Where, gpu_for
+
+    if not only & RUN_PARTS:
+        raise click.UsageError(f"--cross-check is of what is run: it needs one of {', '.join(sorted(RUN_PARTS))}")
+    if device == Where.GPU.value or gpu_for(Where(device)):
+        raise click.UsageError("--cross-check compares the CPU engine with Triton's interpreter: give --device cpu")

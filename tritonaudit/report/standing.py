@@ -31,6 +31,7 @@ from tritonaudit.report.evidence import (
 from tritonaudit.report.words import Code, Words, among, joined, words
 from tritonaudit.rules import all_rules
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.opinion import CROSS_CHECK
 
 _DECISIVE = {
     Category.CORRECTNESS: Stage.RUN,
@@ -108,7 +109,9 @@ def _counts(findings: Sequence[Finding]) -> str:
 
 
 def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
-    return [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
+    """Those that its verdict depends on: a second opinion is no such."""
+    mine = [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
+    return [outcome for outcome in mine if outcome.check != CROSS_CHECK]
 
 
 def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[Words]:

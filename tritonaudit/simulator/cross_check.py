@@ -31,7 +31,8 @@ _ULPS = 64
 element and the root mean square of its tensor: both sum in an order of their own, and round functions in their own way.
 """
 _ROUNDINGS: Mapping[str, float] = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11}
-_HARMLESS = (Kind.SAME_WRITES,)
+HARMLESS = (Kind.SAME_WRITES,)
+"""Faults of a launch that has results all the same."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,11 @@ class Witness:
         """
         if self.task is None:
             return CrossCheck(reason=self.reason)
-        if any(fault.kind not in _HARMLESS for fault in outcome.faults):
+        if any(fault.kind not in HARMLESS for fault in outcome.faults):
             return CrossCheck(reason="the launch has faults, so that it has no results to compare")
         ((_, found),) = run_tasks(interpret, [self.task], workers=1, limits=_LIMITS, prepare=choose_interpreter)
         if isinstance(found, Killed):
-            return CrossCheck(reason=f"the interpreter cannot execute it: {found.message}{_remark(self._module)}")
+            return CrossCheck(reason=f"the interpreter cannot execute it: {found.message}{remark(self._module)}")
         roundings = _ULPS * _coarsest(self._module)
         differences = list(_compared(self.task, ours, found, roundings))
         if differences:
@@ -103,7 +104,7 @@ def witness(launch: Launch, bound: Mapping[str, Any], runs_all: bool) -> Witness
     """Keep what the interpreter needs of a launch that is about to be executed, by all of its programs or not."""
     assert launch.grid is not None
     assert launch.program is not None
-    reason = _limit(module_of(launch.program.ttir)) or ("" if runs_all else "not all of its programs are executed")
+    reason = known_limit(module_of(launch.program.ttir)) or ("" if runs_all else "not all of its programs are executed")
     storages: dict[int, int] = {}
     contents: list[torch.Tensor] = []
     try:
@@ -165,7 +166,7 @@ class CrossChecked:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _limit(module: Module) -> str:
+def known_limit(module: Module) -> str:
     """What of the launch the interpreter is known to get wrong."""
     elements = {type.element for type in _types(module)}
     if "bf16" in elements:
@@ -177,7 +178,7 @@ def _limit(module: Module) -> str:
     return ""
 
 
-def _remark(module: Module) -> str:
+def remark(module: Module) -> str:
     """What is known of the installed versions, where the interpreter may fail for it."""
     has_loops = any(one.name == "scf.for" for f in module.functions for one in blocks_in(f.region.blocks))
     if has_loops and _release(triton) < (3, 9) and _release(numpy) >= (2, 4):

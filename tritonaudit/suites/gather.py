@@ -12,7 +12,8 @@ from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
-from tritonaudit.suites.journal import Ended, Record
+from tritonaudit.suites.journal import REST, Ended, Record
+from tritonaudit.suites.opinion import Opinion, outcome_of
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.stability import NUMERIC
@@ -48,11 +49,16 @@ class SubjectRun:
         return tuple(dict.fromkeys(kernel for trial in self.trials for kernel in trial.kernels))
 
 
-def gather(path: Path, subject: str, record: Record, cut_short: str = INTERRUPTED) -> SubjectRun:
-    """The run of a subject, from its journal; where that has no end, it was `cut_short` by this."""
+def gather(
+    path: Path, subject: str, record: Record, cut_short: str = INTERRUPTED, *, cross_checked: bool = False
+) -> SubjectRun:
+    """The run of a subject, from its journal; where that has no end, it was `cut_short` by this.
+
+    Where it was to be `cross_checked`, what came of that is told, too.
+    """
     trials = tuple(entry.outcome for entry in record.ended)
     stopped = record.stopped
-    left_out = stopped.left_out if stopped else (("the rest", cut_short),)
+    left_out = stopped.left_out if stopped else ((REST, cut_short),)
     place = f"{shown_path(path)}: {subject}"
     return SubjectRun(
         path,
@@ -62,7 +68,8 @@ def gather(path: Path, subject: str, record: Record, cut_short: str = INTERRUPTE
         (
             *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
             *_named_outcomes(place, record.ended),
-            *(() if stopped else (Outcome("the rest", place, Status.NOT_RUN, reason=cut_short),)),
+            *(_second_opinion(place, record, cut_short) if cross_checked else ()),
+            *(() if stopped else (Outcome(REST, place, Status.NOT_RUN, reason=cut_short),)),
         ),
         left_out,
     )
@@ -125,6 +132,12 @@ def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
         reasons = [reason for outcome in found for _, reason in outcome.unchecked]
         checked = 0 if all(outcome.unchecked for outcome in found) else len(found)
         yield from _outcome(check, place, seen, len(found) if seen else checked, reasons)
+
+
+def _second_opinion(place: str, record: Record, cut_short: str) -> Iterator[Outcome]:
+    left_out = record.stopped.left_out if record.stopped else ()
+    reason = next((why for what, why in left_out if what == REST), cut_short)
+    yield outcome_of(place, record.opinions or (Opinion("", reason=reason),))
 
 
 def _outcome(

@@ -15,8 +15,11 @@ from pathlib import Path
 
 from tritonaudit.execute.messages import framed, take_message
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.opinion import Opinion
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, SightingKey
 
+REST = "the rest"
+"""What a subject that came to no end leaves out."""
 _CHECKSUM_BYTES = 4
 
 
@@ -57,6 +60,14 @@ class Simplified:
 
 
 @dataclass(frozen=True)
+class Opined:
+    """The interpreter was asked for a second opinion on a case."""
+
+    opinion: Opinion
+    spent: float = 0.0
+
+
+@dataclass(frozen=True)
 class Stopped:
     """Nothing more is tried; `left_out` says of what, in a report's words, and why."""
 
@@ -64,7 +75,7 @@ class Stopped:
     spent: float = 0.0
 
 
-Entry = Begun | Ended | Simplified | Stopped
+Entry = Begun | Ended | Simplified | Opined | Stopped
 
 
 class Journal:
@@ -173,6 +184,11 @@ class Record:
     def outcomes(self) -> dict[Trial, CaseOutcome]:
         """What trials came to."""
         return {entry.trial: entry.outcome for entry in self.ended}
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """What the interpreter said."""
+        return tuple(entry.opinion for entry in self.entries if isinstance(entry, Opined))
 
     @property
     def broken_off(self) -> Counter[Trial]:

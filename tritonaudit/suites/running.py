@@ -14,8 +14,9 @@ from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.suites.blame import blamed
-from tritonaudit.suites.journal import Begun, Ended, Entry, Journal, Stopped
+from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest
+from tritonaudit.suites.opinion import LONGEST_SECONDS, Opinion
 from tritonaudit.suites.worker import SubjectTask, audit_subject, become_device
 
 SubjectKey = tuple[Path, str]
@@ -29,12 +30,16 @@ _MEMORY_SHARE = 0.75
 
 @dataclass(frozen=True)
 class Means:
-    """What subjects are tried with: seconds and cases for each, workers at once, on the GPU or not."""
+    """What subjects are tried with: seconds and cases for each, workers at once, on the GPU or not.
+
+    With `cross_checks` the interpreter is asked for a second opinion, too.
+    """
 
     seconds: float
     most_cases: int | None
     jobs: int
     on_gpu: bool
+    cross_checks: bool = False
 
 
 @dataclass
@@ -66,8 +71,12 @@ class Runner:
     def _run(self, subjects: Sequence[SubjectKey]) -> list[SubjectKey]:
         """Try each of them once; those that are to be gone on with."""
         means = self.means
-        tasks = [SubjectTask(*key, means.seconds, self.journals[key].read(), means.most_cases) for key in subjects]
+        tasks = [
+            SubjectTask(*key, means.seconds, self.journals[key].read(), means.most_cases, means.cross_checks)
+            for key in subjects
+        ]
         whole = IMPORT_SECONDS + means.seconds + 2 * longest(MOST_SECONDS)
+        whole += LONGEST_SECONDS if means.cross_checks else 0.0
         again: list[SubjectKey] = []
         for task, outcome in run_tasks(
             audit_subject,
@@ -97,6 +106,9 @@ class Runner:
         if record.under_way is None and not record.ended:
             self.lost[key] = killed
             return False
+        if record.stopped is not None:
+            journal.add(Opined(Opinion("", reason=f"its process {killed.message}"), spent))
+            return False
         if isinstance(begun := record.under_way, Begun):
             seconds = time.monotonic() - self._latest.get(key, time.monotonic())
             spent += seconds
@@ -104,7 +116,7 @@ class Runner:
         self._deaths[key] += 1
         if self._deaths[key] < _MOST_DEATHS and spent < self.means.seconds:
             return True
-        journal.add(Stopped((("the rest", f"its process {killed.message}"),), spent))
+        journal.add(Stopped(((REST, f"its process {killed.message}"),), spent))
         return False
 
 

@@ -20,6 +20,7 @@ from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, Entry, Journal
+from tritonaudit.suites.opinion import CROSS_CHECK
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.subjects import subjects_of
@@ -50,7 +51,8 @@ class RunRequest:
     """How long each subject is tried for, in how many processes at once, and where journals are kept.
 
     With a `folder` an audit that was killed can be resumed: then trials that ended are not run again. `most_cases` of
-    each subject are tried at most: a count ends it where a clock shall not.
+    each subject are tried at most: a count ends it where a clock shall not. `cross_checks` has Triton's interpreter do
+    a few cases, too, beside the CPU engine.
     """
 
     seconds: float = SECONDS
@@ -59,6 +61,7 @@ class RunRequest:
     resumes: bool = False
     device: Where = Where.ANY
     most_cases: int | None = None
+    cross_checks: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ def run_subjects(
     subjects: Sequence[SubjectKey], config: Config, request: RunRequest, gpu: str, progress: Progress = SILENT
 ) -> RunAudit:
     """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted."""
-    kept = Runs(request.folder, config, (request.seconds, request.most_cases, gpu), request.resumes)
+    settings = (request.seconds, request.most_cases, gpu, request.cross_checks)
+    kept = Runs(request.folder, config, settings, request.resumes)
     kept.tidy()
     running = _Running({key: kept.journal(*key) for key in subjects}, request, bool(gpu), progress)
     is_interrupted = not running.to_end()
@@ -134,7 +138,8 @@ class _Running:
         self._progress = progress
         self._tried: Counter[SubjectKey] = Counter()
         self._seconds = request.seconds
-        means = Means(request.seconds, request.most_cases, request.jobs, on_gpu)
+        self._cross_checks = request.cross_checks
+        means = Means(request.seconds, request.most_cases, request.jobs, on_gpu, request.cross_checks)
         self._runner = Runner(means, journals, self._show, self._finish)
 
     def to_end(self) -> bool:
@@ -152,7 +157,8 @@ class _Running:
     def gathered(self, key: SubjectKey) -> SubjectRun:
         """The run of a subject, as far as it came."""
         lost = self._runner.lost.get(key)
-        return gather(*key, self._journals[key].read(), f"its process {lost.message}" if lost else INTERRUPTED)
+        cut_short = f"its process {lost.message}" if lost else INTERRUPTED
+        return gather(*key, self._journals[key].read(), cut_short, cross_checked=self._cross_checks)
 
     def problems(self) -> Iterator[Problem]:
         """Subjects that could not be tried."""
@@ -168,7 +174,7 @@ class _Running:
 
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
-        found = {outcome.status for outcome in run.outcomes}
+        found = {outcome.status for outcome in run.outcomes if outcome.check != CROSS_CHECK}
         told = next((status.value for status in _TOLD_FIRST if status in found), Status.NOT_RUN.value)
         seconds = self._journals[key].read().spent
         self._progress.done(shown_subject(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {told}")

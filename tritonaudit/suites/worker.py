@@ -20,9 +20,10 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.journal import Begun, Ended, Entry, Record, Simplified, Stopped, Trial
+from tritonaudit.suites.journal import Begun, Ended, Entry, Opined, Record, Simplified, Stopped, Trial
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
+from tritonaudit.suites.opinion import CROSS_CHECK, Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC, endure, long_case, stability_cases
 
@@ -55,13 +56,17 @@ _MOST_BROKEN_OFF = 2
 
 @dataclass(frozen=True)
 class SubjectTask:
-    """A subject of a file, by its name, so many seconds and cases for it, and what is known already."""
+    """A subject of a file, by its name, so many seconds and cases for it, and what is known already.
+
+    One that `cross_checks` asks Triton's interpreter for a second opinion, where the CPU engine executes launches.
+    """
 
     path: Path
     subject: str
     seconds: float
     known: Record = field(default_factory=Record)
     most_cases: int | None = None
+    cross_checks: bool = False
 
     @property
     def key(self) -> tuple[Path, str]:
@@ -192,6 +197,7 @@ class _Audit:
         self._sanitize(plan)
         reason = "the time was spent" if done != most else "no more were asked for"
         self._tell(Stopped(tuple(_left_out(plan, done, reason)), self.spent))
+        self._cross_check(plan)
 
     def _has_time(self, share: float) -> bool:
         """Whether less than that of the subject's time is spent."""
@@ -354,6 +360,21 @@ class _Audit:
         tell(Begun(trials[0], cases[0], self.spent), longest(seconds))
         for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
             self._tell(Ended(trial, outcome, self.spent))
+
+    def _cross_check(self, plan: Plan) -> None:
+        """A few cases in Triton's interpreter, too: beside the subject's time, and behind all that it is judged by."""
+        if not self.task.cross_checks or not self.device.is_engine:
+            return
+        from tritonaudit.suites.second_opinion import second_opinions
+
+        cases = cases_to_ask(plan.cases, self.outcomes)
+        opinions = second_opinions(self.device, self.subject, self.task.path, cases)
+        for case in cases:
+            self._tell(Begun(Trial(CROSS_CHECK, case.label), case, self.spent))
+            self._tell(Opined(next(opinions), self.spent))
+        if not cases:
+            reason = "no ordinary case ended so soon that the interpreter could do it"
+            self._tell(Opined(Opinion("", reason=reason), self.spent))
 
     def _endured(self, case: Case) -> CaseOutcome:
         return endure(self.device, self.subject, case)
