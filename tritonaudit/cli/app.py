@@ -10,7 +10,7 @@ from tritonaudit import __version__
 
 _DEFAULT = "check"
 _COMMANDS = (
-    *("api", "audit", "check", "compile", "explain", "hardware", "history", "init", "new", "roofline", "rules"),
+    *("api", "audit", "check", "compile", "explain", "gate", "hardware", "history", "init", "new", "roofline", "rules"),
 )
 _OWN_OPTIONS = ("--help", "--version")
 

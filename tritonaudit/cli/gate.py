@@ -1,0 +1,125 @@
+"""`tritonaudit gate`: whether a port has come through a stage."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tritonaudit.cli import INTERRUPTED
+from tritonaudit.cli.compile import require_compiler
+from tritonaudit.cli.keeping import keep, keep_options, require_history
+from tritonaudit.cli.options import configure, deliver, project_of
+from tritonaudit.cli.progress import shown_progress
+from tritonaudit.finding import Status
+from tritonaudit.gate.checklist import STAGES
+
+if TYPE_CHECKING:
+    from tritonaudit.gate.gate import Gated
+    from tritonaudit.history.entry import Data
+
+_SECONDS = 30.0
+_FAILED, _COULD_NOT, _NOT_RUN = 1, 2, 3
+
+
+@click.command()
+@click.argument("subject")
+@click.option("--stage", type=click.Choice([str(stage) for stage in STAGES]), required=True, help="Whose gate.")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The result of stage 1: a file v<N>.json that --keep wrote.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each subject is tried, and on a GPU timed.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "gpu"]),
+    default="auto",
+    show_default=True,
+    help="Run on the GPU, if there is one, or on the CPU engine.",
+)
+@keep_options
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
+def command(
+    subject: str,
+    stage: str,
+    against: Path | None,
+    budget: float,
+    device: str,
+    keep_folder: Path | None,
+    note: str | None,
+    output_format: str,
+    output_file: Path | None,
+    config_file: Path | None,
+    jobs: int | None,
+) -> int:
+    """Answer the checklist of a stage of porting for SUBJECT: a file with subjects, or FILE::NAME for one of them.
+
+    Stage 1: compiles, matches the reference, edge cases, all shapes. Stage 2: these, coalesced, blocks of powers of 2,
+    autotuned, faster than the result of stage 1. Stage 3: these, measured, compared with torch.compile, bandwidth
+    analysed, no needless synchronisation. Each item is PASS, FAIL, or NOT RUN where it cannot be told.
+
+    The exit code is 0 if every item passes, 1 if one fails, 3 if none fails and one was not run, 2 if something could
+    not be read or done.
+    """
+    require_compiler("gate")
+    file, _, name = subject.partition("::")
+    path = Path(file)
+    config = configure(project_of((path,)), config_file, {"ignore": (), "extend_select": ()})
+    if output_file and output_file.exists() and path.exists() and output_file.samefile(path):
+        raise click.UsageError(f"--output-file would overwrite the source file {output_file}")
+    require_history(keep_folder, note)
+    earlier = _read(against) if against else None
+    from tritonaudit.gate.gate import GateRequest, NoSuchSubject, gate
+    from tritonaudit.gate.telling import data_of, text_of
+    from tritonaudit.hardware.part_file import PartFileError
+    from tritonaudit.suites.stage import NoGpu, Where
+
+    request = GateRequest(
+        int(stage), budget, jobs or os.cpu_count() or 1, Where(device), name or None, earlier, keep_folder is not None
+    )
+    try:
+        with shown_progress(lines=True) as progress:
+            gated = gate(path, config, request, progress)
+    except NoGpu as error:
+        raise click.ClickException(f"--device gpu: {error}") from error
+    except (NoSuchSubject, PartFileError) as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    report = json.dumps(data_of(gated), indent=2) + "\n" if output_format == "json" else text_of(gated)
+    deliver(report, output_file)
+    if keep_folder is not None:
+        keep(keep_folder, config.root, gated.full, note)
+    return _exit_code(gated)
+
+
+def _read(against: Path) -> Data:
+    from tritonaudit.gate.against import NoEntry, entry_in
+
+    try:
+        return entry_in(against)
+    except NoEntry as error:
+        raise click.BadParameter(str(error), param_hint="--against") from error
+
+
+def _exit_code(gated: Gated) -> int:
+    if gated.problems:
+        return _COULD_NOT
+    if any(one.count(Status.FAIL) for one in gated.subjects):
+        return _FAILED
+    return 0 if gated.holds else _NOT_RUN
