@@ -1,0 +1,50 @@
+"""The hundred files: every kernel as it should be, and with four of the faults that it can have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.kernelbench.faults import FAULTS, Fault
+from bench.kernelbench.kernels import KERNELS, Kernel, text_of
+
+PER_KERNEL = 5
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to be audited: its text, and the fault that is in it, None where it is right."""
+
+    name: str
+    text: str
+    fault: Fault | None
+
+
+def files() -> tuple[File, ...]:
+    """All of them, each time the same; every fault is in about as many files as any other."""
+    made: list[File] = []
+    used: Counter[str] = Counter()
+    for kernel in KERNELS:
+        right = text_of(kernel)
+        made.append(File(f"{kernel.name}.py", right, None))
+        for fault in _rarest(kernel, used):
+            used[fault.name] += 1
+            made.append(File(f"{kernel.name}_{fault.name.replace(' ', '_')}.py", fault.put(kernel, right), fault))
+    return tuple(made)
+
+
+def _rarest(kernel: Kernel, used: Counter[str]) -> list[Fault]:
+    possible = [fault for fault in FAULTS if kernel.shape in fault.shapes]
+    return sorted(possible, key=lambda fault: used[fault.name])[: PER_KERNEL - 1]
+
+
+def written(folder: Path) -> dict[Path, File]:
+    """The files in folders of their own, so that none is taken for the reference of another."""
+    found: dict[Path, File] = {}
+    for file in files():
+        path = folder / file.name.removesuffix(".py") / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8")
+        found[path] = file
+    return found
