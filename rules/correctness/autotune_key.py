@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Fix, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.tuning import OPTIONS, Autotune, Decorator, Heuristics, Jit, decorators
+from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
 
@@ -62,6 +63,7 @@ class AutotuneKey(Rule):
                         value,
                         f"`{name}` stands among the constants of this config, where its default overrides it",
                         f"pass it to `triton.Config` by name: `triton.Config({{…}}, {name}=…)`",
+                        fix=option_beside(kernel.module, config, name, value),
                     )
                 elif name not in parameters:
                     message = f"`{name}` in this config is no parameter of the kernel"
@@ -102,16 +104,26 @@ class AutotuneKey(Rule):
 
     def _order(self, kernel: KernelFlow, found: tuple[Decorator, ...]) -> Iterator[Hit]:
         jit = next((index for index, decorator in enumerate(found) if isinstance(decorator, Jit)), len(found))
-        for decorator in found[jit + 1 :]:
+        below = found[jit + 1 :]
+        all_of_triton = all(isinstance(decorator, (Autotune, Heuristics)) for decorator in below)
+        for decorator in below:
             if isinstance(decorator, (Autotune, Heuristics)):
+                nodes = [one.node for one in found[jit:]]
+                fix = innermost(kernel.module, nodes) if all_of_triton else None
                 what = "autotune" if isinstance(decorator, Autotune) else "heuristics"
                 message = f"`@triton.jit` stands above `@triton.{what}`, which fails when the file is imported"
-                yield self._hit(kernel, decorator.node.func, message, "put `@triton.jit` next to the function")
+                yield self._hit(kernel, decorator.node.func, message, "put `@triton.jit` next to the function", fix=fix)
 
     def _hit(
-        self, kernel: KernelFlow, node: ast.expr, message: str, remedy: str, severity: Severity | None = None
+        self,
+        kernel: KernelFlow,
+        node: ast.expr,
+        message: str,
+        remedy: str,
+        severity: Severity | None = None,
+        fix: Fix | None = None,
     ) -> Hit:
-        return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, severity=severity)
+        return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, severity=severity, fix=fix)
 
 
 def _is_power_of_2(value: object) -> bool:

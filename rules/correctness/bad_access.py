@@ -8,6 +8,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.mends.assignments import assigned_back
 from tritonaudit.rule import Hit, Rule
 
 _OPTION = Words("`{name}` is {value!r}, which is none of {allowed}", "use one of {allowed}")
@@ -40,6 +41,7 @@ _WORDS = {
     (Kind.RESULT_DROPPED, "advance"): Words(
         "`tl.advance` returns the new pointer, and the result is dropped",
         "write `{pointer} = tl.advance({pointer}, …)`",
+        mend=assigned_back,
     ),
     (Kind.BLOCK_POINTER, "mask"): Words(
         "a block pointer takes no `mask` and no `other`", "use `boundary_check=` and `padding_option=`"

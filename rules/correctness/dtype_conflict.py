@@ -8,12 +8,14 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.mends.integers import divided_down
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     (Kind.OPERANDS, "float"): Words(
         "`{symbol}` of a pointer and {right} or {left}: an offset must be an integer",
         "divide with `//`, or cast the offset with `.to(tl.int32)`",
+        mend=divided_down,
     ),
     (Kind.OPERANDS, "two pointers"): Words(
         "`{symbol}` of two pointers ({left} and {right})", "add offsets to one pointer; compare the offsets"

@@ -8,6 +8,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.mends.integers import widened_factor
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
@@ -31,6 +32,7 @@ _WORDS = {
         "widen a factor: `{factor}.to(tl.int64) * …`",
         severity=Severity.WARNING,
         confidence=Confidence.MEDIUM,
+        mend=widened_factor,
     ),
 }
 

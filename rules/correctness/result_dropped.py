@@ -8,6 +8,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.mends.assignments import assigned_back
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
@@ -21,6 +22,7 @@ _WORDS = {
     (Kind.RESULT_DROPPED, "silent"): Words(
         "`tl.advance` returns the new pointer, and the result is dropped: every round loads the same block",
         "write `{pointer} = tl.advance({pointer}, …)`",
+        mend=assigned_back,
     ),
     (Kind.LOOP_KEYWORD, "ignored"): Words(
         "Python's `range` ignores `{name}` in a kernel, without a word",

@@ -8,12 +8,15 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.mends.assignments import begun_as_float
+from tritonaudit.mends.integers import divided_down_bound
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     (Kind.LOOP_TYPE, "*"): Words(
         "`{name}` is {before} before the loop and {after} after a round; a loop must keep its variables' types",
         "give `{name}` its later type before the loop (`0.0`, `tl.zeros(…)`, `.to(…)`), or cast what is assigned",
+        mend=begun_as_float,
     ),
     (Kind.BRANCH_TYPES, "redefined"): Words(
         "`{name}` is {before} before the `if` and {after} inside it; a branch must keep its variables' types",
@@ -32,10 +35,14 @@ _WORDS = {
         "cast one of them, so that every `return` has one type",
     ),
     (Kind.LOOP_BOUND, "dtype"): Words(
-        "the loop's bound `{text}` is {type}, not an integer", "divide with `//`, or cast it with `.to(tl.int32)`"
+        "the loop's bound `{text}` is {type}, not an integer",
+        "divide with `//`, or cast it with `.to(tl.int32)`",
+        mend=divided_down_bound,
     ),
     (Kind.LOOP_BOUND, "constant"): Words(
-        "the loop's bound `{text}` is {value}, not an integer", "divide with `//`, or convert it with `int(…)`"
+        "the loop's bound `{text}` is {value}, not an integer",
+        "divide with `//`, or convert it with `int(…)`",
+        mend=divided_down_bound,
     ),
     (Kind.LOOP_BOUND, "block"): Words(
         "the loop's bound `{text}` is {type}, not one number", "reduce it, `tl.max({text}, 0)`, or loop to the largest"

@@ -13,11 +13,15 @@ from tritonaudit.target import Version
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do; `name` is the word to write in the other's place, `safe` where it means the same."""
+    """What to do; `name` is the word to write in the other's place, `safe` where it means the same.
+
+    `in_library` says that it is the target's library that has it, which must be imported.
+    """
 
     text: str
     name: str | None = None
     safe: bool = False
+    in_library: bool = False
 
 
 _LANGUAGE = "triton.language"
@@ -110,10 +114,15 @@ def advice(table: Table, problem: Problem, versions: tuple[Version, ...]) -> Adv
         return _of_signature(problem)
     if problem.kind is Kind.BY_PATH:
         last = problem.name.dotted.rpartition(".")[2]
-        return Advice(f"use `libdevice.{last}`, after `from triton.language.extra import libdevice`")
+        return _from_library(last)
     if problem.parameter is not None:
         return _of_parameter(problem, problem.parameter, versions)
     return _of_name(table, problem, versions)
+
+
+def _from_library(name: str) -> Advice:
+    text = f"use `libdevice.{name}`, after `from triton.language.extra import libdevice`"
+    return Advice(text, safe=True, in_library=True)
 
 
 def _of_signature(problem: Problem) -> Advice:
@@ -151,7 +160,7 @@ def _of_name(table: Table, problem: Problem, versions: tuple[Version, ...]) -> A
     dotted = problem.name.dotted
     scope, _, name = dotted.rpartition(".")
     if dotted in _GONE:
-        return Advice(_GONE[dotted])
+        return Advice(_GONE[dotted], in_library=dotted == f"{_LANGUAGE}.libdevice")
     if problem.kind is Kind.NOT_YET:
         return Advice("use it only where `hasattr` finds it, or ask for a release that has it")
     if scope == _LANGUAGE:
@@ -165,7 +174,7 @@ def _of_name(table: Table, problem: Problem, versions: tuple[Version, ...]) -> A
         if scope != _LANGUAGE and not table.name(f"{_LANGUAGE}.{name}").missing(versions):
             return Advice(f"write `tl.{name}`")
         if not table.name(f"{_LIBDEVICE}.{name}").missing(versions):
-            return Advice(f"use `libdevice.{name}`, after `from triton.language.extra import libdevice`")
+            return _from_library(name)
     return _similar(table, scope, name, versions)
 
 

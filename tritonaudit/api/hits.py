@@ -12,6 +12,7 @@ from tritonaudit.api.problems import Kind, Problem
 from tritonaudit.api.table import table
 from tritonaudit.api.wording import sentence
 from tritonaudit.finding import Edit, Fix, Span
+from tritonaudit.mends.library import from_library
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Version
@@ -86,13 +87,16 @@ def _fix_all(file: ApiFacts, problems: list[Problem], found: Advice | None) -> F
     fixes = [_fix(file, problem, found) for problem in problems]
     if fixes[0] is None:
         return None
-    return replace(fixes[0], edits=tuple(edit for fix in fixes if fix is not None for edit in fix.edits))
+    edits = dict.fromkeys(edit for fix in fixes if fix is not None for edit in fix.edits)
+    return replace(fixes[0], edits=tuple(edits))
 
 
 def _fix(file: ApiFacts, problem: Problem, found: Advice | None) -> Fix | None:
     keyword = _keyword(problem)
     if keyword is not None and problem.name.dotted == "triton.language.dot" and problem.parameter == "allow_tf32":
         return _fix_precision(file, problem, keyword)
+    if found is not None and found.in_library:
+        return from_library(file.module, problem.use.node, problem.name.dotted)
     if found is None or found.name is None:
         return None
     if keyword is not None:

@@ -200,9 +200,36 @@ def _pointers(
         reader.mistake(
             Kind.OPERANDS, node, wrong,
             symbol=_SYMBOLS.get(type(op), "?"), left=text_of_type(left), right=text_of_type(right),
+            divisions=integer_divisions(reader, _offset(node, first)) if wrong == "float" else (),
         )  # fmt: skip
         return UNKNOWN
     return Tensor(a if first else b, shape)
+
+
+def _offset(node: ast.AST, pointer_is_left: bool) -> ast.expr | None:
+    if isinstance(node, ast.AugAssign):
+        return node.value if pointer_is_left else None
+    if not isinstance(node, ast.BinOp):
+        return None
+    return node.right if pointer_is_left else node.left
+
+
+def integer_divisions(reader: Reader, node: ast.expr | None) -> tuple[ast.BinOp, ...]:
+    """The divisions of integers that alone make floats of an expression; none where something else does, too."""
+    found = _divisions(reader, node) if node is not None else None
+    return () if found is None else tuple(found)
+
+
+def _divisions(reader: Reader, node: ast.expr) -> list[ast.BinOp] | None:
+    """The divisions in a sum, difference or product of integers and divisions of integers; None if it is another."""
+    if isinstance(node, ast.UnaryOp):
+        return _divisions(reader, node.operand)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+        left, right = _divisions(reader, node.left), _divisions(reader, node.right)
+        if left is None or right is None:
+            return None
+        return [*left, *right, *([node] if isinstance(node.op, ast.Div) else [])]
+    return [] if dtype_of(reader.evaluate(node)) in INTEGERS else None
 
 
 def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Confidence, Fix, Severity, Span
 from tritonaudit.frontend.mistakes import Kind, Mistake
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Words:
-    """A message and a remedy, with the names of a mistake's words in braces."""
+    """A message and a remedy, with the names of a mistake's words in braces, and what mends it."""
 
     message: str
     remedy: str
     severity: Severity | None = None
     confidence: Confidence | None = None
+    mend: Callable[[KernelFlow, Mistake], Fix | None] | None = None
 
 
 Table = Mapping[tuple[Kind, str], Words]
@@ -53,7 +54,8 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
     """One mistake in words; releases are named where it is not one of all of them."""
     node: Any = mistake.node
     message = words.message.format(**mistake.words) + _releases(mistake, kernel.target)
-    if helper := mistake.words.get("helper"):
+    helper = mistake.words.get("helper")
+    if helper is not None:
         message += f", in `{helper}`"
     return Hit(
         span_of(node, kernel.module.lines),
@@ -61,6 +63,7 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
         remedy=words.remedy.format(**mistake.words),
         severity=words.severity,
         confidence=_confidence(mistake, words, kernel.target),
+        fix=None if words.mend is None or helper is not None else words.mend(kernel, mistake),
     )
 
 

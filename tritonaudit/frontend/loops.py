@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.arithmetic import promoted_integers
+from tritonaudit.frontend.arithmetic import integer_divisions, promoted_integers
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.frontend.values import (
     ANY_INT,
@@ -138,11 +138,19 @@ def _bound(reader: Reader, value: Value, argument: ast.expr) -> str | None:
             return None
         dtype = dtype_of_number(value.value)
         if dtype is None or dtype in ("fp32", "fp64"):
-            reader.mistake(Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=repr(value.value))
+            divisions = integer_divisions(reader, argument)
+            reader.mistake(
+                Kind.LOOP_BOUND, argument, "constant",
+                text=ast.unparse(argument), value=repr(value.value), divisions=divisions,
+            )  # fmt: skip
         return dtype
     if isinstance(value, Tensor):
         if value.dtype is not None and value.dtype not in INTEGERS:
-            reader.mistake(Kind.LOOP_BOUND, argument, "dtype", text=ast.unparse(argument), type=text_of_type(value))
+            divisions = integer_divisions(reader, argument)
+            reader.mistake(
+                Kind.LOOP_BOUND, argument, "dtype",
+                text=ast.unparse(argument), type=text_of_type(value), divisions=divisions,
+            )  # fmt: skip
         elif value.is_block and value.numel not in (None, 1):
             reader.mistake(Kind.LOOP_BOUND, argument, "block", text=ast.unparse(argument), type=text_of_type(value))
         return value.dtype

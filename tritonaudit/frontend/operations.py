@@ -227,7 +227,11 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     left, right = (reader.evaluate(part) for part in (node.left, node.right))
     dtypes = [one.dtype for one in (left, right) if isinstance(one, Tensor) and one.shape == ()]
     if len(dtypes) == 2 and "i32" in dtypes and set(dtypes) <= {"i32", None}:
-        reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=ast.unparse(node.left))
+        factors = [part for part, dtype in zip((node.left, node.right), dtypes, strict=True) if dtype == "i32"]
+        parameters = {parameter.name for parameter in reader.frame.function.jit.parameters}
+        factor = next((one for one in factors if ast.unparse(one) not in parameters), factors[0])
+        text = f"({ast.unparse(factor)})" if isinstance(factor, ast.BinOp) else ast.unparse(factor)
+        reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=text)
 
 
 def _is_false(value: Value) -> bool:

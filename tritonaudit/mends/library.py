@@ -1,0 +1,56 @@
+"""What the target's own library has, under the name that works in every release."""
+
+from __future__ import annotations
+
+import ast
+
+from tritonaudit.finding import Edit, Fix, Span
+from tritonaudit.source.outline import Module, dotted_name, span_of
+
+_LIBRARY = "triton.language.extra.libdevice"
+_NAME = "libdevice"
+_IMPORT = "from triton.language.extra import libdevice"
+
+
+def from_library(module: Module, node: ast.AST, origin: str) -> Fix | None:
+    """The part of a dotted name that is `origin` written as the library or a function of it, and its import."""
+    while isinstance(node, ast.Attribute) and module.origin(dotted_name(node) or "") != origin:
+        node = node.value
+    if not isinstance(node, ast.Attribute):
+        return None
+    alias = next((name for name, known in module.names.items() if known == _LIBRARY), None)
+    imported = () if alias is not None else _imported(module)
+    if imported is None:
+        return None
+    text = alias or _NAME
+    if not origin.endswith(f".{_NAME}"):
+        text += f".{node.attr}"
+    return Fix(f"write `{text}`", (*imported, Edit(span_of(node, module.lines), text)), safe=True)
+
+
+def _imported(module: Module) -> tuple[Edit, ...] | None:
+    """The import after those of Triton at the file's top; None where there are none, or the name is another's."""
+    nodes = list(ast.walk(module.tree))
+    if _NAME in module.names or any(_binds(node) for node in nodes):
+        return None
+    last = next((node for node in reversed(module.tree.body) if _is_of_triton(module, node)), None)
+    if last is None:
+        return None
+    line = last.end_lineno or last.lineno
+    column = len(module.lines[line - 1]) + 1
+    return (Edit(Span(line, column, line, column), f"\n{_IMPORT}"),)
+
+
+def _binds(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == _NAME and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.arg):
+        return node.arg == _NAME
+    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == _NAME
+
+
+def _is_of_triton(module: Module, node: ast.stmt) -> bool:
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+    return any(module.names.get(name, "").partition(".")[0] == "triton" for name in names)
