@@ -18,6 +18,7 @@ from tritonaudit.flow.value import (
     ExpTerm,
     Mask,
     Opaque,
+    Step,
     Value,
     broadcast,
     promote,
@@ -60,6 +61,8 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
         value.difference = _outer_difference(left, right)
     elif operator == "Multiply":
         value.difference = (left.difference and _plain(right)) or (right.difference and _plain(left))
+    if operator == "Divide" or left.dtype not in INTEGERS or right.dtype not in INTEGERS:
+        value.made = machine.step(operator, (left, right), node)
     return value
 
 
@@ -250,7 +253,8 @@ def logical(conjunction: bool, left: Value, right: Value) -> Value:
         mask = first | second
     else:
         mask = (first & second) | {Opaque(frozenset().union(*(c.axes() for c in first | second)))}
-    return Value(shape=shape, dtype="i1", mask=mask, constexpr=left.constexpr and right.constexpr)
+    made = Step("BitAnd" if conjunction else "BitOr", (left, right))
+    return Value(shape=shape, dtype="i1", mask=mask, constexpr=left.constexpr and right.constexpr, made=made)
 
 
 def unknown_mask(value: Value) -> Mask:

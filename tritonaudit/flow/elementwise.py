@@ -253,9 +253,19 @@ def _selected_affine(machine: Machine, condition: Value, chosen: Value, other: V
 
 
 def _fdiv(machine: Machine, arguments: Arguments) -> Value:
+    divisor = arguments.value(1, "y")
+    if machine.recording and _is_approximate(arguments.node):
+        overflowing = divisor.one_plus or divisor.sums or divisor.exps
+        machine.flow.approximate_quotients.extend((arguments.node, term) for term in overflowing[:1])
     return binary(machine, arguments.node, "Divide", arguments.value(0, "x"), arguments.value(1, "y")).but(
         narrowed=None
     )
+
+
+def _is_approximate(node: cst.Call) -> bool:
+    """`fast_dividef`, under whatever module."""
+    function = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    return isinstance(function, cst.Name) and function.value == "fast_dividef"
 
 
 FUNCTIONS: dict[str, Operation] = {
@@ -275,6 +285,7 @@ FUNCTIONS: dict[str, Operation] = {
     "cos": _elementwise(math.cos, lower=-1.0, upper=1.0),
     "floor": _elementwise(math.floor),
     "ceil": _elementwise(math.ceil),
+    "rint": _elementwise(round),
     "isnan": _elementwise(None, lower=0.0, upper=1.0),
 }
 

@@ -25,6 +25,7 @@ from tritonaudit.flow.value import (
     Less,
     Mask,
     Opaque,
+    Step,
     Value,
     broadcast,
     literal,
@@ -161,7 +162,9 @@ def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
             return _negated(value)
         return value.but(affine=None, const=None, paddings=(), murky=ALL_AXES)
     if isinstance(node.operator, cst.Minus):
-        return _minus(value)
+        result = _minus(value)
+        result.made = Step("Minus", (value,), node)
+        return result
     return value
 
 
@@ -215,6 +218,8 @@ def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     result: Value | None = None
     for index, target in enumerate(node.comparisons):
         one = _compare(target.operator, values[index], values[index + 1])
+        if one.mask is not None:
+            one.made = machine.step(type(target.operator).__name__, (values[index], values[index + 1]), node)
         result = one if result is None else logical(True, result, one)
     return result or UNKNOWN
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.affine import Affine
-from tritonaudit.flow.value import ExpTerm, Padding, Value, as_dtype, element_of
+from tritonaudit.flow.value import ExpTerm, Padding, Step, Value, as_dtype, element_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -118,10 +118,12 @@ class KernelFlow:
     booleans: list[BooleanUse] = field(default_factory=list)
     exps: list[ExpTerm] = field(default_factory=list)
     overflows: list[tuple[ExpTerm, str, CSTNode]] = field(default_factory=list)
+    approximate_quotients: list[tuple[CSTNode, ExpTerm]] = field(default_factory=list)
     guarded: set[int] = field(default_factory=set)
     narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
     indices: dict[Affine, str] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
     mistakes: tuple[Mistake, ...] = ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tritonaudit.flow.affine import Affine, Atoms
 from tritonaudit.flow.padding import met
-from tritonaudit.flow.value import ANYTHING, INTEGERS, NONE, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Value
+from tritonaudit.flow.value import ANYTHING, INTEGERS, NONE, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Step, Value
 
 
 def same(left: Value, right: Value) -> bool:
@@ -41,7 +41,7 @@ def widened(atoms: Atoms, before: Value, after: Value, key: object) -> Value:
     """What holds of a name in every iteration; bounds that the loop moved are given up."""
     if before is UNKNOWN or after is UNKNOWN:
         return UNKNOWN
-    value = _joined(atoms, before, after, ("carried", key))
+    value = _joined(atoms, before, after, ("carried", key), "carried")
     if before.upper != after.upper:
         value.upper = None
     if before.lower != after.lower:
@@ -49,7 +49,7 @@ def widened(atoms: Atoms, before: Value, after: Value, key: object) -> Value:
     return value
 
 
-def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
+def _joined(atoms: Atoms, left: Value, right: Value, key: object, operation: str = "either") -> Value:
     shape = _shape(left.shape, right.shape)
     dtype = left.dtype if left.dtype == right.dtype else _weak(left.dtype, right.dtype)
     paddings, murky = met(left, right)
@@ -79,6 +79,7 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object) -> Value:
         tainted=union(left.tainted, right.tainted),
         narrowed=left.narrowed or right.narrowed,
         difference=left.difference and right.difference,
+        made=left.made if left.made is right.made else Step(operation, (left, right)),
     )
 
 

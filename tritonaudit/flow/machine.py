@@ -18,7 +18,7 @@ from tritonaudit.flow.affine import Affine, Atom, Atoms, Kind
 from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.flow.joins import join, same, widened
-from tritonaudit.flow.value import FLOATS, UNKNOWN, Less, Value, scalar
+from tritonaudit.flow.value import FLOATS, UNKNOWN, Less, Step, Value, scalar
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Function, Project
@@ -97,6 +97,13 @@ class Machine:
 
     def lookup(self, name: str) -> Value | None:
         return self.state.get(name) if self.state is not None else None
+
+    def step(self, operation: str, operands: tuple[Value, ...], node: cst.CSTNode) -> Step:
+        """How a value was made, noted."""
+        step = Step(operation, operands, node)
+        if self.recording:
+            self.flow.steps.append(step)
+        return step
 
     def assign(self, name: str, value: Value) -> None:
         if self.state is not None:

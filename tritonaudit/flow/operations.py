@@ -22,18 +22,42 @@ def apply(machine: Machine, origin: str, arguments: Arguments) -> Value:
     module, _, name = origin.rpartition(".")
     if not module:
         operation = _BUILTINS.get(name)
-        return UNKNOWN if operation is None else operation(machine, arguments)
+        if operation is None:
+            return UNKNOWN
+        return _traced(machine, _EXTREMA.get(name, name), arguments, operation(machine, arguments))
     name = _ALIASES.get(name, name)
     if module.startswith("triton"):
         operation = OPERATIONS.get(name)
         if operation is not None:
-            return operation(machine, arguments)
+            return _traced(machine, name, arguments, operation(machine, arguments))
     elif len(arguments.positional) == 1:
         # A project's own name for a function of Triton's: `from .ops import exp`, `triton_tanh`.
         last = name.rpartition("_")[2]
         if name in elementwise.FUNCTIONS or last in _BOUNDED:
-            return OPERATIONS[name if name in elementwise.FUNCTIONS else last](machine, arguments)
+            name = name if name in elementwise.FUNCTIONS else last
+            return _traced(machine, name, arguments, OPERATIONS[name](machine, arguments))
     return UNKNOWN
+
+
+_EXTREMA = {"max": "maximum", "min": "minimum"}
+_LAYOUTS = frozenset({"fdiv", "reshape", "trans", "broadcast_to", "expand_dims", "ravel", "flip", "join", "split"})
+_CASTS = frozenset({"cast", "to"})
+_UNTRACED = frozenset({"arange", "program_id", "num_programs", "zeros", "full", "zeros_like", "store", "advance"})
+
+
+def _traced(machine: Machine, name: str, arguments: Arguments, value: Value) -> Value:
+    """The value with the operation that made it; casts and layouts keep what made their operand."""
+    operands = tuple(value for value, _ in (*arguments.positional, *arguments.keywords.values()))
+    if name in _CASTS:
+        machine.step("cast", (*operands, value), arguments.node)
+    if name in _UNTRACED or value is UNKNOWN or any(value is operand for operand in operands):
+        return value
+    if name in _LAYOUTS or name in _CASTS:
+        if value.made is None and operands:
+            value.made = operands[0].made
+    else:
+        value.made = machine.step(name, operands, arguments.node)
+    return value
 
 
 _BOUNDED = frozenset({"tanh", "sigmoid", "erf"})
@@ -43,7 +67,7 @@ _ALIASES = {
     "fast_expf": "exp", "fast_exp": "exp", "fast_exp2f": "exp2", "fast_logf": "log", "fast_log2f": "log2",
     "clip": "clamp", "view": "reshape", "permute": "trans", "dot_scaled": "dot", "load_tensor_descriptor": "load",
     "store_tensor_descriptor": "store", "fabs": "abs", "fast_sinf": "sin", "rsqrt_rn": "rsqrt", "sqrt_rn": "sqrt",
-    "fast_dividef": "fdiv", "div_rn": "fdiv", "isnan": "isnan", "isinf": "isnan",
+    "fast_dividef": "fdiv", "div_rn": "fdiv", "isnan": "isnan", "isinf": "isnan", "nearbyint": "rint", "round": "rint",
 }  # fmt: skip
 
 

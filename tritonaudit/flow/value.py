@@ -137,6 +137,18 @@ class ExpTerm:
     difference: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """An operation of the text: its name, as LibCST or Triton has it, and the values and the place it had.
+
+    Casts and layouts are no steps. `either` is where control meets, `carried` what a loop makes of a name.
+    """
+
+    operation: str
+    operands: tuple[Value, ...]
+    node: CSTNode | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Value:
     """What is known of one value. Never changed once made; not frozen because millions are made.
@@ -149,7 +161,7 @@ class Value:
     `inverse` those whose sum it is one over,
     `tainted` those it is computed from in any way;
     `narrowed` is the cast that may have made it 16 bits wide; `difference` says that it is each element of a row less
-    each element of the same row.
+    each element of the same row; `made` is the floating-point operation that it is the result of.
     """
 
     shape: Shape | None = None
@@ -174,6 +186,7 @@ class Value:
     tainted: tuple[ExpTerm, ...] = ()
     narrowed: CSTNode | None = None
     difference: bool = False
+    made: Step | None = None
 
     @property
     def rank(self) -> int | None:
