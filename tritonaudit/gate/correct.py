@@ -31,6 +31,8 @@ _RESULT = frozenset(
 _AT_EDGES = frozenset((Symptom.WRONG_AT_BOUNDARY, Symptom.OUT_OF_BOUNDS, Symptom.UNSTABLE))
 """What belongs to the edges, in whichever case it is seen."""
 _GENUINE = tuple(symptom.value for symptom in Symptom if suite_of(symptom.value) is Suite.INTEGRITY)
+_DEFECTS = frozenset(Symptom) - {Symptom(check) for check in _GENUINE}
+"""All but what says that it is not the kernels which do the work: that has an item of its own."""
 _EDGE_SIZES = (0, 1)
 _MISSED = re.compile(r"\d+ of \d+ cases, (?P<values>.*) in none before")
 _REST = "the rest"
@@ -41,9 +43,8 @@ def compiles(material: Material) -> Answer:
     """Whether every kernel compiles for every target, as each case and config launches it."""
     if rejected := [text for kernel in material.kernels for text in _rejected(kernel)]:
         return failed("; ".join(rejected))
-    for trial, sighting in _seen(material.run.trials):
-        if sighting.text.startswith(NOT_COMPILED):
-            return failed(f"{sighting.text}, at {trial.case.label}")
+    if said := _not_compiled(material.run.trials):
+        return failed(said)
     if material.uncompiled or not material.kernels:
         return not_run("; ".join(material.uncompiled) or "nothing was compiled")
     variants = [variant for kernel in material.kernels for variant in kernel.compiled]
@@ -55,6 +56,8 @@ def matches(material: Material) -> Answer:
     ordinary = [trial for trial in material.run.trials if _is_plain(trial.case) and not _is_edge(trial.case)]
     if wrong := list(_seen(ordinary, _RESULT)):
         return failed(_told(wrong))
+    if _not_compiled(ordinary):
+        return not_run(NOT_COMPILED)
     if why := _inconclusive(material.run, _RESULT):
         return not_run(why)
     compared = [trial for trial in ordinary if Symptom.WRONG_RESULT in trial.checked]
@@ -81,6 +84,8 @@ def edges(material: Material) -> Answer:
     at_edges = [trial for trial in run.trials if _is_edge(trial.case)]
     if wrong := [*_seen(at_edges), *_seen(run.trials, _AT_EDGES)]:
         return failed(_told(wrong))
+    if _not_compiled(run.trials):
+        return not_run(NOT_COMPILED)
     if missed := [*_missed(run, of_sizes=False), *_hardships_missed(run)]:
         return not_run(phrases.listed(missed))
     if not any(trial.checked for trial in at_edges):
@@ -92,11 +97,13 @@ def shapes(material: Material) -> Answer:
     """Whether nothing is wrong at any shape that an audit tries."""
     trials = [trial for trial in material.run.trials if _is_plain(trial.case)]
     tried = list(dict.fromkeys(_shape(trial.case) for trial in trials if trial.checked))
-    wrong = list(_seen(trials, frozenset(Symptom) - {Symptom(check) for check in _GENUINE}))
+    wrong = list(_seen(trials))
     if wrong:
         bad = list(dict.fromkeys(_shape(trial.case) for trial, _ in wrong))
         named = ", ".join(bad[:_MOST_NAMED]) + (" …" if len(bad) > _MOST_NAMED else "")
         return failed(f"{len(bad)} of {phrases.counted(len(tried), 'shape')}: {named}: {_told(wrong)}")
+    if _not_compiled(trials):
+        return not_run(NOT_COMPILED)
     if missed := list(_missed(material.run, of_sizes=True)):
         return not_run(phrases.listed(missed))
     if not tried:
@@ -148,13 +155,21 @@ def _cases(trials: Iterable[CaseOutcome]) -> str:
 _Seen = tuple[CaseOutcome, Sighting]
 
 
-def _seen(trials: Iterable[CaseOutcome], symptoms: Iterable[Symptom] | None = None) -> Iterator[_Seen]:
-    """What is certain to be wrong, of these symptoms where they are given."""
+def _seen(trials: Iterable[CaseOutcome], symptoms: frozenset[Symptom] = _DEFECTS) -> Iterator[_Seen]:
+    """What is certain to be wrong, of these symptoms; that it does not compile is told once."""
     for trial in trials:
         for sighting in trial.sightings:
-            is_asked = symptoms is None or sighting.symptom in symptoms
-            if is_asked and sighting.is_certain and sighting.symptom is not Symptom.WEAK_REFERENCE:
+            if sighting.symptom in symptoms and sighting.is_certain and not sighting.text.startswith(NOT_COMPILED):
                 yield trial, sighting
+
+
+def _not_compiled(trials: Iterable[CaseOutcome]) -> str:
+    """What the compiler says, in the first case where it rejects a kernel; empty where it does not."""
+    for trial in trials:
+        for sighting in trial.sightings:
+            if sighting.text.startswith(NOT_COMPILED):
+                return f"{sighting.text}, at {trial.case.label}"
+    return ""
 
 
 def _told(seen: Sequence[_Seen]) -> str:

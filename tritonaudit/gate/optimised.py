@@ -97,6 +97,8 @@ def faster(material: Material) -> Answer:
     moves = {name: now[name].since(before[name]) for name in sizes}
     if slower := [name for name in sizes if moves[name] is Move.WORSE]:
         return failed(f"slower: {_listed(slower, before, now)}")
+    if gone := [name for name in before if name.startswith(_TIMES) and name not in now]:
+        return not_run(f"{gone[0].removeprefix(_TIMES)} was timed then and is not now")
     gained = [name for name in sizes if moves[name] is Move.BETTER]
     if not gained:
         return failed(f"no faster: {_listed(sizes, before, now)}")
