@@ -68,6 +68,14 @@ def test_a_wrong_result_at_one_shape_fails_the_shapes_and_the_match() -> None:
     assert correct.matches(found).status is FAIL
 
 
+def test_a_shape_that_the_wrapper_refuses_is_no_pass() -> None:
+    refused = replace(
+        ran.trial({"n": 7}), checked=frozenset(), unchecked=((Symptom.WRONG_RESULT, "the wrapper refuses it"),)
+    )
+    answer = correct.shapes(material(ran.run("s", ran.trial({"n": 64}), refused)))
+    assert (answer.status, answer.reason) == (NOT_RUN, "n=7: the wrapper refuses it")
+
+
 def test_a_special_number_that_is_wrong_fails_the_edges_alone() -> None:
     found = material(ran.run("s", ran.trial({"n": 64}), wrong({"n": 64}, fill="nan")))
     assert correct.edges(found).status is FAIL

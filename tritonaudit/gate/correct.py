@@ -72,6 +72,8 @@ def genuine(material: Material) -> Answer:
     known = [outcome for outcome in outcomes.values() if outcome is not None]
     if wrong := [f"{one.check}: {one.reason}" for one in known if one.status is Status.FAIL]:
         return failed("; ".join(wrong))
+    if _not_compiled(material.run.trials):
+        return not_run(NOT_COMPILED)
     unknown = [f"{check}: {why}" for check in _GENUINE if (why := why_unknown(check, material.run))]
     if unknown:
         return not_run("; ".join(unknown[:_MOST_NAMED]))
@@ -108,6 +110,8 @@ def shapes(material: Material) -> Answer:
         return not_run(phrases.listed(missed))
     if not tried:
         return not_run("no shape was tried")
+    if uncompared := list(_uncompared(trials)):
+        return not_run(phrases.listed(uncompared))
     return passed(phrases.counted(len(tried), "shape") + _doubts(trials))
 
 
@@ -203,6 +207,14 @@ def _why_not_compared(run: SubjectRun, ordinary: Sequence[CaseOutcome]) -> str:
     if broken := list(_seen(ordinary)):
         return f"there is no result to compare: {_told(broken)}"
     return why_unknown(Symptom.WRONG_RESULT.value, run) or "no ordinary case was tried"
+
+
+def _uncompared(trials: Iterable[CaseOutcome]) -> Iterator[str]:
+    """The shapes whose results were compared with nothing: a wrapper may refuse them."""
+    for trial in trials:
+        reasons = (why for symptom, why in trial.unchecked if symptom is Symptom.WRONG_RESULT)
+        if Symptom.WRONG_RESULT not in trial.checked and (why := next(reasons, "")):
+            yield f"{_shape(trial.case)}: {why}"
 
 
 def _missed(run: SubjectRun, *, of_sizes: bool) -> Iterator[str]:

@@ -41,7 +41,7 @@ def coalesced(material: Material) -> Answer:
         for variant in kernel.compiled
         for access in variant.accesses
     }
-    return passed(f"{len(places)} accesses as compiled")
+    return passed(f"in none of {len(places)} places do lanes lie apart, as far as the compiler tells")
 
 
 def powers_of_2(material: Material) -> Answer:
