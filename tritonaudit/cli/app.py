@@ -11,6 +11,7 @@ from tritonaudit import __version__
 _DEFAULT = "check"
 _COMMANDS = (
     *("api", "audit", "check", "compile", "explain", "gate", "hardware", "history", "init", "new", "roofline", "rules"),
+    "select",
 )
 _OWN_OPTIONS = ("--help", "--version")
 

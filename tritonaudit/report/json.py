@@ -14,13 +14,17 @@ from tritonaudit.report.shortfall import not_analysed
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One JSON object, in ASCII so that no reader's encoding can spoil it."""
-    report = {
+    report = {**as_data(audit), **{section.key: section.data() for section in sections}}
+    return json.dumps(report, indent=2, ensure_ascii=True) + "\n"
+
+
+def as_data(audit: Audit) -> dict[str, Any]:
+    """What the object says of an audit itself."""
+    return {
         "findings": [_finding(finding) for finding in audit.findings],
         "errors": [_error(problem) for problem in audit.problems],
         "not_analysed": [_not_analysed(outcome) for outcome in not_analysed(audit)],
-        **{section.key: section.data() for section in sections},
     }
-    return json.dumps(report, indent=2, ensure_ascii=True) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

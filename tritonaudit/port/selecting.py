@@ -1,0 +1,191 @@
+"""From the variants of an operation to the one to use: each is validated, the right ones are timed, one is chosen."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tritonaudit.audit import AuditRequest
+from tritonaudit.config import Config
+from tritonaudit.finding import Problem
+from tritonaudit.measure.counting import Counted, count_files
+from tritonaudit.measure.facts import Gpu
+from tritonaudit.measure.stage import NO_GPU, MeasureRequest, measure_subjects
+from tritonaudit.port.attempts import Attempt, attempts_at
+from tritonaudit.port.choosing import NONE_RIGHT, Choice, chosen_by_resources, chosen_by_time
+from tritonaudit.port.costs import Compilable, Resources, Times, compiled, times_of
+from tritonaudit.port.folders import Operation
+from tritonaudit.port.repairing import Repairer
+from tritonaudit.port.techniques import techniques_of
+from tritonaudit.port.validating import Verdict, validated
+from tritonaudit.progress import SILENT, Progress
+from tritonaudit.suites.stage import Where
+
+
+@dataclass(frozen=True)
+class SelectRequest:
+    """How variants are audited, on the GPU of that name or without one; then they are compiled for `target`.
+
+    `logs` is the folder of the logs. A `repairer` is asked to mend variants that fail.
+    """
+
+    audit: AuditRequest
+    logs: Path
+    target: str
+    gpu: str = ""
+    repairer: Repairer | None = None
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A variant: what its source uses, what became of it, and of attempts at it. `times` or `resources` are what it
+    costs, where it is right; `uncosted` says why neither is known.
+    """
+
+    name: str
+    path: Path
+    techniques: tuple[str, ...]
+    verdict: Verdict
+    attempts: tuple[Attempt, ...] = ()
+    times: Times | None = None
+    resources: Resources | None = None
+    uncosted: str = ""
+
+    @property
+    def mended(self) -> Attempt | None:
+        """The attempt that is right, where there is one."""
+        return next((attempt for attempt in self.attempts if attempt.is_right), None)
+
+    @property
+    def right(self) -> tuple[Path, Verdict] | None:
+        """The file of it that is right: its own, or an attempt's."""
+        if self.verdict.is_right:
+            return self.path, self.verdict
+        mended = self.mended
+        if mended is None or mended.path is None or mended.verdict is None:
+            return None
+        return mended.path, mended.verdict
+
+    @property
+    def title(self) -> str:
+        """What a log calls what of it may be chosen."""
+        return f"{self.name} (attempt {self.mended.number})" if self.mended else self.name
+
+
+@dataclass(frozen=True)
+class Selected:
+    """All that selecting among the variants of an operation showed.
+
+    `work` is that of the operation at its sizes, `gpu` what timed them; without one `untimed` says why.
+    """
+
+    operation: Operation
+    variants: tuple[Considered, ...]
+    choice: Choice
+    device: str
+    target: str
+    work: tuple[Counted, ...] = ()
+    gpu: Gpu | None = None
+    untimed: str = ""
+
+    @property
+    def chosen(self) -> Considered | None:
+        return next((one for one in self.variants if one.right and one.title == self.choice.name), None)
+
+
+def select_all(
+    operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress = SILENT
+) -> Iterator[tuple[Operation, Selected | Problem]]:
+    """What selecting came to, operation by operation; one that fails costs itself alone. Raises KeyboardInterrupt."""
+    for operation in operations:
+        try:
+            yield operation, select(operation, config, request, progress)
+        except Exception as error:  # a defect of ours costs one operation, not the rest
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+            said = f"tritonaudit failed on this operation, please report it: {defect}"
+            yield operation, Problem(str(operation.folder), said)
+
+
+def select(operation: Operation, config: Config, request: SelectRequest, progress: Progress = SILENT) -> Selected:
+    """Validate every variant, have those that fail written anew where that is asked for, and choose among the right."""
+    variants = _considered(operation, config, request, progress)
+    loaded = next((one.path for one in variants if one.verdict.is_loaded), None)
+    work = _work(loaded, request) if loaded else ()
+    found = Selected(
+        operation, variants, NONE_RIGHT, _device(variants), request.target, work, untimed="" if request.gpu else NO_GPU
+    )
+    if request.gpu and any(one.right for one in variants):
+        found = _timed(found, config, request, progress)
+    if not found.untimed:
+        return found
+    return _compiled(found, config, request, progress)
+
+
+def _considered(
+    operation: Operation, config: Config, request: SelectRequest, progress: Progress
+) -> tuple[Considered, ...]:
+    verdicts = validated(operation, operation.files, config, request.audit, progress)
+    considered = []
+    for path, verdict in verdicts.items():
+        one = Considered(path.stem, path, techniques_of(path), verdict)
+        if request.repairer is not None and not verdict.is_right:
+            progress.stage(f"having {path.stem} written anew", 0)
+
+            def validate(attempt: Path) -> Verdict:
+                return validated(operation, [attempt], config, request.audit, progress)[attempt]
+
+            attempts = attempts_at(operation, path, verdict, request.repairer, request.logs, validate)
+            one = replace(one, attempts=attempts)
+        considered.append(one)
+    return tuple(considered)
+
+
+def _device(variants: Sequence[Considered]) -> str:
+    tried = (attempt.verdict for one in variants for attempt in one.attempts if attempt.verdict)
+    return next((verdict.device for verdict in (*(one.verdict for one in variants), *tried) if verdict.device), "")
+
+
+def _work(path: Path, request: SelectRequest) -> tuple[Counted, ...]:
+    counted, _ = count_files([path], request.target, 1)
+    return counted
+
+
+def _timed(found: Selected, config: Config, request: SelectRequest, progress: Progress) -> Selected:
+    """The same with times and the choice by them; unchanged but for the reason where the GPU could not be used."""
+    keys = {one.name: (one.right[0], one.right[1].subject) for one in found.variants if one.right}
+    asked = MeasureRequest(request.audit.seconds, request.audit.jobs, Where.GPU)
+    measured = measure_subjects(list(keys.values()), config, asked, progress)
+    if measured.is_interrupted:
+        raise KeyboardInterrupt
+    if measured.gpu is None:
+        return replace(found, untimed=measured.reason)
+    rows = {(subject.path, subject.name): subject.rows for subject in measured.subjects}
+    times = {name: times_of(rows.get(key, ())) for name, key in keys.items()}
+    variants = tuple(_with_times(one, times[one.name]) if one.right else one for one in found.variants)
+    timed = [(one.title, one.times) for one in variants if one.times is not None]
+    return replace(found, variants=variants, choice=chosen_by_time(timed), gpu=measured.gpu, untimed="")
+
+
+def _with_times(one: Considered, times: Times) -> Considered:
+    why = "; ".join(f"{size}: {reason}" for size, reason in times.missing)
+    return replace(one, times=times, uncosted=why or ("" if times.sizes else "no size of it was timed"))
+
+
+def _compiled(found: Selected, config: Config, request: SelectRequest, progress: Progress) -> Selected:
+    """The same with what the compiler makes of each right variant, and the choice by that."""
+    right = {one.name: one.right for one in found.variants if one.right}
+    if not right:
+        return found
+    progress.stage("compiling what is right", 0)
+    asked = [Compilable(path, verdict.subject, verdict.launched) for path, verdict in right.values()]
+    made = dict(zip(right, compiled(asked, request.target, config, request.audit.jobs), strict=True))
+    variants = tuple(_with_resources(one, made[one.name]) if one.right else one for one in found.variants)
+    known = [(one.title, one.resources) for one in variants if one.resources is not None]
+    return replace(found, variants=variants, choice=chosen_by_resources(known, request.target))
+
+
+def _with_resources(one: Considered, made: Resources | str) -> Considered:
+    return replace(one, uncosted=made) if isinstance(made, str) else replace(one, resources=made)

@@ -1,0 +1,123 @@
+"""Whether variants are right: what an audit of their files comes to, variant by variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tritonaudit.audit import RUN_PARTS, AuditRequest, audit_paths
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.config import Config
+from tritonaudit.engine import shown_path
+from tritonaudit.finding import Audit, Finding, Problem, Severity, Status
+from tritonaudit.port.folders import Operation
+from tritonaudit.progress import SILENT, Progress
+from tritonaudit.report.ran import RanSection
+from tritonaudit.subject.find import Kind, kind_of
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.gather import SubjectRun
+
+PARTS = frozenset(("source", *RUN_PARTS))
+"""Of an audit: those that tell whether a variant is right."""
+
+_CASES = " cases"
+"""What a run leaves out of its plan holds this; sizes that it never plans do not."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit of a variant came to.
+
+    It is right where it was compared with its reference, and no check of it failed. `reasons` say why it is not,
+    `doubts` what else was seen. `launched` are its kernels, `device` is where it was run.
+    """
+
+    is_right: bool
+    reasons: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    cases: int = 0
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    launched: tuple[KernelRef, ...] = ()
+    subject: str = ""
+    device: str = ""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there was anything to be tried."""
+        return bool(self.subject)
+
+
+def validated(
+    operation: Operation, files: Sequence[Path], config: Config, request: AuditRequest, progress: Progress = SILENT
+) -> dict[Path, Verdict]:
+    """What each file came to, tried as every audit tries it. Raises KeyboardInterrupt, and NoGpu."""
+    verdicts = {path: _unusable(operation, path) for path in files if kind_of(path) is not Kind.VARIANT}
+    tried = [path for path in files if path not in verdicts]
+    if tried:
+        result = audit_paths(tried, config, request, progress)
+        if result.is_interrupted:
+            raise KeyboardInterrupt
+        ran = next(section.ran for section in result.sections if isinstance(section, RanSection))
+        runs = {shown_path(run.path): run for run in ran.runs}
+        for path in tried:
+            run = runs.get(shown_path(path))
+            audit = result.audit
+            verdicts[path] = _unloaded(path, tried, audit) if run is None else _judged(run, audit, ran.device)
+    return {path: verdicts[path] for path in files}
+
+
+def _unusable(operation: Operation, path: Path) -> Verdict:
+    reason = f"no function `{operation.wrapper}` is defined in it"
+    return Verdict(False, (reason,), problems=(Problem(shown_path(path), reason),))
+
+
+def _unloaded(path: Path, tried: Sequence[Path], audit: Audit) -> Verdict:
+    """A file that no subject could be had of: what is said of it, or of what is no variant and it may import."""
+    names = {shown_path(other) for other in tried}
+    own = [problem for problem in audit.problems if problem.path == shown_path(path)]
+    problems = tuple(own or (problem for problem in audit.problems if problem.path not in names))
+    reasons = tuple(dict.fromkeys(map(_placed, problems))) or ("it has no subject",)
+    findings = tuple(finding for finding in audit.findings if finding.path == shown_path(path))
+    return Verdict(False, reasons, findings=findings, problems=problems)
+
+
+def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
+    places = {shown_path(run.path), *(shown_path(Path(kernel.path)) for kernel in run.launched if kernel.path)}
+    findings = tuple(finding for finding in audit.findings if finding.path in places)
+    problems = tuple(problem for problem in audit.problems if problem.path in places)
+    reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
+    doubts = (f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN)
+    untried = (f"not tried: {what}, since {why}" for what, why in run.left_out if _CASES in what)
+    serious = (f"{one.code} {one.name}: {one.message}" for one in findings if _is_serious(one))
+    return Verdict(
+        not reasons,
+        reasons,
+        tuple(dict.fromkeys((*doubts, *serious, *untried))),
+        run.cases,
+        findings,
+        problems,
+        run.launched,
+        run.name,
+        device,
+    )
+
+
+def _failures(run: SubjectRun) -> Iterator[str]:
+    for one in run.outcomes:
+        if one.status in (Status.FAIL, Status.INCONCLUSIVE):
+            yield f"{one.check}: {one.reason}"
+    compared = next((one for one in run.outcomes if one.check == Symptom.WRONG_RESULT.value), None)
+    if compared is None or compared.status is Status.NOT_RUN:
+        why = compared.reason if compared and compared.reason else "no case of it was tried"
+        yield f"it was not compared with a reference: {why}"
+
+
+def _is_serious(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR
+
+
+def _placed(problem: Problem) -> str:
+    place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
+    return f"{place}: {problem.message}"
