@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Stage, Status
+from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.rules import all_rules
@@ -119,7 +120,7 @@ class _Checker:
         self._rules = all_rules()
         self._selection = Selection.of(config, self._rules)
         self._projects: dict[Path, Any] = {}
-        self._targets: dict[Path, Target] = {}
+        self._targets: dict[Path, Target | None] = {}
         self._examiners: dict[Path, Any] = {}
 
     @cached_property
@@ -213,7 +214,7 @@ class _Checker:
         outcomes: list[Outcome] = []
         kernels = 0
         project = self._project(path)
-        for facts in analyse(module, project, self._target(path), self._types):
+        for facts in analyse(module, project, self._target(path, module), self._types):
             if isinstance(facts, NotAnalysed):
                 outcomes.append(_not_run(shown, facts.function, facts.reason))
                 continue
@@ -248,7 +249,7 @@ class _Checker:
         project = self._project(path)
         if project.root not in self._examiners:
             self._examiners[project.root] = Examiner(project)
-        facts = self._examiners[project.root].examine(module, self._target(path))
+        facts = self._examiners[project.root].examine(module, self._target(path, module))
         for rule in rules:
             for hit in rule.check(facts):
                 if every or self._selection.shown(rule.code, hit.confidence or rule.confidence):
@@ -264,14 +265,14 @@ class _Checker:
             self._projects[root] = Project(root)
         return self._projects[root]
 
-    def _target(self, path: Path) -> Target:
-        """The releases that the configuration names, or else the project of the file; otherwise the default."""
+    def _target(self, path: Path, module: Module) -> Target:
+        """The releases that the configuration names, or else the project of the file, or the file itself."""
         if self._config.target_triton is not None:
             return self._config.target
         root = project_root(Path(os.path.abspath(path)).parent)
         if root not in self._targets:
-            self._targets[root] = asked_target(root) or self._config.target
-        return self._targets[root]
+            self._targets[root] = asked_target(root)
+        return self._targets[root] or guarded_target(module, self._config.target) or self._config.target
 
     def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
         span = hit.where if isinstance(hit.where, Span) else tree.span(hit.where)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.hits import Words, told
+from tritonaudit.frontend.hits import Words, hit
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
 
 _REMEDY = "make it `{name} = tl.constexpr(…)`, or pass it as a `tl.constexpr` parameter"
 
@@ -31,4 +34,30 @@ class GlobalInKernel(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        """A global that the file sets once is told of there, where it is to be changed; another where it is read."""
+        uses: dict[str, list[Hit]] = {}
+        for mistake in kernel.mistakes:
+            words = _WORDS.get((mistake.kind, mistake.what))
+            if words is not None and mistake.words.get("helper"):
+                yield hit(kernel, mistake, words)
+            elif words is not None:
+                uses.setdefault(str(mistake.words["name"]), []).append(hit(kernel, mistake, words))
+        for name, hits in uses.items():
+            definition = _definition(kernel, name)
+            if definition is None:
+                yield from hits
+            else:
+                related = tuple((use.where, f"`{kernel.name}` reads it here") for use in hits)
+                yield replace(hits[0], where=span_of(definition, kernel.module.lines), related=related)
+
+
+def _definition(kernel: KernelFlow, name: str) -> ast.expr | None:
+    """The name where the file's own level sets it, once."""
+    found = [
+        target
+        for statement in kernel.module.tree.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+        if isinstance(target, ast.Name) and target.id == name
+    ]
+    return found[0] if len(found) == 1 else None

@@ -86,6 +86,30 @@ def decorators(module: Module, function: JitFunction) -> tuple[Decorator, ...]:
     return tuple(_decorator(module, node) for node in function.decorators)
 
 
+def tuners(module: Module, function: JitFunction) -> Iterator[tuple[Autotune, bool]]:
+    """What tries a kernel with several configs, and whether it is Triton's own.
+
+    A project's own counts where it is called with `configs` and `key`, as Triton's is.
+    """
+    for node, found in zip(function.decorators, decorators(module, function), strict=True):
+        if isinstance(found, Autotune):
+            yield found, True
+        elif isinstance(node, ast.Call) and {"configs", "key"} <= {keyword.arg for keyword in node.keywords}:
+            yield _autotune(module, node), False
+
+
+def sets_up(module: Module, autotune: Autotune) -> bool:
+    """Whether a hook may prepare the memory before each config is tried."""
+    written = [value for name, value in autotune.arguments.items() if name in ("configs", "pre_hook")]
+    texts = [ast.unparse(node) for node in written]
+    names = {node.id for value in written for node in ast.walk(value) if isinstance(node, ast.Name)}
+    texts += [ast.unparse(module.constants[name]) for name in names if name in module.constants]
+    functions = (node for node in module.tree.body if isinstance(node, ast.FunctionDef) and node.name in names)
+    return "pre_hook" in autotune.arguments or any(
+        "pre_hook" in text for text in [*texts, *map(ast.unparse, functions)]
+    )
+
+
 def _decorator(module: Module, node: ast.expr) -> Decorator:
     called = node.func if isinstance(node, ast.Call) else node
     origin = module.origin(dotted_name(called) or "?")

@@ -1,0 +1,31 @@
+"""TAN110: partial sums are rounded to 16 bits on their way to the sum of them all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.updates import parameter_of
+from tritonaudit.kernel.partials import narrow_partials
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class RoundedPartials(Rule):
+    code, name = "TAN110", "rounded-partials"
+    summary = "Partial sums are kept in 16 bits or in an input's dtype before the wrapper adds them up."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        stored = {parameter_of(access) or "" for access in kernel.accesses if access.kind == "store"}
+        lines = kernel.module.lines
+        for partials in narrow_partials(kernel.launches.launches, stored):
+            yield Hit(
+                span_of(partials.dtype, lines),
+                f"the buffer that `{kernel.name}` fills as `{partials.parameter}` is summed afterwards, and keeps each "
+                f"part in `{ast.unparse(partials.dtype)}`: every part is rounded before they are added",
+                remedy="allocate it with `dtype=torch.float32` and cast the sum",
+                related=((span_of(partials.sum, lines), "the parts are added up here"),),
+            )
