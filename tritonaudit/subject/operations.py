@@ -34,6 +34,7 @@ class Fitted:
     absent: Mapping[str, Any]
 
 
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _ROWS = Tensor("rows", "size")
 _HEADS = Tensor("batch", "heads", "seq", "head_dim")
 _SHAPE = "(rows, size)"
@@ -133,22 +134,24 @@ def fitted(known: Known, signature: inspect.Signature) -> Fitted | None:
     order = list(known.arguments)
     tensors = [name for name, value in known.arguments.items() if isinstance(value, Tensor)]
     options = {name: value for name, value in known.arguments.items() if name not in tensors}
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
+    is_in_order = True
     for name, parameter in signature.parameters.items():
         is_positional = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        if name not in options and is_positional and tensors:
-            given = tensors.pop(0)
-        elif name in options:
+        if name in options:
             given = name
-        elif parameter.default is not parameter.empty or parameter.kind in variadic:
+        elif is_positional and tensors:
+            given = tensors.pop(0)
+        elif parameter.default is not parameter.empty or parameter.kind in _VARIADIC:
+            is_in_order = False
             continue
         else:
             return None
-        if is_positional and not keywords and order.index(given) == len(positional):
+        if is_in_order and is_positional and order.index(given) == len(positional):
             positional.append(known.arguments[given])
         elif given in options and parameter.kind is not parameter.POSITIONAL_ONLY:
+            is_in_order = False
             keywords[given] = options[given]
         else:
             return None
