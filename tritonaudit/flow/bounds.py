@@ -37,26 +37,26 @@ def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
     if access.mask is not None and access.mask.mask is None:
         return None
     covered = frozenset().union(*(c.axes() for c in access.mask.mask)) if access.mask and access.mask.mask else ()
-    if _guarded(flow, access):
+    if is_guarded(flow, access):
         return None
     for lane in sorted(address.lanes(), key=lambda atom: atom.axis):
-        if lane.axis not in covered and (found := _unbounded(flow, access, address, lane)) is not None:
+        if lane.axis not in covered and (found := unbounded(flow, access, address, lane)) is not None:
             return found
     return None
 
 
-def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
-    index = _index(address, lane)
+def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
+    index = index_of(address, lane)
     if index is None:
         return None
     if flow.launches.prunes_remainders:
-        return Unbounded(_spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
+        return Unbounded(spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
     if _may_be_padded(flow, lane):
-        return Unbounded(_spelled(flow, index), "the wrapper's padding may not reach as far", Confidence.LOW)
-    sibling = _masked_sibling(flow, access, index, lane)
+        return Unbounded(spelled(flow, index), "the wrapper's padding may not reach as far", Confidence.LOW)
+    sibling = masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
-        return Unbounded(_spelled(flow, index), why, Confidence.HIGH, sibling=sibling)
+        return Unbounded(spelled(flow, index), why, Confidence.HIGH, sibling=sibling)
     tiles = [atom for atom in index.atoms() if atom.kind in _MOVING or _is_swizzled(atom)]
     if not tiles:
         return _rounded_up_tile(flow, lane)
@@ -65,13 +65,13 @@ def _unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) ->
         found = partial(flow, tile, lane, index)
         if found is not None:
             return found
-    return Unbounded(_spelled(flow, index), "whether its tiles are full cannot be told", Confidence.LOW)
+    return Unbounded(spelled(flow, index), "whether its tiles are full cannot be told", Confidence.LOW)
 
 
-def _spelled(flow: KernelFlow, index: Affine) -> str:
+def spelled(flow: KernelFlow, index: Affine) -> str:
     """The index by the name that the kernel gives it, else written out."""
-    wanted = _flattened(index)
-    name = next((name for affine, name in flow.indices.items() if _flattened(affine) == wanted), None)
+    wanted = flattened(index)
+    name = next((name for affine, name in flow.indices.items() if flattened(affine) == wanted), None)
     return str(index) if name is None else name
 
 
@@ -115,20 +115,28 @@ def _is_swizzled(atom: Atom) -> bool:
 # -- the index that a lane belongs to ------------------------------------------------------------------------------
 
 
-def _index(address: Affine, lane: Atom) -> Affine | None:
+def index_of(address: Affine, lane: Atom) -> Affine | None:
     """The index along the lane's dimension: the lane itself and the start of its tile, without the stride."""
     stride = address.factor_of(lane)
     if len(stride.terms) != 1:
         return None
+    index, starts = Affine.of(lane) + tiles_of(address, lane, stride), ZERO
+    for product in index.terms:
+        starts = starts + _loop_start(address, product, stride)
+    return index + Affine({product: factor for product, factor in starts.terms.items() if product not in index.terms})
+
+
+def tiles_of(address: Affine, lane: Atom, stride: Affine) -> Affine:
+    """The terms of the address that are a tile's number times the lane's extent, without the lane's stride."""
     (scale, factor), *_ = stride.terms.items()
-    index = Affine.of(lane)
+    found: dict[Product, int] = {}
     for product, coefficient in address.terms.items():
         rest = _divided(product, scale)
         if rest is None or lane in product or coefficient % factor:
             continue
         if _is_tile(rest, coefficient // factor, lane):
-            index = index + Affine({rest: coefficient // factor}) + _loop_start(address, rest, stride)
-    return index
+            found[rest] = coefficient // factor
+    return Affine(found)
 
 
 def _loop_start(address: Affine, tile: Product, stride: Affine) -> Affine:
@@ -163,7 +171,7 @@ def _is_tile(rest: Product, factor: int, lane: Atom) -> bool:
 # -- evidence ------------------------------------------------------------------------------------------------------
 
 
-def _guarded(flow: KernelFlow, access: Access) -> bool:
+def is_guarded(flow: KernelFlow, access: Access) -> bool:
     """Whether an `if` may stand for the mask: a run-time test of the tile, or a constexpr one whose other arm masks."""
     for guard in access.path:
         if not guard.constexpr and any(atom.kind in _MOVING for gap in guard.affines for atom in gap.atoms()):
@@ -176,9 +184,9 @@ def _guarded(flow: KernelFlow, access: Access) -> bool:
     )
 
 
-def _masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom) -> Access | None:
+def masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom) -> Access | None:
     """Another access, on the same way through the kernel, whose mask bounds the same index."""
-    wanted = _flattened(index)
+    wanted = flattened(index)
     whole_tile = len(index.terms) == 1
     for other in flow.accesses:
         if other is access or other.mask is None or exclusive(other.path, access.path):
@@ -186,7 +194,7 @@ def _masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom)
         if whole_tile and not _same_place(access, other, lane):
             continue
         for condition in other.mask.mask or ():
-            if not isinstance(condition, Less) or _flattened(_bounded_index(condition)) != wanted:
+            if not isinstance(condition, Less) or flattened(bounded_index(condition)) != wanted:
                 continue
             if not (_part_of_tile(index) and (_is_constexpr(condition) or _wraps_at(index, condition))):
                 return other
@@ -217,12 +225,12 @@ def _same_place(access: Access, other: Access, lane: Atom) -> bool:
     return mine.affine.factor_of(lane) == theirs.affine.factor_of(lane)
 
 
-def _bounded_index(condition: Less) -> Affine:
+def bounded_index(condition: Less) -> Affine:
     """What the condition bounds from above: the terms that it subtracts from the bound."""
     return Affine({product: -factor for product, factor in condition.gap.terms.items() if factor < 0})
 
 
-def _flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
+def flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
     """The index wherever its lanes lie: a row index is the same laid along another axis."""
     return frozenset(
         (tuple((a.name, str(a.size), str(a.start)) if a.kind is Kind.LANE else a.id for a in product), factor)
@@ -243,7 +251,7 @@ def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
             if any(launch.restricts_sizes for launch in flow.launches.launches) or flow.launches.callers_restrict_sizes:
                 return None  # the sizes that are let in may be powers of two
             why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"
-            return Unbounded(_spelled(flow, Affine.of(lane)), why, Confidence.HIGH, host=size.node)
+            return Unbounded(spelled(flow, Affine.of(lane)), why, Confidence.HIGH, host=size.node)
     return None
 
 
@@ -270,13 +278,13 @@ def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unb
     for launch, grid in axes:
         if grid.cover is not Cover.ROUNDED_UP or launch.checks_divisibility:
             continue
-        if _is_block(launch, grid.block, lane):
+        if is_block(launch, grid.block, lane):
             why = f"the grid is rounded up (`{grid.size}` in blocks of `{grid.block}`), so the last program is partial"
-            return Unbounded(_spelled(flow, index), why, Confidence.MEDIUM, host=launch.grid)
+            return Unbounded(spelled(flow, index), why, Confidence.MEDIUM, host=launch.grid)
     return None
 
 
-def _is_block(launch: Launch, block: str, lane: Atom) -> bool:
+def is_block(launch: Launch, block: str, lane: Atom) -> bool:
     """Whether the grid divides by this lane's extent: by the name of its constexpr, or by what is passed for it."""
     if lane.size is None:
         return False
@@ -304,7 +312,7 @@ def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) ->
     if any(atom.kind is Kind.OPAQUE or index.terms[product] < 0 for product in index.terms for atom in product):
         return None  # counted from somewhere else, or backwards
     why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
-    return Unbounded(_spelled(flow, index), why, Confidence.MEDIUM)
+    return Unbounded(spelled(flow, index), why, Confidence.MEDIUM)
 
 
 def _checks(launch: Launch) -> bool:

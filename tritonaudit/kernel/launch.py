@@ -91,6 +91,10 @@ class Launch:
             return list(self._reaching[node.id])
         return [node]
 
+    def spells(self, node: ast.expr, text: str) -> bool:
+        """Whether the expression, or what it was set to, is written so."""
+        return text in (ast.unparse(node), ast.unparse(self.definition(node)))
+
     @cached_property
     def _nodes(self) -> tuple[ast.AST, ...]:
         return () if self.wrapper is None else tuple(ast.walk(self.wrapper))
@@ -153,6 +157,14 @@ def _flag(node: ast.expr) -> Constant | None:
     return Constant(name=dotted) if dotted is not None and dotted.endswith(".value") else None
 
 
+@dataclass(frozen=True)
+class Multiple:
+    """What a flag tells: the parameter `size` is a multiple of `of`, a number or an expression of parameters."""
+
+    size: str
+    of: str
+
+
 class LaunchFacts:
     """All that the file says about how one kernel is launched."""
 
@@ -200,6 +212,15 @@ class LaunchFacts:
             node = launch.arguments.get(parameter, default)
             values |= {None} if node is None else {_flag(launch.definition(v)) for v in launch.definitions(node)}
         return values.pop() if len(values) == 1 else None
+
+    def promised_multiple(self, flag: str) -> Multiple | None:
+        """What a heuristic tells by setting `flag` to `args["N"] % … == 0`."""
+        for decorator in self._function.decorators:
+            for node in ast.walk(decorator):
+                for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+                    if isinstance(key, ast.Constant) and key.value == flag and isinstance(value, ast.Lambda):
+                        return _multiple(value.body)
+        return None
 
     @cached_property
     def prunes_remainders(self) -> bool:
@@ -291,6 +312,20 @@ class LaunchFacts:
         return [(launch, _grid_axis(launch, axis)) for launch in self.launches]
 
 
+def _multiple(test: ast.expr) -> Multiple | None:
+    """`args["N"] % divisor == 0`."""
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
+        return None
+    rest, zero = test.left, test.comparators[0]
+    if not (isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mod) and ast.unparse(zero) == "0"):
+        return None
+    size = rest.left.slice if isinstance(rest.left, ast.Subscript) else None
+    if not isinstance(size, ast.Constant) or not isinstance(size.value, str):
+        return None
+    return Multiple(size.value, _ARGUMENT.sub(r"\1", ast.unparse(rest.right)))
+
+
+_ARGUMENT = re.compile(r"\w+\['(\w+)'\]")
 _LAUNCH = re.compile(r"\]\s*\(")
 
 
