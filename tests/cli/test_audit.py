@@ -206,3 +206,23 @@ def test_each_part_of_what_is_run_has_a_name(part: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tritonaudit", "audit", "--only", part, "."]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path, "cache"), check=False, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"No findings in 0 files, 0 kernels.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--device", "gpu"), "give --device cpu"),
+        (("--only", "source,performance"), "it needs one of correctness, integrity, memory, stability"),
+    ],
+)
+def test_what_nothing_can_be_cross_checked_with_is_refused(
+    options: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    command = [sys.executable, "-m", "tritonaudit", "audit", "--cross-check", *options, "."]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(tmp_path, "cache"), check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--cross-check" in done.stderr
+    assert words in " ".join(done.stderr.split())
