@@ -15,12 +15,14 @@ _WHEN = {
     Measure.LARGEST: "which is 0 where they all are",
     Measure.SQUARES: "which is 0 where they all are",
     Measure.COUNT: "which is 0 where none does",
+    Measure.PARTS: "which is 0 where all parts are empty",
     Measure.SUM: "which is 0 where they all are",
 }
 _REMEDY = {
     Measure.LARGEST: "keep it above 0: `tl.maximum(…, 1e-12)`",
     Measure.SQUARES: "add an epsilon before the root or the division",
     Measure.COUNT: "divide by at least 1: `tl.maximum(…, 1)`",
+    Measure.PARTS: "keep it above 0: `tl.maximum(…, 1e-12)`",
     Measure.SUM: "keep it away from 0: `tl.maximum(…, 1e-12)`, or select with `tl.where`",
 }
 _SHORT = 40
@@ -44,7 +46,7 @@ class UnguardedDenominator(Rule):
                 f"{_spelled(divisor.node)} {divisor.measure.value}, {_WHEN[divisor.measure]}: "
                 f"{_CONSEQUENCE[divisor.operation]}",
                 remedy=_REMEDY[divisor.measure],
-                confidence=Confidence.LOW if divisor.measure is Measure.SUM else None,
+                confidence=Confidence.LOW if divisor.measure is Measure.SUM or divisor.swallowed else None,
                 related=((divisor.made, "it is computed here"),),
             )
 

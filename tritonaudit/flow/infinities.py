@@ -43,6 +43,7 @@ class Collision:
 def collisions(flow: KernelFlow) -> Iterator[Collision]:
     """The differences of a kernel that may be -inf - -inf; each maximum once, at the first exponential of it."""
     compared = {v.made for s in flow.steps if s.operation in COMPARISONS for v in s.operands if v.made is not None}
+    asked = {step.operands[0].made for step in compared if step is not None and step.operation in ("max", "sum")}
     seen: set[int] = set()
     for step in flow.steps:
         if step.operation not in ("exp", "exp2") or not step.operands:
@@ -58,6 +59,8 @@ def collisions(flow: KernelFlow) -> Iterator[Collision]:
         if largest.made is None or id(largest.made) in seen or not _maxima(largest).isdisjoint(compared):
             continue
         emptied = _emptied(*difference.operands)
+        if emptied is not None and emptied[1] is not None and emptied[1].operands[0].made in asked:
+            continue  # a block of which the mask leaves nothing is passed over
         if emptied is not None and difference.node is not None and step.node is not None:
             seen.add(id(largest.made))
             why, mask = emptied

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.value import Step, Value
+from tritonaudit.flow.value import INTEGERS, Step, Value
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -23,6 +23,7 @@ class Measure(Enum):
     LARGEST = "the largest magnitude of the data"
     SQUARES = "a sum of squares of the data"
     COUNT = "a count of the elements that pass a test"
+    PARTS = "a sum of stored parts, each with a weight"
     SUM = "a sum of the data"
 
 
@@ -30,13 +31,15 @@ class Measure(Enum):
 class Divisor:
     """A division by, or a logarithm of, something that may be 0: where, what of the data it is, and where it is made.
 
-    `operation` is `Divide`, `rsqrt`, `log` or `log2`.
+    `operation` is `Divide`, `rsqrt`, `log` or `log2`; `swallowed` says that a clamp or a cast to an integer makes an
+    ordinary number of the result, nan or not.
     """
 
     node: CSTNode
     operation: str
     measure: Measure
     made: CSTNode
+    swallowed: bool
 
 
 _OPERATIONS = {"Divide": 1, "rsqrt": 0, "log": 0, "log2": 0}
@@ -56,7 +59,23 @@ def divisors(flow: KernelFlow) -> Iterator[Divisor]:
         found = trail.measure()
         if found is not None and step.node is not None and id(found[1]) not in seen:
             seen.add(id(found[1]))
-            yield Divisor(step.node, step.operation, *found)
+            yield Divisor(step.node, step.operation, *found, _is_swallowed(flow, step))
+
+
+_LIMITS = frozenset({"clamp", "minimum", "maximum"})
+_PASSING = frozenset({"Multiply", "Divide", "Add", "Subtract", "Minus", "rint", "floor", "ceil", "where", "either"})
+
+
+def _is_swallowed(flow: KernelFlow, made: Step) -> bool:
+    """Whether an operation after it takes away what is not a number."""
+    carriers = {made}
+    for step in flow.steps:
+        if step.operands and any(operand.made in carriers for operand in step.operands if operand.made is not None):
+            if step.operation in _LIMITS or (step.operation == "cast" and step.operands[-1].dtype in INTEGERS):
+                return True
+            if step.operation in _PASSING:
+                carriers.add(step)
+    return False
 
 
 class _Trail:
@@ -123,7 +142,16 @@ class _Trail:
             return Measure.LARGEST if any(s.operation == "abs" for s in inside) else Measure.SUM
         if any(s.operation in COMPARISONS for s in inside if id(s) in self.made):
             return Measure.COUNT
-        return Measure.SQUARES if any(map(_is_square, inside)) else Measure.SUM
+        if any(map(_is_square, inside)):
+            return Measure.SQUARES
+        return Measure.PARTS if self._is_weighted(step.operands[0].made) else Measure.SUM
+
+    def _is_weighted(self, step: Step | None) -> bool:
+        """A product of loaded data and of something that is not 0 with them."""
+        if step is None or step.operation != "Multiply":
+            return False
+        weights = [value for value in step.operands if not self.vanishes(value)]
+        return len(weights) == 1 and weights[0].shape != () and weights[0].const is None
 
 
 def _is_data(value: Value) -> bool:
