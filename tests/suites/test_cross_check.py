@@ -19,7 +19,8 @@ from tritonaudit.report.about import About
 from tritonaudit.report.evidence import CATEGORIES, evidence
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.standing import Verdict, verdict_of_kernel
-from tritonaudit.suites.opinion import CASE_SECONDS, CROSS_CHECK
+from tritonaudit.suites.facts import CROSS_CHECK
+from tritonaudit.suites.opinion import CASE_SECONDS
 
 KERNELS = """\
 import os
@@ -222,7 +223,9 @@ def report(audit: FullAudit, form: str) -> str:
 
 
 def test_each_report_tells_of_it(all_audited: FullAudit) -> None:
-    assert f"inconclusive {CROSS_CHECK}: float32: output[" in report(all_audited, "full")
+    text = report(all_audited, "full")
+    assert f"inconclusive {CROSS_CHECK}: float32: output[" in text
+    assert "refusing: not cross-checked: the interpreter cannot execute it: raised RuntimeError: not here" in text
     markdown = report(all_audited, "markdown")
     for status in ("pass", "inconclusive", "not run"):
         assert f"| {CROSS_CHECK} | {status} |" in markdown

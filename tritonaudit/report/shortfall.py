@@ -5,10 +5,15 @@ from __future__ import annotations
 from tritonaudit.finding import Audit, Outcome, Problem, Status
 from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
+from tritonaudit.suites.facts import CROSS_CHECK
 
 UNPARSABLE = "TAX001"  # its finding and its problem are one event: the problem makes the exit code 2
 
-_VERBS = {**{check.value: "measured" for check in Check}, Check.PROFILED.value: "profiled"}
+_VERBS = {
+    **{check.value: "measured" for check in Check},
+    Check.PROFILED.value: "profiled",
+    CROSS_CHECK: "cross-checked",
+}
 
 
 def problem_line(problem: Problem) -> str:

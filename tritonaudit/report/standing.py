@@ -30,8 +30,8 @@ from tritonaudit.report.evidence import (
 )
 from tritonaudit.report.words import Code, Words, among, joined, words
 from tritonaudit.rules import all_rules
+from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.gather import SubjectRun
-from tritonaudit.suites.opinion import CROSS_CHECK
 
 _DECISIVE = {
     Category.CORRECTNESS: Stage.RUN,

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.subject.model import Case, Layout
 from tritonaudit.suites.axes import is_huge
+from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.outcome import CaseOutcome
 from tritonaudit.suites.sentences import counted
 
-CROSS_CHECK = "agrees with TRITON_INTERPRET=1"
-"""What the check is called. It says nothing of the kernel, and no verdict depends on it."""
 START_SECONDS = 30.0
 """In which the interpreter's process is to be there."""
 CASE_SECONDS = 15.0

@@ -18,9 +18,9 @@ from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
+from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, Entry, Journal
-from tritonaudit.suites.opinion import CROSS_CHECK
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.subjects import subjects_of

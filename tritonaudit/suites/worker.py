@@ -19,11 +19,11 @@ from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import CROSS_CHECK, Symptom
 from tritonaudit.suites.journal import Begun, Ended, Entry, Opined, Record, Simplified, Stopped, Trial
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
-from tritonaudit.suites.opinion import CROSS_CHECK, Opinion, cases_to_ask
+from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC, endure, long_case, stability_cases
 
