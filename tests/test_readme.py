@@ -130,7 +130,7 @@ def test_a_command_is_understood(
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
 def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
-    described = ("check", "compile", "audit", "gate", "roofline", "history", "history list")
+    described = ("check", "compile", "audit", "gate", "select", "roofline", "history", "history list")
     assert {run([*command.split(), "--help"]) for command in described} == {0}
     of_pytest = set(re.findall(r"--[a-z-]+", (ROOT / "tritonaudit" / "pytest_plugin.py").read_text(encoding="utf-8")))
     if option in of_pytest | {"--dist"}:  # which are pytest's and xdist's

@@ -40,8 +40,9 @@ class SelectRequest:
 
 @dataclass(frozen=True)
 class Considered:
-    """A variant: what its source uses, what became of it, and of attempts at it. `times` or `resources` are what it
-    costs, where it is right; `uncosted` says why neither is known.
+    """A variant: what its source uses, what became of it, and of attempts at it.
+
+    `times` or `resources` are what it costs, where it is right; `uncosted` says why that is not known.
     """
 
     name: str
@@ -112,7 +113,8 @@ def select_all(
 def select(operation: Operation, config: Config, request: SelectRequest, progress: Progress = SILENT) -> Selected:
     """Validate every variant, have those that fail written anew where that is asked for, and choose among the right."""
     variants = _considered(operation, config, request, progress)
-    loaded = next((one.path for one in variants if one.verdict.is_loaded), None)
+    right = (one.right[0] for one in variants if one.right)
+    loaded = next(right, next((one.path for one in variants if one.verdict.is_loaded), None))
     work = _work(loaded, request) if loaded else ()
     found = Selected(
         operation, variants, NONE_RIGHT, _device(variants), request.target, work, untimed="" if request.gpu else NO_GPU

@@ -89,7 +89,7 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     problems = tuple(problem for problem in audit.problems if problem.path in places)
     reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
     doubts = (f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN)
-    untried = (f"not tried: {what}, since {why}" for what, why in run.left_out if _CASES in what)
+    untried = (f"not tried: {what.partition(',')[0]}, since {why}" for what, why in run.left_out if _CASES in what)
     serious = (f"{one.code} {one.name}: {one.message}" for one in findings if _is_serious(one))
     return Verdict(
         not reasons,
