@@ -33,9 +33,9 @@ class KernelFile:
     slices: tuple[str, ...]
 
 
-def add_corpus_argument(parser: argparse.ArgumentParser) -> None:
+def add_corpus_argument(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Give a parser the option `--corpus`."""
-    parser.add_argument("--corpus", type=_folder, required=True, metavar="DIR", help=WHAT_A_CORPUS_IS)
+    parser.add_argument("--corpus", type=_folder, required=required, metavar="DIR", help=WHAT_A_CORPUS_IS)
 
 
 def packages(corpus: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
     python bench/language --snippets DIR --matrix FILE [--misses] [--only GROUP …]
     python bench/language --mutants 500 [--seed 0] [--misses]
+    python bench/language --corpus DIR [--write]
 
 DIR holds files of kernels, each with a table CASES of the types and constants to compile them for; FILE says for each
 case and release of Triton whether it compiles. Each case becomes a file with the kernel and a launch, and is audited
@@ -9,6 +10,9 @@ with `target-triton` set to the release. A Triton must be installed to read the 
 
 Mutants are made of kernels of our own, and compiled by the front end of the installed Triton, whose release is the
 target.
+
+Of a corpus, the errors are counted that `verdicts.tsv` says are true and false: every one was read, and compiled where
+that could be done. Those that it does not hold are listed; `--write` adds them to it without a verdict.
 """
 
 from __future__ import annotations
@@ -23,9 +27,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from bench.corpus import add_corpus_argument
 from bench.language.cases import cases
 from bench.language.compiled import compiles
 from bench.language.mutants import mutants, unchanged
+from bench.language.published import judge
 from bench.language.scores import Judged, Score, predictions, read_matrix
 
 _GPU = "cuda90"
@@ -43,13 +49,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="GROUP")
     parser.add_argument("--misses", action="store_true", help="list what was predicted wrongly")
+    add_corpus_argument(parser, required=False)
+    parser.add_argument("--write", action="store_true", help="add errors without a verdict to verdicts.tsv")
     arguments = parser.parse_args()
+    if arguments.corpus:
+        return 0 if judge(arguments.corpus, add=arguments.write) else 1
     if arguments.mutants:
         judged, left_out = _judge_mutants(arguments.mutants, arguments.seed), 0
     elif arguments.snippets and arguments.matrix:
         judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
     else:
-        parser.error("give --snippets and --matrix, or --mutants")
+        parser.error("give --snippets and --matrix, --mutants, or --corpus")
     score = _print(judged, left_out)
     if arguments.misses:
         _list(judged)

@@ -7,6 +7,8 @@ from textwrap import dedent, indent
 
 import pytest
 
+from tritonaudit.config import Config
+from tritonaudit.engine import check_text
 from tritonaudit.flow.analysis import NotAnalysed, analyse
 from tritonaudit.frontend.mistakes import Kind, Mistake
 from tritonaudit.kernel.project import Project
@@ -62,7 +64,11 @@ def test_tensors_promote_as_triton_does(left: str, right: str, dtype: str, tmp_p
         ("tl.zeros((16,), tl.int8) + 1.5", "==3.9", "tl.float32"),
         ("tl.arange(0, 16) / 2", "==3.9", "tl.float32"),
         ("tl.zeros((16,), tl.float16) / tl.zeros((16,), tl.float16)", "==3.9", "tl.float32"),
-        ("tl.zeros((16,), tl.int8) & 15", "==3.9", "tl.int32"),
+        ("tl.zeros((16,), tl.int8) & 15", "==3.1", "tl.int32"),
+        ("tl.zeros((16,), tl.int8) & 15", "==3.2", "tl.int8"),
+        ("tl.zeros((16,), tl.uint8) << 4", "==3.9", "tl.uint8"),
+        ("1 << tl.zeros((16,), tl.int64)", "==3.9", "tl.int64"),
+        ("(tl.arange(0, 16) > 3) & 1", "==3.9", "tl.int32"),
         ("tl.sum(tl.zeros((16,), tl.bfloat16), 0)", "==3.2", "tl.float32"),
         ("tl.sum(tl.zeros((16,), tl.bfloat16), 0)", "==3.3", "tl.bfloat16"),
         ("tl.max(tl.zeros((16,), tl.float16), 0)", "==3.9", "tl.float32"),
@@ -168,6 +174,57 @@ def test_a_mistake_says_in_which_releases_it_is_one(
     body = "x = tl.dot(tl.zeros((8, 16), tl.float16), tl.zeros((16, 16), tl.float16))\ntl.store(out_ptr, tl.sum(x))"
     text = "@triton.jit\ndef kernel(out_ptr):\n" + indent(body, "    ")
     assert [list(mistake.releases) for mistake in mistakes(text, tmp_path, target)] == ([releases] if releases else [])
+
+
+@pytest.mark.parametrize(
+    ("expression", "since"),
+    [
+        ("tl.program_id(0) + 0xFFFFFFFF", (3, 3)),
+        ("tl.program_id(0) & 0xFFFFFFFF", (3, 3)),
+        ("tl.arange(0, 16).to(tl.int8) << 200", (3, 3)),
+        ("tl.where(n > 0, tl.program_id(0), 0xFFFFFFFF)", (3, 3)),
+        ("tl.program_id(0) < 0xFFFFFFFF", (3, 9)),
+        ("tl.arange(0, 16).to(tl.uint8) != -1", (3, 9)),
+    ],
+)
+def test_a_number_must_fit_into_the_dtype_that_it_takes(
+    expression: str, since: tuple[int, int], tmp_path: Path
+) -> None:
+    text = f"@triton.jit\ndef kernel(out_ptr, n):\n    x = {expression}\n"
+    refused = mistakes(text, tmp_path, ">=3.3")
+    assert [(mistake.kind, mistake.releases[0], mistake.releases[-1]) for mistake in refused] == [
+        (Kind.OUT_OF_RANGE, since, (3, 9))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "target", "found"),
+    [("&", "==3.1", []), ("&", "==3.2", ["wraps"]), ("<", "==3.2", []), ("<", "==3.8", [])],
+)
+def test_a_number_that_does_not_fit_wraps_in_one_release(
+    operator: str, target: str, found: list[str], tmp_path: Path
+) -> None:
+    text = f"@triton.jit\ndef kernel(out_ptr):\n    x = tl.program_id(0) {operator} 0xFFFFFFFF\n"
+    assert [mistake.what for mistake in mistakes(text, tmp_path, target)] == found
+
+
+def test_nothing_is_refused_in_the_name_of_a_vendors_compiler(tmp_path: Path) -> None:
+    text = _HEAD + dedent("""
+        @triton.jit
+        def kernel(x_ptr, out_ptr, n, rows):
+            x = tl.load(x_ptr + tl.arange(0, 24))
+            y = tl.zeros((rows,), tl.float32)
+            for i in range(n):
+                if i == 3:
+                    continue
+                x[i] = y[i]
+    """)
+
+    def codes(path: str) -> set[str]:
+        return {finding.code for finding in check_text(text.encode(), tmp_path / path, Config(tmp_path)).findings}
+
+    assert codes("backend/kernel.py") >= {"TAC102", "TAC103", "TAC104", "TAC123"}
+    assert {code for code in codes("backend/_ascend/kernel.py") if code.startswith("TAC")} == set()
 
 
 def test_recursion_on_a_constant_ends_where_an_else_ends_it(tmp_path: Path) -> None:

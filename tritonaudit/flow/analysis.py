@@ -13,6 +13,7 @@ from tritonaudit.kernel.launch import LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.target import Target
+from tritonaudit.vendors import names_vendor
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ def analyse(
     """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
     launches = launches_of(module)
     called = _called(module)
+    for_vendor = names_vendor(module.path)
     front_end = FrontEnd(project, target)
     for jit in module.jit:
         function = Function(module, jit)
@@ -44,13 +46,15 @@ def analyse(
             continue
         facts = LaunchFacts(module, jit, launches.get(jit.name, ()), project)
         helper = not facts.launches and _looks_like_helper(module, jit, called)
-        flow = KernelFlow(module, jit, tree, facts, target, helper, types.get(jit.qualname, {}))
+        known = types.get(jit.qualname, {})
+        flow = KernelFlow(module, jit, tree, facts, target, helper, for_vendor, known)
         try:
             Machine(flow, project, function).run()
         except RecursionError:
             yield NotAnalysed(jit, "nested too deeply to be analysed")
             continue
-        flow.mistakes = front_end.mistakes(function, facts, types.get(jit.qualname, {}), helper)
+        if not for_vendor:
+            flow.mistakes = front_end.mistakes(function, facts, known, helper)
         yield flow
 
 

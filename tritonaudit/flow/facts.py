@@ -101,6 +101,7 @@ class KernelFlow:
     """One jit function, analysed. Lists hold facts in the order in which the text gives them.
 
     `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
+    `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
     """
 
     module: Module
@@ -109,6 +110,7 @@ class KernelFlow:
     launches: LaunchFacts
     target: Target
     is_helper: bool = False
+    for_vendor: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     reductions: list[Reduction] = field(default_factory=list)

@@ -36,6 +36,8 @@ _SCALAR_KINDS = (3, 2)
 """The release from which a number takes the other operand's dtype where that is of its kind or a higher one."""
 _RANGES = (3, 3)
 """The release from which a number must fit into the dtype that it takes."""
+_COMPARED = (3, 9)
+"""The release from which a number takes the other operand's dtype in a comparison, too."""
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
@@ -240,8 +242,6 @@ def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
             Kind.OPERANDS, node, "bits", symbol=_SYMBOLS[type(op)], left=text_of_type(left), right=text_of_type(right)
         )
         return None
-    if isinstance(op, _BITWISE):
-        return promoted_integers(a, b) if a in INTEGERS and b in INTEGERS else None
     if isinstance(op, ast.FloorDiv) and (a in FLOATS or b in FLOATS):
         reader.mistake(Kind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
         return None
@@ -249,7 +249,7 @@ def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
         return None
     division = isinstance(op, (ast.Div, ast.Mod, ast.FloorDiv))
     old = promoted(a, b, division)
-    new = _with_number(reader, node, left, right, division)
+    new = _with_number(reader, node, op, left, right, division)
     if division and _signs_differ(left, right) and isinstance(op, (ast.FloorDiv, ast.Mod)):
         reader.mistake(Kind.SIGNEDNESS, node, left=text_of_type(left), right=text_of_type(right))
         return None
@@ -267,7 +267,7 @@ def _signs_differ(left: Value, right: Value) -> bool:
     return a in INTEGERS and b in INTEGERS and (a in UNSIGNED) != (b in UNSIGNED)
 
 
-def _with_number(reader: Reader, node: ast.AST, left: Value, right: Value, division: bool) -> str | None:
+def _with_number(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value, division: bool) -> str | None:
     """The dtype from the release on in which a number takes the dtype of the tensor beside it."""
     a, b = dtype_of(left), dtype_of(right)
     assert a is not None
@@ -279,14 +279,18 @@ def _with_number(reader: Reader, node: ast.AST, left: Value, right: Value, divis
     if _rank_of_kind(scalar) > _rank_of_kind(tensor):
         return promoted(a, b, division)
     if tensor in INTEGERS and isinstance(number, Const) and number.known and not _fits(number.value, tensor):
-        reader.mistake(Kind.OUT_OF_RANGE, node, since=_RANGES, value=number.value, dtype=tensor)
-        wide = dtype_of_number(number.value)
-        if wide is not None and wide not in ("i32",) and tensor == "i32":
-            reader.mistake(Kind.OUT_OF_RANGE, node, "wraps", until=_RANGES, value=number.value, dtype=tensor)
+        _out_of_range(reader, node, op, number.value, tensor)
         return tensor
     if division and tensor in ("fp16", "bf16"):
         return "fp32"
     return tensor
+
+
+def _out_of_range(reader: Reader, node: ast.AST, op: ast.AST, value: object, dtype: str) -> None:
+    comparison = isinstance(op, COMPARISONS)
+    reader.mistake(Kind.OUT_OF_RANGE, node, since=_COMPARED if comparison else _RANGES, value=value, dtype=dtype)
+    if dtype == "i32" and not comparison and dtype_of_number(value) not in (None, "i32"):
+        reader.mistake(Kind.OUT_OF_RANGE, node, "wraps", since=_SCALAR_KINDS, until=_RANGES, value=value, dtype=dtype)
 
 
 def _fits(value: object, dtype: str) -> bool:

@@ -39,7 +39,9 @@ def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
 
 
 def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit]:
-    """The hits found otherwise, and those of the front end in lines where there is none yet."""
+    """The hits found otherwise, and those of the front end in lines where there is none yet; none for a vendor."""
+    if kernel.for_vendor:
+        return
     lines: set[int] = set()
     for one in found:
         span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
