@@ -111,6 +111,13 @@ FILES = {
 
             return kernel
         """,
+    "method.py": """\
+        class Layer(torch.autograd.Function):
+            @staticmethod
+            @triton.jit
+            def kernel(x_ptr, BLOCK: tl.constexpr):
+                tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+        """,
     "mixed.py": """\
         @triton.jit
         def kernel(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
@@ -235,7 +242,7 @@ def test_configs_that_cannot_be_had_are_guessed_and_that_is_said(inferred: Mappi
     assert "`BLOCK` is 64: no launch gives it" in assumed(inferred, "unknown_configs.py")
 
 
-@pytest.mark.parametrize("name", ["nested.py", "annotated.py"])
+@pytest.mark.parametrize("name", ["nested.py", "method.py", "annotated.py"])
 def test_a_kernel_compiles_wherever_it_stands(inferred: Mapping[str, Inferred], name: str) -> None:
     assert launches(inferred, name)
 

@@ -44,6 +44,7 @@ def load(lifted: Lifted) -> Loaded:
     found = getattr(module, lifted.kernel, None)
     if found is None:
         raise CannotLift("; ".join(importer.assumptions) or f"`{lifted.kernel}` is not defined by its file")
+    found = found.__func__ if isinstance(found, staticmethod) else found
     kernel = found if isinstance(found, _KERNELS) else triton.jit(found)
     _prune_safely(kernel)
     return Loaded(kernel, (*lifted.assumptions, *importer.assumptions))

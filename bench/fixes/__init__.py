@@ -1,0 +1,1 @@
+"""Whether what the fixes make of the fixtures compiles and gives right results, and what they make of packages."""
