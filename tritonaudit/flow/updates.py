@@ -84,20 +84,29 @@ def _selects(flow: KernelFlow, written: Access) -> bool:
     """Whether what is stored is chosen from what was there and something else: doing it again changes nothing."""
     span = flow.tree.span(written.node)
     calls = [node for node in ast.walk(flow.function.node) if isinstance(node, ast.Call)]
-    store = next((call for call in calls if call.lineno == span.line and call.end_lineno == span.end_line), None)
+    store = next((call for call in calls if (call.lineno, call.end_lineno) == (span.line, span.end_line)), None)
     stored = None if store is None else _stored(store)
     if isinstance(stored, ast.Name):
-        values = [
-            node.value
-            for node in ast.walk(flow.function.node)
-            if isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == stored.id
-        ]
-        stored = values[0] if len(values) == 1 else None
+        stored = _last_value(flow, stored.id, span.line)
     if isinstance(stored, ast.Call) and isinstance(stored.func, ast.Attribute) and stored.func.attr == "to":
         stored = stored.func.value
-    return isinstance(stored, ast.Call) and isinstance(stored.func, ast.Attribute) and stored.func.attr in _SELECTIONS
+    if not (isinstance(stored, ast.Call) and isinstance(stored.func, ast.Attribute)):
+        return False
+    choices = stored.args[1:] if stored.func.attr == "where" else stored.args
+    return stored.func.attr in _SELECTIONS and not any(isinstance(choice, ast.BinOp) for choice in choices)
+
+
+def _last_value(flow: KernelFlow, name: str, line: int) -> ast.expr | None:
+    """What a variable is set to last above a line."""
+    found = [
+        node
+        for node in ast.walk(flow.function.node)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id == name
+        and node.lineno < line
+    ]
+    return max(found, key=lambda node: node.lineno).value if found else None
 
 
 def _stored(store: ast.Call) -> ast.expr | None:
