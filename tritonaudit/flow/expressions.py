@@ -159,7 +159,9 @@ def _unary(machine: Machine, node: cst.UnaryOperation) -> Value:
         return _negated(value)
     if isinstance(node.operator, cst.BitInvert):
         if value.mask is not None:
-            return _negated(value)
+            result = _negated(value)
+            result.made = Step("not", (value,), node)
+            return result
         return value.but(affine=None, const=None, paddings=(), murky=ALL_AXES)
     if isinstance(node.operator, cst.Minus):
         result = _minus(value)
