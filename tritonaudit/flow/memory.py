@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -169,7 +170,8 @@ def _make_block_ptr(machine: Machine, arguments: Arguments) -> Value:
     )
     if block is None:
         return UNKNOWN
-    pointer = BlockPointer(base.origin.name if base.origin else None, shape or (), offsets or (), block)
+    parameter = base.origin.name if base.origin else None
+    pointer = BlockPointer(parameter, shape or (), offsets or (), block, base=base.affine)
     return Value(block=pointer, dtype=machine.flow.element_of(base.origin.name) if base.origin else None)
 
 
@@ -183,7 +185,7 @@ def _advance(machine: Machine, arguments: Arguments) -> Value:
     if block is None or steps is None or len(steps) != len(block.offsets):
         return UNKNOWN
     moved = tuple(None if a is None or b is None else a + b for a, b in zip(block.offsets, steps, strict=False))
-    return pointer.but(block=BlockPointer(block.parameter, block.shape, moved, block.block))
+    return pointer.but(block=replace(block, offsets=moved))
 
 
 OPERATIONS: dict[str, Operation] = {

@@ -209,13 +209,17 @@ class Value:
 
 @dataclass(frozen=True)
 class BlockPointer:
-    """`tl.make_block_ptr` or a tensor descriptor: tensor shape, offsets and block shape, a dimension each."""
+    """`tl.make_block_ptr` or a tensor descriptor: tensor shape, offsets and block shape, a dimension each.
+
+    `base` is the address that it was made of.
+    """
 
     parameter: str | None
     shape: tuple[Affine | None, ...]
     offsets: tuple[Affine | None, ...]
     block: tuple[Affine | None, ...]
     descriptor: bool = False
+    base: Affine | None = field(default=None, compare=False)
 
 
 _FIELDS = tuple(entry.name for entry in fields(Value))

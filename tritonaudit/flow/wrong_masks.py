@@ -308,29 +308,5 @@ def _sizes(flow: KernelFlow, size: Affine) -> list[int | None]:
     return [known.value for known in flow.launches.sizes(names[0])]
 
 
-# -- a tile's start without its stride -----------------------------------------------------------------------------
-
-
-def unscaled_start(access: Access) -> tuple[str, str] | None:
-    """A tile's start that the mask adds to the lane, and the address adds without the lane's stride: both spelled."""
-    if access.mask is None or not access.mask.mask or access.pointer.affine is None:
-        return None
-    address = access.pointer.affine
-    for condition in access.mask.mask:
-        if not isinstance(condition, Less):
-            continue
-        index = bounded_index(condition)
-        start = Affine({p: f for p, f in index.terms.items() if _moves(p)})
-        for lane in index.lanes():
-            stride = address.factor_of(lane)
-            if len(stride.terms) != 1 or stride == ONE or not start.terms or index.factor_of(lane) != ONE:
-                continue
-            if any(product in address.terms for product in (start * stride).terms):
-                continue
-            if all(address.terms.get(product) == factor for product, factor in start.terms.items()):
-                return str(start), str(stride)
-    return None
-
-
 def _moves(product: Product) -> bool:
     return any(atom.kind in _MOVING for atom in product)

@@ -1,0 +1,28 @@
+"""TAC110: an address lacks a term that the kernel shows to belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.missing_terms import missing_term
+from tritonaudit.rule import Hit, Rule
+
+
+class MissingAddressTerm(Rule):
+    code, name = "TAC110", "missing-address-term"
+    summary = "An address lacks a term: a stride, the tile of the program, or its head."
+    severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for access in kernel.accesses:
+            missing = missing_term(kernel, access)
+            if missing is not None:
+                sibling = missing.sibling
+                yield Hit(
+                    access.node,
+                    f"this {access.what} is at the wrong place: {missing.why}",
+                    remedy=missing.remedy,
+                    related=() if sibling is None else ((sibling.node, "this access has the term"),),
+                )
