@@ -81,6 +81,15 @@ def _copied_rows() -> Case:
     return Case((3,), (x, torch.zeros(3, 32), 32), {1: x})
 
 
+@_case("TAC103 matmul_kernel")
+def _wide_product() -> Case:
+    a, b = _random(16, 20), _random(20, 64, seed=1)
+    wanted = torch.zeros(16, 64)
+    wanted[:, :32] = (a @ b)[:, :32] + 0.5
+    blocks = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16}
+    return Case((1,), (a, b, torch.zeros(16, 64), 20), {2: wanted}, blocks, 2e-2)
+
+
 @_case("TAC103 unpack_kernel")
 def _unpacked() -> Case:
     x = _random(64)
@@ -159,6 +168,14 @@ def _some_programs() -> Case:
     wanted = torch.zeros(8)
     wanted[1:5] = x[1:5]
     return Case((8,), (x, torch.zeros(8), 5), {1: wanted})
+
+
+@_case("TAC107 make_kernel.kernel")
+def _limited() -> Case:
+    x = _random(200)
+    wanted = x.clone()
+    wanted[:64] = 0
+    return Case((4,), (x, 150), {0: wanted}, {"BLOCK": 64})
 
 
 @_case("TAC107 tuned_kernel")
