@@ -16,6 +16,8 @@ from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import RunAudit, RunRequest, Where, run_paths
 
 RIGHT, WRONG, UNTOLD = "right", "wrong", "not told"
+_NEEDED = (Symptom.WRONG_RESULT, Symptom.NO_KERNEL, Symptom.TORCH_WORK, Symptom.STALE)
+"""What has to pass for a file to be told right."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ def audited(written: Mapping[Path, File], seconds: float, jobs: int) -> list[Jud
 def _judged(path: Path, file: File, run: SubjectRun | None, ran: RunAudit) -> Judged:
     shown = shown_path(path)
     errors = [one.code for one in ran.audit.findings if one.path == shown and one.severity is Severity.ERROR]
-    is_compared = run is not None and _status(run, Symptom.WRONG_RESULT) is Status.PASS
+    is_right = run is not None and all(_status(run, symptom) is Status.PASS for symptom in _NEEDED)
     is_stopped = any(problem.path == shown for problem in ran.audit.problems)
-    verdict = WRONG if errors else RIGHT if is_compared and not is_stopped else UNTOLD
+    verdict = WRONG if errors else RIGHT if is_right and not is_stopped else UNTOLD
     spent = sum(trial.seconds for trial in run.trials) if run is not None else 0.0
     fault = file.fault.name if file.fault is not None else ""
     return Judged(file.name, fault, verdict, tuple(dict.fromkeys(errors)), spent)
