@@ -65,14 +65,15 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
             )
         )
     lines += [row(code(name), _NOTHING, _NOTHING, _NOTHING, _NOTHING, prose(reason)) for name, reason in failed]
-    if untimed := [one for one in selected if one.untimed]:
+    if untimed := [one for one in selected if one.untimed and one.chosen]:
         targets = ", ".join(dict.fromkeys(one.target for one in untimed))
         names = ", ".join(code(one.operation.name) for one in untimed)
+        why = prose(untimed[0].untimed)
         lines += [
             "",
-            f"Not timed: {names}, since {prose(untimed[0].untimed)}. The choice rests on correctness and on what the",
+            f"Not timed: {names}, since {why}. The choice rests on correctness and on what the compiler makes",
         ]
-        lines += [f"compiler makes of each kernel for {targets} alone."]
+        lines += [f"of each kernel for {targets} alone."]
     return "\n".join(lines) + "\n"
 
 
