@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Cause, Confidence, Severity, Span
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
+from tritonaudit.flow.late_guards import late_guards
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
 
@@ -24,7 +25,10 @@ class UnmaskedAccess(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        said = {id(guard.access) for guard in late_guards(kernel)}  # by the rule on loads in the arms of `tl.where`
         for access in kernel.accesses:
+            if id(access) in said:
+                continue
             if (lane := unbounded_lane(kernel, access)) is not None:
                 yield self._hit(kernel, access, lane)
 
