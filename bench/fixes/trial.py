@@ -12,6 +12,8 @@ import torch
 
 from bench.fixes.cases import CASES, Case
 from tritonaudit import simulate
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import standing_in
 from tritonaudit.capture.lift import lift
 from tritonaudit.capture.load import load
 from tritonaudit.kernel.project import Function, Project
@@ -19,6 +21,8 @@ from tritonaudit.simulator.faults import Kind
 from tritonaudit.source.outline import outline
 
 _SECONDS = 240
+_TARGET = "sm_89"
+_DEVICE = 1 << 20
 RIGHT = "right"
 
 
@@ -48,7 +52,8 @@ def _tried(path: Path, code: str, kernels: Iterable[str]) -> Iterator[tuple[str,
     functions = {jit.qualname: Function(module, jit) for jit in module.jit}
     for kernel in kernels:
         try:
-            loaded = load(lift(Project(path.parent), functions[kernel]))
+            with standing_in(device_for(_TARGET), _DEVICE):  # without one, an autotuner of Triton 3.3 is not made
+                loaded = load(lift(Project(path.parent), functions[kernel]))
             yield kernel, _judged(loaded.kernel, CASES[code, kernel]())
         except Exception as error:
             yield kernel, f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[-1]}"
