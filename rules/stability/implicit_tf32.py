@@ -17,7 +17,7 @@ _CHOICES = ("input_precision", "allow_tf32", "out_dtype")
 class ImplicitTf32(Rule):
     code, name = "TAN107", "implicit-tf32"
     summary = "A product of float32 blocks is computed in TF32, and nothing says that it may be."
-    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+    severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for confidence in (Confidence.MEDIUM, Confidence.LOW):
