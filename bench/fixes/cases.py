@@ -207,7 +207,7 @@ def _first_half() -> Case:
     return Case((8,), (x, torch.zeros(8)), {1: wanted})
 
 
-@_case("TAC124 blocks_kernel")
+@_case("TAC124 blocks_kernel", "TAC130 blocks_kernel")
 def _sum_of_blocks() -> Case:
     x = _random(100)
     return Case((1,), (x, torch.zeros(1), 100), {1: x.sum()[None]}, {"BLOCK": 32}, tolerance=1e-4)
