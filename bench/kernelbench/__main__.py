@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python bench/kernelbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="for each file [default: 5]")
+    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="for each file [default: 10]")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="how many files at a time [default: 2]")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where the files are made, and left")
     arguments = parser.parse_args()

@@ -22,13 +22,14 @@ _NEEDED = (Symptom.WRONG_RESULT, Symptom.NO_KERNEL, Symptom.TORCH_WORK, Symptom.
 
 @dataclass(frozen=True)
 class Judged:
-    """A file's verdict: RIGHT, WRONG or UNTOLD, the codes of its findings, and the seconds that its cases took."""
+    """A file's verdict: RIGHT, WRONG or UNTOLD and why, the codes of its findings, and the seconds of its cases."""
 
     name: str
     fault: str
     verdict: str
     codes: tuple[str, ...]
     seconds: float
+    reason: str = ""
 
     @property
     def is_as_known(self) -> bool:
@@ -47,16 +48,24 @@ def audited(written: Mapping[Path, File], seconds: float, jobs: int) -> list[Jud
 def _judged(path: Path, file: File, run: SubjectRun | None, ran: RunAudit) -> Judged:
     shown = shown_path(path)
     errors = [one.code for one in ran.audit.findings if one.path == shown and one.severity is Severity.ERROR]
-    is_right = run is not None and all(_status(run, symptom) is Status.PASS for symptom in _NEEDED)
-    is_stopped = any(problem.path == shown for problem in ran.audit.problems)
-    verdict = WRONG if errors else RIGHT if is_right and not is_stopped else UNTOLD
+    problems = [problem.message for problem in ran.audit.problems if problem.path == shown]
+    unknown = [*problems, *(_unknown(run) if run is not None else ["it was not run"])]
+    verdict = WRONG if errors else UNTOLD if unknown else RIGHT
     spent = sum(trial.seconds for trial in run.trials) if run is not None else 0.0
     fault = file.fault.name if file.fault is not None else ""
-    return Judged(file.name, fault, verdict, tuple(dict.fromkeys(errors)), spent)
+    reason = unknown[0] if verdict == UNTOLD else ""
+    return Judged(file.name, fault, verdict, tuple(dict.fromkeys(errors)), spent, reason)
 
 
-def _status(run: SubjectRun, symptom: Symptom) -> Status | None:
-    return next((outcome.status for outcome in run.outcomes if outcome.check == symptom.value), None)
+def _unknown(run: SubjectRun) -> list[str]:
+    """Of what has to pass, that which does not, and why."""
+    found = {outcome.check: outcome for outcome in run.outcomes}
+    asked = [(symptom.value, found.get(symptom.value)) for symptom in _NEEDED]
+    return [
+        f"{check}: {outcome.status.value}: {outcome.reason}" if outcome is not None else f"{check}: not tried"
+        for check, outcome in asked
+        if outcome is None or outcome.status is not Status.PASS
+    ]
 
 
 def table(judged: Sequence[Judged]) -> str:
@@ -71,5 +80,5 @@ def table(judged: Sequence[Judged]) -> str:
             mean = sum(one.seconds for one in alike) / len(alike)
             lines.append(f"| {meaning} | {len(alike)} | {known} | {codes} | {mean:.1f} |")
     others = [one for one in judged if not one.is_as_known]
-    lines += ["", *(f"{one.name}: {one.verdict} {' '.join(one.codes)}".rstrip() for one in others)]
+    lines += ["", *(f"{one.name}: {one.verdict} {' '.join(one.codes) or one.reason}" for one in others)]
     return "\n".join(lines).rstrip() + "\n"

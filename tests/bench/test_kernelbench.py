@@ -47,9 +47,9 @@ def test_the_table_counts_by_fault_and_names_what_is_not_as_known() -> None:
         Judged("a.py", "", RIGHT, (), 1.0),
         Judged("b.py", "", WRONG, ("TAC401",), 2.0),
         Judged("b_tail.py", "tail", WRONG, ("TAC401", "TAC406"), 3.0),
-        Judged("c_tail.py", "tail", UNTOLD, (), 5.0),
+        Judged("c_tail.py", "tail", UNTOLD, (), 5.0, "wrong result: not run: late"),
     ]
     text = table(judged)
     assert "| right | 2 | 1 | TAC401 | 1.5 |" in text
     assert "| tail: the last element is left out | 2 | 1 | TAC401, TAC406 | 4.0 |" in text
-    assert text.endswith("b.py: wrong TAC401\nc_tail.py: not told\n")
+    assert text.endswith("b.py: wrong TAC401\nc_tail.py: not told wrong result: not run: late\n")
