@@ -11,7 +11,7 @@ from bench.language.scores import REJECTIONS
 from bench.verdicts import FALSE, TRUE, UNCLEAR, WANTED, Verdict, findings, held, print_share, share
 from tritonaudit.finding import Severity
 
-_CODES = (REJECTIONS - {"TAC105", "TAC106"}) | {"TAC128", "TAC129", "TAC130", "TAC131", "TAC132", "TAC140"}
+_CODES = (REJECTIONS - {"TAC105", "TAC106"}) | {"TAC140"} | {f"TAC{number}" for number in range(128, 136)}
 """All on the language but the names of Triton's, which have a bench of their own."""
 
 _VERDICTS = Path(__file__).with_name("verdicts.tsv")
