@@ -91,11 +91,12 @@ def test_a_maximum_kept_over_a_loop_from_0_vanishes_and_one_from_an_epsilon_does
         ("tl.clamp(q, -127.0, 127.0)", True),
         ("tl.minimum(tl.floor(q * 2.0), 127.0)", True),
         ("q.to(tl.int8)", True),
+        ("tl.where(q > 0.5, 1, 0)", True),
         ("q.to(tl.float16)", False),
         ("tl.store(y_ptr + cols, q)", False),
     ],
 )
-def test_a_clamp_or_an_integer_swallows_what_is_no_number(use: str, swallowed: bool) -> None:
+def test_a_clamp_a_comparison_or_an_integer_swallows_what_is_no_number(use: str, swallowed: bool) -> None:
     (divisor,) = divisors(flow(f"{DATA}q = x / largest\n{use}"))
     assert divisor.swallowed is swallowed
 

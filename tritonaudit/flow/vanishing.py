@@ -31,8 +31,8 @@ class Measure(Enum):
 class Divisor:
     """A division by, or a logarithm of, something that may be 0: where, what of the data it is, and where it is made.
 
-    `operation` is `Divide`, `rsqrt`, `log` or `log2`; `swallowed` says that a clamp or a cast to an integer makes an
-    ordinary number of the result, nan or not.
+    `operation` is `Divide`, `rsqrt`, `log` or `log2`; `swallowed` says that a clamp, a comparison or a cast to an
+    integer makes an ordinary number of the result, nan or not.
     """
 
     node: CSTNode
@@ -71,7 +71,9 @@ def _is_swallowed(flow: KernelFlow, made: Step) -> bool:
     carriers = {made}
     for step in flow.steps:
         if step.operands and any(operand.made in carriers for operand in step.operands if operand.made is not None):
-            if step.operation in _LIMITS or (step.operation == "cast" and step.operands[-1].dtype in INTEGERS):
+            if step.operation in _LIMITS | COMPARISONS or (
+                step.operation == "cast" and step.operands[-1].dtype in INTEGERS
+            ):
                 return True
             if step.operation in _PASSING:
                 carriers.add(step)
