@@ -218,7 +218,9 @@ class _Materials:
     def _uncompiled(self, run: SubjectRun, kernels: Sequence[CompiledKernel]) -> Iterator[str]:
         known = {(kernel.path, kernel.name) for kernel in kernels}
         yield from (f"`{ref.name}` was not compiled" for ref in run.launched if (ref.path, ref.name) not in known)
-        yield from (one.reason for one in self.compiled.audit.outcomes if one.check == "compile" and one.reason)
+        places = {f"{shown_path(Path(kernel.path))}:{kernel.span.line}" for kernel in kernels}
+        outcomes = self.compiled.audit.outcomes
+        yield from (one.reason for one in outcomes if one.check == "compile" and one.subject in places)
 
 
 def _earlier(entry: Data | None, path: str, subject: str) -> Timings | str:
