@@ -42,11 +42,11 @@ HOSTILE = {
     "v3_syntax": (RIGHT.replace("def double_kernel(", "def double_kernel((", 1), "SyntaxError"),
     "v4_import": (f"import no_such_module\n{RIGHT}", "No module named 'no_such_module'"),
     "v5_crash": (RIGHT.replace("    x = x.contiguous()", "    os.abort()"), "crash: "),
-    "v6_hang": (RIGHT.replace("    x = x.contiguous()", "    time.sleep(600)"), "hang: "),
-    "v7_exit": (RIGHT + "\n\nsys.exit(0)\n", "SystemExit: 0"),
-    "v8_other": (RIGHT.replace("triton_double", "doubled"), "no function `triton_double` is defined in it"),
+    "v6_exit": (RIGHT + "\n\nsys.exit(0)\n", "SystemExit: 0"),
+    "v7_other": (RIGHT.replace("triton_double", "doubled"), "no function `triton_double` is defined in it"),
 }
 """Their texts, and of what each is refused for a part."""
+HANGING = RIGHT.replace("    x = x.contiguous()", "    time.sleep(600)")
 
 
 def write_operation(kernels: Path, variants: dict[str, str]) -> Path:

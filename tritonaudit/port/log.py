@@ -282,5 +282,7 @@ def _choice(selected: Selected) -> Iterator[str]:
         yield f"**Chosen**: {prose(chosen.title)}, {code(shown_path(chosen.right[0]))}"
     yield ""
     yield from (f"* {prose(reason)}" for reason in selected.choice.reasons)
-    refused = [one for one in selected.variants if one.right is None]
-    yield from (f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}" for one in refused)
+    for one in selected.variants:
+        if not one.verdict.is_right:
+            mended = f"; attempt {one.mended.number} at it is right" if one.mended else ""
+            yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{mended}"

@@ -87,9 +87,11 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     places = {shown_path(run.path), *(shown_path(Path(kernel.path)) for kernel in run.launched if kernel.path)}
     findings = tuple(finding for finding in audit.findings if finding.path in places)
     problems = tuple(problem for problem in audit.problems if problem.path in places)
-    reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
-    doubts = (f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN)
+    doubts = [f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN]
     untried = (f"not tried: {what.partition(',')[0]}, since {why}" for what, why in run.left_out if _CASES in what)
+    reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
+    if reasons:  # what alone proves nothing may be why
+        reasons = tuple(dict.fromkeys((*reasons, *doubts)))
     serious = (f"{one.code} {one.name}: {one.message}" for one in findings if _is_serious(one))
     return Verdict(
         not reasons,
