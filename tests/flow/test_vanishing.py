@@ -104,3 +104,10 @@ def test_a_clamp_a_comparison_or_an_integer_swallows_what_is_no_number(use: str,
 def test_in_a_helper_the_data_are_not_known() -> None:
     (found,) = flows("@triton.jit\ndef helper(x):\n    return x / tl.max(tl.abs(x), axis=0)\n")
     assert not list(divisors(found))
+
+
+@pytest.mark.parametrize(
+    "call", ["tl.abs()", "tl.max()", "tl.sum()", "tl.where(x > 0, x)", "tl.maximum(x)", "tl.log()", "tl.load()"]
+)
+def test_a_call_that_lacks_operands_is_made_of_nothing(call: str) -> None:
+    assert list(divisors(flow(f"{DATA}q = x / tl.max({call}, axis=0)\nr = tl.log(tl.sum({call}))"))) == []

@@ -42,12 +42,18 @@ def apply(machine: Machine, origin: str, arguments: Arguments) -> Value:
 _EXTREMA = {"max": "maximum", "min": "minimum"}
 _LAYOUTS = frozenset({"fdiv", "reshape", "trans", "broadcast_to", "expand_dims", "ravel", "flip", "join", "split"})
 _CASTS = frozenset({"cast", "to"})
+_LEAST = {"where": 3, "fma": 3, "clamp": 3, "maximum": 2, "minimum": 2, "dot": 2, "fdiv": 2}
 _UNTRACED = frozenset({"arange", "program_id", "num_programs", "zeros", "full", "zeros_like", "store", "advance"})
 
 
 def _traced(machine: Machine, name: str, arguments: Arguments, value: Value) -> Value:
-    """The value with the operation that made it; casts and layouts keep what made their operand."""
+    """The value with the operation that made it; casts and layouts keep what made their operand.
+
+    Calls with fewer operands than the operation takes have none.
+    """
     operands = tuple(value for value, _ in (*arguments.positional, *arguments.keywords.values()))
+    if len(operands) < _LEAST.get(name, 1):
+        return value
     if name in _CASTS:
         machine.step("cast", (*operands, value), arguments.node)
     if name in _UNTRACED or value is UNKNOWN or any(value is operand for operand in operands):
