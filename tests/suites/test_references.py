@@ -57,3 +57,16 @@ def test_a_reference_that_takes_nothing_else_has_its_floats_of_8_bits() -> None:
     found = references(subject, given, Case({"n": 64}, "float8_e4m3fn"))
     assert not found.reason
     assert float((found.perturbed[0][0] - found.precise[0]).abs().max()) < 2.0**-15 * 64
+
+
+@pytest.mark.parametrize(("fill", "is_apart"), [("1000", True), ("normal", False)])
+def test_where_all_numbers_are_equal_the_roundings_on_the_way_count(fill: str, is_apart: bool) -> None:
+    """A mean of equal numbers may be off by a rounding from each of them."""
+
+    def centred(x: Any) -> Any:
+        return x - x.mean()
+
+    subject = Subject(lambda *_: None, reference=centred, inputs=[Tensor("n")])
+    found = references(subject, ((torch.full((64,), 1000.0),), {}), Case({"n": 64}, fill=fill))
+    means = [float(draw[0].mean().abs()) for draw in found.perturbed]
+    assert (max(means) > 1e-6) is is_apart

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from tritonaudit.execute.blame import described
@@ -69,6 +70,8 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
                 perturbed = tuple(
                     _results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
                 )
+                if is_constant(case.fill):
+                    perturbed += tuple(_rounded_within(subject, in_double(given, narrower), seed, d) for d in range(2))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
@@ -82,6 +85,22 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
     number = sum(tensor.dtype in narrower for tensor in tensors_in(given))
     if has_equals and number > 1:
         yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
+
+
+def is_constant(fill: str) -> bool:
+    """Whether all numbers of a tensor are the same: what is to be 0 then is what the roundings make of it."""
+    if fill in ("zeros", "ones"):
+        return True
+    try:
+        float(fill)
+    except ValueError:
+        return False
+    return True
+
+
+def _rounded_within(subject: Subject, arguments: Arguments, seed: int, draw: int) -> tuple[torch.Tensor, ...]:
+    with Roundings(draw):
+        return _results(subject, arguments, seed)
 
 
 def in_double(arguments: Arguments, narrower: Set[torch.dtype] = _NARROWER) -> Arguments:
@@ -156,6 +175,45 @@ class InDouble(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **kwargs)
         return func(*tree_map(_double, args), **tree_map(_double, kwargs))
 
+
+class Roundings(TorchDispatchMode):  # type: ignore[misc]
+    """Inside it, the result of each operation that rounds is off by about one rounding of float32, at random.
+
+    A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows.
+    """
+
+    def __init__(self, draw: int) -> None:
+        super().__init__()
+        self._random = torch.Generator().manual_seed(draw)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        returned = func(*args, **(kwargs or {}))
+        schema = func._schema
+        is_alias = any(one.alias_info is not None for one in schema.returns)
+        if is_alias or schema.name.rpartition("::")[2] in _EXACT:
+            return returned
+        return tree_map(self._off, returned)
+
+    def _off(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
+            return value
+        random = torch.randn(value.shape, dtype=torch.float64, generator=self._random)
+        return value * (1 + _ROUNDING * random.to(value.device))
+
+
+_EXACT = frozenset({
+    "_to_copy", "_unsafe_view", "abs", "amax", "amin", "arange", "as_strided_copy", "bernoulli", "cat", "ceil",
+    "clamp", "clamp_max", "clamp_min", "clone", "constant_pad_nd", "copy", "cummax", "cummin", "diagonal_copy",
+    "embedding", "empty", "empty_like", "empty_strided", "expand_copy", "eye", "fill", "flip", "floor", "full",
+    "full_like", "gather", "index", "index_put", "index_select", "linspace", "masked_fill", "masked_select", "max",
+    "maximum", "min", "minimum", "native_dropout", "neg", "new_empty", "new_empty_strided", "new_full", "new_ones",
+    "new_zeros", "ones", "ones_like", "rand", "rand_like", "randn", "randn_like", "relu", "repeat", "roll", "round",
+    "scalar_tensor", "scatter", "select_scatter", "sgn", "sign", "slice_scatter", "sort", "stack", "threshold",
+    "topk", "tril", "triu", "trunc", "unfold_copy", "where", "zeros", "zeros_like",
+})  # fmt: skip
+"""What moves or chooses numbers, or makes them, and rounds none."""
 
 _ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
 
