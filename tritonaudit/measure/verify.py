@@ -55,8 +55,9 @@ def _wrong(results: Sequence[Result], found: References) -> str:
 def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed: Sequence[torch.Tensor]) -> str:
     """What is wrong with a large result, judged more coarsely than a smaller one; empty where that is little.
 
-    An element may be off by a rounding, by what the reference in the same dtype is off by there or in the mean, and by
-    what it changes by when its inputs are off by a rounding, several times.
+    An element may be off by a rounding, by what the reference in the same dtype is off by there, in its row's mean or
+    in all of it, and by what it changes by when its inputs are off by a rounding, several times. One element of
+    millions is off by little by chance, where its row, a row of attention for one, is off by more than others.
     """
     if got.shape != precise.shape or got.dtype != same.dtype:
         return f"it is {tuple(got.shape)} of {got.dtype}, and the reference's {tuple(same.shape)} of {same.dtype}"
@@ -72,7 +73,7 @@ def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed
     for other in (same, *perturbed):
         apart = (other.double().where(finite, 0) - exact).abs()
         mean = max(mean, _root_mean_square(apart))
-        limit = torch.maximum(limit, apart)
+        limit = torch.maximum(limit, torch.maximum(apart, _of_rows(apart)))
     limit += mean
     far = error > _MOST_TIMES * limit
     if bool(far.any()):
@@ -85,6 +86,13 @@ def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed
     if _root_mean_square(error) > _MOST_TIMES_MEAN * mean:
         return f"it is off by {_root_mean_square(error):.3g} in the mean, where {mean:.3g} can be explained"
     return ""
+
+
+def _of_rows(apart: torch.Tensor) -> torch.Tensor:
+    """The root mean square of each row, to be compared with its elements; of what has no rows, nothing."""
+    if apart.dim() < 2:
+        return torch.zeros((), dtype=apart.dtype, device=apart.device)
+    return apart.square().mean(-1, keepdim=True).sqrt()
 
 
 def _root_mean_square(tensor: torch.Tensor) -> float:
