@@ -78,3 +78,8 @@ def test_a_file_that_is_not_there_makes_it_2(tritonaudit: Command) -> None:
     assert ran.code == 2
     assert breach(json.loads(ran.out), "gate.schema.json") is None
     assert json.loads(ran.out)["holds"] is False
+
+
+def test_progress_names_what_it_is_of(tritonaudit: Command) -> None:
+    ran = tritonaudit("gate", "--stage", "1", FOLDER / "audit_right.py", *ON_THE_CPU)
+    assert [line.partition(": ")[0] for line in ran.err.splitlines()] == [f"{FOLDER / 'audit_right.py'}"]

@@ -78,3 +78,10 @@ def test_a_subject_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "none.py").touch()
     with pytest.raises(NoSuchSubject, match="holds no subject"):
         gate(tmp_path / "none.py", Config(tmp_path), request(1))
+
+
+def test_shapes_that_are_too_large_to_be_tried_are_named() -> None:
+    (subject,) = gate(ROOT / "fixtures" / "ports" / "audit_naive.py", Config(ROOT), request(1)).subjects
+    answer = dict(subject.answers)[Item.SHAPES]
+    assert answer.status is Status.PASS
+    assert answer.reason == "4 shapes; not tried, since too large for that: n=4194304 and n=16777216"

@@ -12,7 +12,17 @@ import click
 from tritonaudit.cli import INTERRUPTED
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.keeping import keep, keep_options, require_history
-from tritonaudit.cli.options import configure, deliver, project_of
+from tritonaudit.cli.options import (
+    CONFIG,
+    DEVICE,
+    JOBS,
+    OUTPUT_FILE,
+    budget_option,
+    configure,
+    deliver,
+    keep_inputs,
+    project_of,
+)
 from tritonaudit.cli.progress import shown_progress
 from tritonaudit.finding import Status
 from tritonaudit.gate.checklist import STAGES
@@ -21,7 +31,6 @@ if TYPE_CHECKING:
     from tritonaudit.gate.gate import Gated
     from tritonaudit.history.entry import Data
 
-_SECONDS = 30.0
 _FAILED, _COULD_NOT, _NOT_RUN = 1, 2, 3
 
 
@@ -34,26 +43,13 @@ _FAILED, _COULD_NOT, _NOT_RUN = 1, 2, 3
     metavar="FILE",
     help="The result of stage 1: a file v<N>.json that --keep wrote.",
 )
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long each subject is tried, and on a GPU timed.",
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "gpu"]),
-    default="auto",
-    show_default=True,
-    help="Run on the GPU, if there is one, or on the CPU engine.",
-)
+@budget_option("subject")
+@DEVICE
 @keep_options
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
+@OUTPUT_FILE
+@CONFIG
+@JOBS
 def command(
     subject: str,
     stage: str,
@@ -80,8 +76,7 @@ def command(
     file, _, name = subject.partition("::")
     path = Path(file)
     config = configure(project_of((path,)), config_file, {"ignore": (), "extend_select": ()})
-    if output_file and output_file.exists() and path.exists() and output_file.samefile(path):
-        raise click.UsageError(f"--output-file would overwrite the source file {output_file}")
+    keep_inputs(output_file, (path,), config)
     require_history(keep_folder, note)
     earlier = _read(against) if against else None
     from tritonaudit.gate.gate import GateRequest, NoSuchSubject, gate

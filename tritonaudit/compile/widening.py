@@ -11,15 +11,20 @@ _SHARE = 10
 _FULL_LINE = 4
 """Bytes per lane with which the 32 lanes of a warp fill a line of 128 bytes."""
 _LANES = 32
+_LAYOUTS = frozenset(layout.value for layout in Layout)
+"""How a case's label says that its tensors are not contiguous; of those that are it says nothing."""
 
 
 def is_wide_elsewhere(kernel: CompiledKernel, variant: Variant, narrow: Narrow) -> bool:
     """Whether the same access is as wide as it could be in another case: then this case's data are to blame.
 
-    Transposed tensors swap which lanes lie apart, so they are neither blamed for that nor an excuse.
+    Transposed tensors swap which lanes lie apart, so they are neither blamed for that nor an excuse. Where lanes lie
+    apart in contiguous tensors, there is none: that a smaller one is one column wide does not help the others.
     """
     if narrow.cause is Cause.LANE_STRIDE and _is_transposed(variant):
         return True
+    if narrow.cause is Cause.LANE_STRIDE and not variant.assumed and any(map(_is_contiguous, variant.cases)):
+        return False
     others = [other for other in kernel.compiled if other.target == variant.target]
     if narrow.cause is Cause.LANE_STRIDE:
         comparable = (other for other in others if other.explained and not _is_transposed(other))
@@ -46,6 +51,10 @@ def saves_much(variant: Variant, narrow: Narrow) -> bool:
 def wastes_lines(narrow: Narrow) -> bool:
     """Whether a warp's request brings less than the lines of memory that it touches hold."""
     return narrow.cause is Cause.LANE_STRIDE or narrow.bytes < _FULL_LINE
+
+
+def _is_contiguous(case: str) -> bool:
+    return _LAYOUTS.isdisjoint(case.split())
 
 
 def _is_transposed(variant: Variant) -> bool:

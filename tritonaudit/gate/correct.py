@@ -35,6 +35,7 @@ _DEFECTS = frozenset(Symptom) - {Symptom(check) for check in _GENUINE}
 """All but what says that it is not the kernels which do the work: that has an item of its own."""
 _EDGE_SIZES = (0, 1)
 _MISSED = re.compile(r"\d+ of \d+ cases, (?P<values>.*) in none before")
+_SIZE = re.compile(r"\w+=\d+")
 _REST = "the rest"
 _MOST_NAMED = 3
 
@@ -112,7 +113,7 @@ def shapes(material: Material) -> Answer:
         return not_run("no shape was tried")
     if uncompared := list(_uncompared(trials)):
         return not_run(phrases.listed(uncompared))
-    return passed(phrases.counted(len(tried), "shape") + _doubts(trials))
+    return passed(phrases.counted(len(tried), "shape") + _too_large(material.run) + _doubts(trials))
 
 
 # -- compiling -----------------------------------------------------------------------------------------------------
@@ -226,6 +227,12 @@ def _missed(run: SubjectRun, *, of_sizes: bool) -> Iterator[str]:
             values = [value for value in found["values"].split(", ") if _is_size(value, of_sizes)]
             if values:
                 yield f"{phrases.listed(values)} not tried: {why}"
+
+
+def _too_large(run: SubjectRun) -> str:
+    """The sizes that no case has, as it would be too large for one: where they are timed, they are verified there."""
+    sizes = [what for what, _ in run.left_out if _SIZE.fullmatch(what)]
+    return f"; not tried, since too large for that: {phrases.listed(sizes)}" if sizes else ""
 
 
 def _is_size(value: str, of_sizes: bool) -> bool:

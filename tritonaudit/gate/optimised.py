@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import geometric_mean
 
 from tritonaudit.compile import phrases
 from tritonaudit.compile.facts import CompiledKernel, Narrow, Variant
@@ -16,7 +17,7 @@ from tritonaudit.gate.material import Material
 from tritonaudit.history.figures import Figure, Move, figures_of
 from tritonaudit.kernel.launch import LaunchFacts, launches_of
 from tritonaudit.kernel.tuning import Autotune, decorators
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module
 
 _NOT_A_POWER = "TAC102"
 _BLOCK = re.compile(r"block|tile", re.IGNORECASE)
@@ -81,7 +82,7 @@ def autotuned(material: Material) -> Answer:
 
 
 def faster(material: Material) -> Answer:
-    """Whether it takes less time at some size than the earlier result, and more at none."""
+    """Whether it takes less time than the earlier result, in the geometric mean of the sizes of both."""
     if material.earlier is None:
         return not_run(material.no_earlier)
     if material.now is None or material.now.device is None:
@@ -94,19 +95,25 @@ def faster(material: Material) -> Answer:
     sizes = [name for name in now if name.startswith(_TIMES) and name in before]
     if not sizes:
         return not_run("the two were timed at no size alike")
-    moves = {name: now[name].since(before[name]) for name in sizes}
-    if slower := [name for name in sizes if moves[name] is Move.WORSE]:
-        return failed(f"slower: {_listed(slower, before, now)}")
     if gone := [name for name in before if name.startswith(_TIMES) and name not in now]:
         return not_run(f"{gone[0].removeprefix(_TIMES)} was timed then and is not now")
-    gained = [name for name in sizes if moves[name] is Move.BETTER]
-    if not gained:
-        return failed(f"no faster: {_listed(sizes, before, now)}")
-    return passed(_listed(gained, before, now))
+    return _gain([(name.removeprefix(_TIMES), before[name], now[name]) for name in sizes])
 
 
-def _listed(names: list[str], before: dict[str, Figure], now: dict[str, Figure]) -> str:
-    return "; ".join(f"{name.removeprefix(_TIMES)}: {before[name].shown} → {now[name].shown}" for name in names)
+def _gain(timed: list[tuple[str, Figure, Figure]]) -> Answer:
+    """What the times before and now come to; a gain has to be one at either end of their intervals."""
+    at_worst = geometric_mean([now.high / before.low for _, before, now in timed])
+    at_best = geometric_mean([now.low / before.high for _, before, now in timed])
+    moved: dict[Move, list[str]] = {move: [] for move in Move}
+    for size, before, now in timed:
+        moved[now.since(before)].append(f"{size}: {before.shown} → {now.shown}")
+    told = {move: "; ".join(texts) for move, texts in moved.items()}
+    if at_worst < 1:
+        slower = f"; slower at {told[Move.WORSE]}" if moved[Move.WORSE] else ""
+        return passed(f"{1 / at_worst:.2f} times in the mean: {told[Move.BETTER]}{slower}")
+    if at_best > 1:
+        return failed(f"slower in the mean: {told[Move.WORSE]}")
+    return failed(f"no faster in the mean: {'; '.join(text for text in told.values() if text)}")
 
 
 # -- accesses ------------------------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def _in_ranges(module: Module, function: JitFunction) -> set[str]:
     return {
         argument.id
         for node in ast.walk(function.node)
-        if isinstance(node, ast.Call) and module.origin(dotted_name(node.func) or "?") == "triton.language.arange"
+        if isinstance(node, ast.Call) and module.origin_of(node.func) == "triton.language.arange"
         for argument in node.args
         if isinstance(argument, ast.Name)
     }
