@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import PurePath
 
-from tritonaudit.source.outline import Module, dotted_name
+from tritonaudit.source.outline import Module
 from tritonaudit.target import KNOWN, Target, Version
 
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)*")
@@ -56,14 +56,14 @@ def _comparison(module: Module, test: ast.expr) -> tuple[type[ast.cmpop] | str, 
 
 def _operator(module: Module, node: ast.expr) -> str | None:
     """`ge` of `operator.ge`."""
-    head, _, name = module.origin(dotted_name(node) or "?").rpartition(".")
+    head, _, name = module.origin_of(node).rpartition(".")
     return name if head in ("operator", "_operator") else None
 
 
 def _is_release(module: Module, node: ast.expr) -> bool:
     """`triton.__version__`, parsed or not."""
     attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute))
-    return any(module.origin(dotted_name(inner) or "?") == "triton.__version__" for inner in attributes)
+    return any(module.origin_of(inner) == "triton.__version__" for inner in attributes)
 
 
 def _version(node: ast.expr) -> Version | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from tritonaudit.kernel.tuning import Autotune, Decorator, Heuristics, Jit, Other, decorators
+from tritonaudit.kernel.launch import launches_of
+from tritonaudit.kernel.tuning import Autotune, Decorator, Heuristics, Jit, Other, computes, decorators
 from tritonaudit.source.outline import outline
 
 _HEAD = "import triton\nimport triton.language as tl\nfrom elsewhere import wrapped\n\n"
@@ -65,3 +66,26 @@ def test_heuristics_may_hold_more_than_the_text_shows() -> None:
 
 def test_a_decorator_of_another_project_is_not_looked_into() -> None:
     assert [type(one) for one in read("@wrapped(configs=[])\n@triton.jit\n")] == [Other, Jit]
+
+
+def test_a_launch_passes_what_the_heuristic_computes_of_the_same_arguments() -> None:
+    text = dedent(
+        """
+        @triton.heuristics({"FLAG": lambda args: args["x_ptr"] is not None})
+        @triton.jit
+        def kernel(x_ptr, FLAG: tl.constexpr):
+            pass
+
+        def same(x):
+            kernel[(1,)](x, FLAG=x is not None)
+
+        def other(x, y):
+            flag = y is not None
+            kernel[(1,)](x, FLAG=flag)
+        """
+    )
+    module = outline("kernels.py", _HEAD + text)
+    heuristics, _ = decorators(module, module.jit[0])
+    assert isinstance(heuristics, Heuristics)
+    found = [computes(heuristics.values["FLAG"], launch, "FLAG") for launch in launches_of(module)["kernel"]]
+    assert found == [True, False]

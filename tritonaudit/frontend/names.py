@@ -23,6 +23,7 @@ from tritonaudit.frontend.values import (
     Plain,
     Value,
 )
+from tritonaudit.source.nodes import Nodes
 from tritonaudit.source.outline import Module, dotted_name
 
 if TYPE_CHECKING:
@@ -108,11 +109,11 @@ class Names:
 
     @cached_property
     def _stars(self) -> bool:
-        return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in self._nodes)
+        return any(node.names[0].name == "*" for node in self._nodes.of(ast.ImportFrom))
 
-    @cached_property
-    def _nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self._module.tree))
+    @property
+    def _nodes(self) -> Nodes:
+        return self._module.nodes(self._module.tree)
 
     @cached_property
     def _allows_globals(self) -> bool:
@@ -123,8 +124,8 @@ class Names:
         """Names that a function of the host around a kernel gives it."""
         own = {id(jit.node) for jit in self._module.jit}
         found: set[str] = set()
-        for node in self._nodes:
-            if isinstance(node, ast.FunctionDef) and id(node) not in own and any(id(n) in own for n in ast.walk(node)):
+        for node in self._nodes.of(ast.FunctionDef):
+            if id(node) not in own and any(id(n) in own for n in ast.walk(node)):
                 found |= {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs)}
                 found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
                 found |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
@@ -133,25 +134,24 @@ class Names:
     @cached_property
     def _imported(self) -> frozenset[str]:
         """Names that an import statement of the file binds, at whatever level."""
-        imports = (node for node in self._nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+        imports: list[ast.Import | ast.ImportFrom] = [*self._nodes.of(ast.Import), *self._nodes.of(ast.ImportFrom)]
         return frozenset((a.asname or a.name).partition(".")[0] for node in imports for a in node.names)
 
     @cached_property
     def _bound(self) -> frozenset[str]:
         """Every name that the file's own level, or a `global` of it, may bind in any way."""
         found: set[str] = set()
-        for node in self._nodes:
-            if isinstance(node, ast.Global):
-                found.update(node.names)
-            elif isinstance(node, ast.ExceptHandler) and node.name:
-                found.add(node.name)
+        for node in self._nodes.of(ast.Global):
+            found.update(node.names)
+        found |= {handler.name for handler in self._nodes.of(ast.ExceptHandler) if handler.name}
         found |= {n.id for s in self._statements for n in ast.walk(s) if isinstance(n, ast.Name) and _stores(n)}
         found |= {s.name for s in self._all_definitions}
         return frozenset(found | self._imported | {"__name__", "__file__"})
 
     @cached_property
     def _all_definitions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-        return [n for n in self._nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+        nodes = self._nodes
+        return [*nodes.of(ast.FunctionDef), *nodes.of(ast.AsyncFunctionDef), *nodes.of(ast.ClassDef)]
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
@@ -208,7 +208,7 @@ class Names:
 
     def _assigned(self, node: ast.stmt, value: ast.expr) -> Value | Refused:
         if isinstance(value, ast.Call):
-            called = self._module.origin(dotted_name(value.func) or "?")
+            called = self._module.origin_of(value.func)
             if called.startswith("triton") and called.endswith(".constexpr") and len(value.args) == 1:
                 return Const(constant(self._module, value.args[0]))
             return Refused(Refusal.GLOBAL, node) if called in _HOST_VALUES and not self._allows_globals else UNKNOWN

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tritonaudit.flow.typical_sizes import counts_positions
 from tritonaudit.frontend import accesses, blocks, dots, reductions
 from tritonaudit.frontend.arithmetic import (
     binary,
@@ -224,11 +225,14 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     node = bound.node.func.value if isinstance(bound.node.func, ast.Attribute) else None
     if dtype != "i64" or value.shape != () or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return
+    parameters = {parameter.name for parameter in reader.frame.function.jit.parameters}
+    named = {part.id for part in (node.left, node.right) if isinstance(part, ast.Name)}
+    if any(counts_positions(name) for name in named & parameters):
+        return  # a number of rows: nobody has so many that it wraps
     left, right = (reader.evaluate(part) for part in (node.left, node.right))
     dtypes = [one.dtype for one in (left, right) if isinstance(one, Tensor) and one.shape == ()]
     if len(dtypes) == 2 and "i32" in dtypes and set(dtypes) <= {"i32", None}:
         factors = [part for part, dtype in zip((node.left, node.right), dtypes, strict=True) if dtype == "i32"]
-        parameters = {parameter.name for parameter in reader.frame.function.jit.parameters}
         factor = next((one for one in factors if ast.unparse(one) not in parameters), factors[0])
         text = f"({ast.unparse(factor)})" if isinstance(factor, ast.BinOp) else ast.unparse(factor)
         reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=text)

@@ -17,9 +17,9 @@ def method_calls(kernel: JitFunction, lines: list[str]) -> Iterator[tuple[str, a
     text = "\n".join(lines[kernel.first_line - 1 : kernel.last_line])
     if plain.isdisjoint(_CALLED.findall(text)):
         return
-    first_set = _first_lines(kernel.node)
-    for node in ast.walk(kernel.node):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    first_set = _first_lines(kernel)
+    for node in kernel.nodes.of(ast.Call):
+        if isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if (
                 isinstance(owner, ast.Name)
@@ -46,11 +46,11 @@ def passes_size_or_stride(launches: LaunchFacts, parameter: str) -> bool:
     )
 
 
-def _first_lines(function: ast.FunctionDef) -> dict[str, int]:
+def _first_lines(kernel: JitFunction) -> dict[str, int]:
     """The line on which each name is first set."""
     found: dict[str, int] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+    for node in kernel.nodes.of(ast.Name):
+        if isinstance(node.ctx, ast.Store):
             found[node.id] = min(found.get(node.id, node.lineno), node.lineno)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module
 
 _MAX_DEPTH = 4
 
@@ -17,12 +17,14 @@ _WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.Bit
 
 def numeric_conditions(module: Module, function: JitFunction) -> Iterator[ast.expr]:
     """The conditions of `tl.where` that certainly are numbers, whatever the kernel is launched with."""
-    reader = _Reader(module, function)
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Call) and module.origin(dotted_name(node.func) or "?") == "triton.language.where":
-            given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "condition"), None)
-            if given is not None and reader.is_number(given):
-                yield given
+    selections = [
+        call for call in function.nodes.of(ast.Call) if module.origin_of(call.func) == "triton.language.where"
+    ]
+    reader = _Reader(module, function) if selections else None
+    for call in selections:
+        given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "condition"), None)
+        if reader is not None and given is not None and reader.is_number(given):
+            yield given
 
 
 class _Reader:
@@ -32,17 +34,20 @@ class _Reader:
         self._module = module
         self._parameters = {parameter.name for parameter in function.parameters}
         self._set: dict[str, list[ast.expr | None]] = {}
-        for node in ast.walk(function.node):
-            self._note(node)
+        nodes = function.nodes
+        for assign in nodes.of(ast.Assign):
+            self._note(assign.targets, assign.value)
+        others: list[ast.For | ast.AugAssign | ast.AnnAssign | ast.NamedExpr] = [
+            *nodes.of(ast.For), *nodes.of(ast.AugAssign), *nodes.of(ast.AnnAssign), *nodes.of(ast.NamedExpr),
+        ]  # fmt: skip
+        for node in others:
+            self._note([node.target], None)
 
-    def _note(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            self._set.setdefault(node.targets[0].id, []).append(node.value)
-        elif isinstance(node, (ast.Assign, ast.For, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = (inner for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name))
-            for name in names:
-                self._set.setdefault(name.id, []).append(None)
+    def _note(self, targets: list[ast.expr], value: ast.expr | None) -> None:
+        if len(targets) > 1 or not isinstance(targets[0], ast.Name):
+            value = None
+        for name in (inner for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)):
+            self._set.setdefault(name.id, []).append(value)
 
     def is_number(self, node: ast.expr, depth: int = 0) -> bool:
         """Whether it is an integer of more than one bit, or a float, on every path."""
@@ -70,7 +75,7 @@ class _Reader:
         """`x.to(tl.int32)` or `tl.cast(x, tl.int32)`."""
         cast = isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cast")
         dtype = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "dtype")]
-        origins = [self._module.origin(dotted_name(argument) or "?") for argument in dtype]
+        origins = [self._module.origin_of(argument) for argument in dtype]
         return cast and any(
             origin.startswith("triton.language.") and origin.rpartition(".")[2] in _DTYPES for origin in origins
         )

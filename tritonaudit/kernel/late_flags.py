@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.kernel.tuning import Heuristics, decorators
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module
 
 _SINCE_THEN_DROPPED = (3, 4)
 """The release that first evaluates `flag and condition` from left to right, and stops at a false flag."""
@@ -28,9 +28,10 @@ class LateFlag:
 
 def late_flags(module: Module, function: JitFunction) -> Iterator[LateFlag]:
     """The branches of a kernel that older releases compile although a flag is off."""
-    reader = _Reader(module, function)
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+    reader: _Reader | None = None
+    for node in function.nodes.of(ast.If):
+        if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+            reader = reader or _Reader(module, function)
             found = reader.read(node, node.test)
             if found is not None:
                 yield found
@@ -45,11 +46,8 @@ class _Reader:
         self._flags = {parameter.name for parameter in function.parameters if parameter.constexpr}
         self._given = {parameter.name for parameter in function.parameters} - self._flags
         self._numbers = _numbers(function)
-        self._set = {
-            node.id
-            for node in ast.walk(function.node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        } - _constants(function)
+        stored = {node.id for node in function.nodes.of(ast.Name) if isinstance(node.ctx, ast.Store)}
+        self._set = stored - _constants(function)
         self._heuristics: dict[str, str] = {}
         for decorator in decorators(module, function):
             if isinstance(decorator, Heuristics):
@@ -82,7 +80,7 @@ class _Reader:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and inner.id in self._given | (self._set - self._flags):
                 return True
-            if isinstance(inner, ast.Call) and self._module.origin(dotted_name(inner.func) or "?").startswith(
+            if isinstance(inner, ast.Call) and self._module.origin_of(inner.func).startswith(
                 ("triton.language.program_id", "triton.language.load")
             ):
                 return True
@@ -124,8 +122,8 @@ def _not_none(node: ast.expr) -> str | None:
 def _numbers(function: JitFunction) -> dict[str, int]:
     """The variables that are first set to a number as written, with the line."""
     first: dict[str, ast.Assign] = {}
-    for node in ast.walk(function.node):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+    for node in function.nodes.of(ast.Assign):
+        if isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             if name not in first or node.lineno < first[name].lineno:
                 first[name] = node
@@ -136,8 +134,6 @@ def _constants(function: JitFunction) -> set[str]:
     """The variables that are annotated as `tl.constexpr`."""
     return {
         node.target.id
-        for node in ast.walk(function.node)
-        if isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and "constexpr" in ast.unparse(node.annotation)
+        for node in function.nodes.of(ast.AnnAssign)
+        if isinstance(node.target, ast.Name) and "constexpr" in ast.unparse(node.annotation)
     }

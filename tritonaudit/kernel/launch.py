@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonaudit.kernel.reaching import Definitions, definitions_at
+from tritonaudit.source.nodes import Nodes
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 if TYPE_CHECKING:
@@ -91,19 +92,27 @@ class Launch:
             return list(self._reaching[node.id])
         return [node]
 
+    @cached_property
+    def axes(self) -> tuple[ast.expr, ...]:
+        """What the grid gives for each of its axes, as written; empty where it is no tuple of expressions."""
+        grid = _grid(self)
+        starred = isinstance(grid, (ast.Tuple, ast.List)) and any(isinstance(e, ast.Starred) for e in grid.elts)
+        return tuple(grid.elts) if isinstance(grid, (ast.Tuple, ast.List)) and not starred else ()
+
     def spells(self, node: ast.expr, text: str) -> bool:
         """Whether the expression, or what it was set to, is written so."""
         return text in (ast.unparse(node), ast.unparse(self.definition(node)))
 
-    @cached_property
-    def _nodes(self) -> tuple[ast.AST, ...]:
-        return () if self.wrapper is None else tuple(ast.walk(self.wrapper))
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes of the wrapper; none at the module's own level."""
+        return _NO_NODES if self.wrapper is None else self.module.nodes(self.wrapper)
 
     @cached_property
     def _words(self) -> frozenset[str]:
         """The names and attributes that the wrapper uses, in lower case."""
-        names = {node.id.lower() for node in self._nodes if isinstance(node, ast.Name)}
-        return frozenset(names | {node.attr.lower() for node in self._nodes if isinstance(node, ast.Attribute)})
+        names = {node.id.lower() for node in self.nodes.of(ast.Name)}
+        return frozenset(names | {node.attr.lower() for node in self.nodes.of(ast.Attribute)})
 
     @cached_property
     def pads(self) -> bool:
@@ -115,19 +124,19 @@ class Launch:
         """Whether the wrapper asks for a remainder or pads: then its tiles may be full by contract."""
         if self.pads or any("divi" in word or "align" in word for word in self._words):
             return True
-        return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in self._nodes)
+        return any(isinstance(node.op, ast.Mod) for node in self.nodes.of(ast.BinOp))
 
     @cached_property
     def restricts_sizes(self) -> bool:
         """Whether the wrapper names a power of two or checks that a size is one of a few."""
-        return any("pow" in word and word != _ROUNDING for word in self._words) or any(
-            isinstance(node.op, ast.BitAnd)
-            if isinstance(node, ast.BinOp)
-            else isinstance(node, ast.Compare) and (_is_membership(node) or _ROUNDING in ast.unparse(node))
-            for node in self._nodes
+        return (
+            any("pow" in word and word != _ROUNDING for word in self._words)
+            or any(isinstance(node.op, ast.BitAnd) for node in self.nodes.of(ast.BinOp))
+            or any(_is_membership(node) or _ROUNDING in ast.unparse(node) for node in self.nodes.of(ast.Compare))
         )
 
 
+_NO_NODES = Nodes(ast.Pass())
 _ROUNDING = "next_power_of_2"  # speaks of what is passed, not of what is let in, unless it is compared with
 
 
@@ -247,6 +256,13 @@ class LaunchFacts:
                 if isinstance(node, ast.Dict):
                     names |= {k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
         return frozenset(names)
+
+    def is_tuned(self, parameter: str) -> bool:
+        """Whether an autotuner chooses the parameter: by the configs, where they can be read."""
+        if self.configs:
+            return any(parameter in config for config, _ in self.configs)
+        called = (ast.unparse(d.func) for d in self._function.decorators if isinstance(d, ast.Call))
+        return parameter not in self.tuned and any("tune" in name for name in called)
 
     def sizes(self, parameter: str) -> list[Size]:
         """Everything that the file passes for a parameter, by launches, configs and the parameter's default."""
@@ -434,6 +450,14 @@ def _grid_axis(launch: Launch, axis: int) -> GridAxis:
     if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
         return GridAxis(Cover.UNKNOWN)
     return _cover(launch, grid.elts[axis])
+
+
+def grid_axis_of(launch: Launch, axis: int) -> ast.expr | None:
+    """What the launch's grid has on the axis, as the host code writes it or what that was set to."""
+    grid = _grid(launch)
+    if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
+        return None
+    return launch.definition(grid.elts[axis])
 
 
 def _grid(launch: Launch) -> ast.expr:

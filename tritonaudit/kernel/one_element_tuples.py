@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,18 +20,11 @@ class OneElementTuple:
 
 def one_element_tuples(module: Module, function: JitFunction) -> Iterator[OneElementTuple]:
     """The tuples of one element that nothing takes apart and something computes with."""
-    parents = {id(child): node for node in ast.walk(function.node) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(function.node):
-        if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
-            continue
-        value, name = node.value, node.targets[0].id
-        if not (isinstance(value, ast.Tuple) and len(value.elts) == 1) or isinstance(value.elts[0], ast.Starred):
-            continue
-        uses = [
-            (use, parents[id(use)])
-            for use in ast.walk(function.node)
-            if isinstance(use, ast.Name) and _reads(use, name)
-        ]
+    found = list(_assigned(function))
+    walked = ast.walk(function.node) if found else ()
+    parents = {id(child): node for node in walked for child in ast.iter_child_nodes(node)}
+    for name, value in found:
+        uses = [(use, parents[id(use)]) for use in function.nodes.of(ast.Name) if _reads(use, name)]
         if any(_takes_apart(use, parent) for use, parent in uses):
             continue
         is_block = _is_block(module, value.elts[0])
@@ -39,6 +32,14 @@ def one_element_tuples(module: Module, function: JitFunction) -> Iterator[OneEle
             if _computes(module, use, parent, is_block):
                 yield OneElementTuple(name, value, use)
                 break
+
+
+def _assigned(function: JitFunction) -> Iterator[tuple[str, ast.Tuple]]:
+    for node in function.nodes.of(ast.Assign):
+        value, target = node.value, node.targets[0]
+        is_one = isinstance(value, ast.Tuple) and len(value.elts) == 1 and not isinstance(value.elts[0], ast.Starred)
+        if len(node.targets) == 1 and isinstance(target, ast.Name) and isinstance(value, ast.Tuple) and is_one:
+            yield target.id, value
 
 
 def _reads(node: ast.Name, name: str) -> bool:
@@ -59,7 +60,7 @@ def _computes(module: Module, use: ast.expr, parent: ast.AST, is_block: bool) ->
         return True
     if not isinstance(parent, ast.Call) or use is parent.func:
         return False
-    origin = module.origin(dotted_name(parent.func) or "?")
+    origin = module.origin_of(parent.func)
     if origin.startswith("triton.language."):
         return use in parent.args[:1] and origin.rpartition(".")[2].partition("_")[0] in ("load", "store", "atomic")
     return is_block  # a helper may be meant to take a tuple, but hardly one of a single block
@@ -71,7 +72,7 @@ def _is_block(module: Module, node: ast.expr) -> bool:
         if isinstance(inner, ast.Subscript) and any(_is_none(part) for part in ast.walk(inner.slice)):
             return True
         if isinstance(inner, ast.Call):
-            origin = module.origin(dotted_name(inner.func) or "?")
+            origin = module.origin_of(inner.func)
             if origin in ("triton.language.arange", "triton.language.program_id", "triton.language.load"):
                 return True
     return False

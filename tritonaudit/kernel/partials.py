@@ -53,29 +53,21 @@ def _parameters(launch: Launch) -> frozenset[str]:
     assert launch.wrapper is not None
     arguments = launch.wrapper.args
     names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    for node in ast.walk(launch.wrapper):
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "saved_tensors"
-        ):
+    for node in launch.nodes.of(ast.Assign):
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "saved_tensors":
             names |= {inner.id for target in node.targets for inner in ast.walk(target) if isinstance(inner, ast.Name)}
     return frozenset(names)
 
 
 def _sum_of(launch: Launch, buffer: str) -> ast.Call | None:
     """The first `buffer.sum(…)` or `torch.sum(buffer, …)` after the launch."""
-    assert launch.wrapper is not None
-    sums = [
-        node
-        for node in ast.walk(launch.wrapper)
-        if isinstance(node, ast.Call) and node.lineno > launch.call.lineno and _sums(launch, node, buffer)
-    ]
+    later = (node for node in launch.nodes.of(ast.Call) if node.lineno > launch.call.lineno)
+    sums = [node for node in later if _sums(launch, node, buffer)]
     return min(sums, key=lambda node: node.lineno, default=None)
 
 
 def _sums(launch: Launch, node: ast.Call, buffer: str) -> bool:
-    if launch.module.origin(dotted_name(node.func) or "?") == "torch.sum":
+    if launch.module.origin_of(node.func) == "torch.sum":
         return bool(node.args) and _is_name(node.args[0], buffer)
     return isinstance(node.func, ast.Attribute) and node.func.attr == "sum" and _is_name(node.func.value, buffer)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +21,10 @@ class CarriedScan:
 
 def carried_scans(module: Module, function: JitFunction) -> Iterator[CarriedScan]:
     """The prefix sums of a kernel's loops whose carry is a sum of its own."""
-    for loop in ast.walk(function.node):
-        if isinstance(loop, (ast.For, ast.While)):
+    calls = function.nodes.of(ast.Call)
+    if any(module.origin_of(call.func) == "triton.language.cumsum" for call in calls):
+        loops: list[ast.For | ast.While] = [*function.nodes.of(ast.For), *function.nodes.of(ast.While)]
+        for loop in loops:
             yield from _Body(module, loop).scans()
 
 
@@ -63,7 +65,7 @@ class _Body:
             node = self._values.get(node.id, node)
         if not (isinstance(node, ast.Call) and node.args):
             return None
-        origin = self._module.origin(dotted_name(node.func) or "?")
+        origin = self._module.origin_of(node.func)
         return _name(node.args[0]) if origin == f"triton.language.{function}" else None
 
     def _is_compared(self, name: str) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.kernel.launch import Launch
+from tritonaudit.source.outline import JitFunction, Module
 
 OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
 """What a config takes beside the kernel's own parameters."""
@@ -98,6 +100,27 @@ def tuners(module: Module, function: JitFunction) -> Iterator[tuple[Autotune, bo
             yield _autotune(module, node), False
 
 
+def computes(heuristic: ast.expr, launch: Launch, name: str) -> bool:
+    """Whether the launch passes for the parameter what the heuristic computes of the launch's other arguments."""
+    if not isinstance(heuristic, ast.Lambda) or len(heuristic.args.args) != 1:
+        return False
+    bound = _Bound(heuristic.args.args[0].arg, launch.arguments).visit(copy.deepcopy(heuristic.body))
+    return launch.spells(launch.arguments[name], ast.unparse(bound))
+
+
+class _Bound(ast.NodeTransformer):
+    """Puts what is passed in the place of `args["name"]`."""
+
+    def __init__(self, arguments: str, passed: Mapping[str, ast.expr]) -> None:
+        self._arguments = arguments
+        self._passed = passed
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        is_argument = isinstance(node.value, ast.Name) and node.value.id == self._arguments
+        name = node.slice.value if is_argument and isinstance(node.slice, ast.Constant) else None
+        return self._passed.get(name, node) if isinstance(name, str) else node
+
+
 def sets_up(module: Module, autotune: Autotune) -> bool:
     """Whether a hook may prepare the memory before each config is tried."""
     written = [value for name, value in autotune.arguments.items() if name in ("configs", "pre_hook")]
@@ -112,7 +135,7 @@ def sets_up(module: Module, autotune: Autotune) -> bool:
 
 def _decorator(module: Module, node: ast.expr) -> Decorator:
     called = node.func if isinstance(node, ast.Call) else node
-    origin = module.origin(dotted_name(called) or "?")
+    origin = module.origin_of(called)
     last = origin.rpartition(".")[2]
     if not origin.startswith("triton."):
         return Other(node)
@@ -137,7 +160,7 @@ def _autotune(module: Module, node: ast.Call) -> Autotune:
 
 
 def _config(module: Module, node: ast.expr) -> Config | None:
-    if not isinstance(node, ast.Call) or not module.origin(dotted_name(node.func) or "?").endswith("triton.Config"):
+    if not isinstance(node, ast.Call) or not module.origin_of(node.func).endswith("triton.Config"):
         return None
     given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "kwargs"), None)
     if not isinstance(given, ast.Dict) or not all(isinstance(key, ast.Constant) for key in given.keys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tritonaudit.finding import Edit, Fix, Span
-from tritonaudit.source.outline import Module, dotted_name, span_of
+from tritonaudit.source.outline import Module, span_of
 
 _LIBRARY = "triton.language.extra.libdevice"
 _NAME = "libdevice"
@@ -14,7 +14,7 @@ _IMPORT = "from triton.language.extra import libdevice"
 
 def from_library(module: Module, node: ast.AST, origin: str) -> Fix | None:
     """The part of a dotted name that is `origin` written as the library or a function of it, and its import."""
-    while isinstance(node, ast.Attribute) and module.origin(dotted_name(node) or "") != origin:
+    while isinstance(node, ast.Attribute) and module.origin_of(node) != origin:
         node = node.value
     if not isinstance(node, ast.Attribute):
         return None

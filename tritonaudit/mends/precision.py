@@ -9,7 +9,7 @@ import libcst as cst
 from tritonaudit.finding import Edit, Fix
 from tritonaudit.flow.facts import Accumulation, KernelFlow
 from tritonaudit.source.edits import as_operand, inserted
-from tritonaudit.source.outline import dotted_name, span_of
+from tritonaudit.source.outline import span_of
 
 _SUMS = ("triton.language.sum", "triton.language.cumsum")
 _MAKERS = ("triton.language.zeros", "triton.language.full")
@@ -72,7 +72,7 @@ def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:
     """The dtype argument of `tl.zeros` or `tl.full`."""
     if not isinstance(call, ast.Call):
         return None
-    origin = flow.module.origin(dotted_name(call.func) or "")
+    origin = flow.module.origin_of(call.func)
     if origin not in _MAKERS:
         return None
     place = 1 if origin.endswith("zeros") else 2

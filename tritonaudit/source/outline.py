@@ -9,8 +9,10 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tritonaudit.finding import Span
+from tritonaudit.source.nodes import Nodes
 
 # A file without these holds no kernel: every way to make one spells both words.
 _PREFILTER = (re.compile(rb"triton|\btl\b"), b"jit")
@@ -23,11 +25,12 @@ def may_hold_kernels(data: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a jit function, as written."""
+    """A parameter of a jit function, as written. One that is `wide` is annotated as an integer of 64 bits."""
 
     name: str
     constexpr: bool
     default: ast.expr | None
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,11 @@ class JitFunction:
     parameters: tuple[Parameter, ...]
     node: ast.FunctionDef
     decorators: tuple[ast.expr, ...]
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes of its syntax tree, decorators included."""
+        return Nodes(self.node)
 
     @property
     def docstring(self) -> str | None:
@@ -59,12 +67,23 @@ class Module:
     constants: dict[str, ast.expr]
     embedded: tuple[int, ...] = ()
     lines: list[str] = field(default_factory=list)
+    _walked: dict[int, Nodes] = field(default_factory=dict, repr=False, compare=False)
+
+    def nodes(self, root: ast.AST) -> Nodes:
+        """The nodes below a node of the file's tree, which is walked once."""
+        if id(root) not in self._walked:
+            self._walked[id(root)] = Nodes(root)
+        return self._walked[id(root)]
 
     def origin(self, dotted: str) -> str:
         """What `dotted`, as spelled in the file, is: `tl.load` gives `triton.language.load`."""
         head, _, rest = dotted.partition(".")
         known = self.names.get(head, head)
         return f"{known}.{rest}" if rest else known
+
+    def origin_of(self, node: ast.expr) -> str:
+        """The same of a chain of attributes; `?` for any other expression."""
+        return self.origin(dotted_name(node) or "?")
 
     def function(self, name: str) -> JitFunction | None:
         """The jit function of that name; the last one where several are defined."""
@@ -94,12 +113,13 @@ def _outline(path: str, text: str, tree: ast.Module) -> Module:
     names, constants = _names(tree, _NESTED_IMPORT.search(text) is not None)
     lines = text.split("\n")
     resolve = _Resolver(names, lines)
-    wrapped = _wrapped_functions(tree, resolve) if _JIT_CALL.search(text) else set()
+    walked = {id(tree): Nodes(tree)} if _JIT_CALL.search(text) else {}
+    wrapped = _wrapped_functions(walked[id(tree)], resolve) if walked else set()
     jit = tuple(_jit_functions(tree, resolve, wrapped))
     # A walk over everything is worth it only where more kernels are spelled than were found.
     spelled = len(_JIT_SPELLED.findall(text))
     embedded = tuple(_embedded(tree)) if spelled > len(jit) else ()
-    return Module(path, text, tree, names, jit, constants, embedded, lines)
+    return Module(path, text, tree, names, jit, constants, embedded, lines, walked)
 
 
 _NESTED_IMPORT = re.compile(r"^[ \t]+(?:from|import)\s", re.MULTILINE)
@@ -235,11 +255,11 @@ class _Resolver:
         return None  # a re-export or a wrapper of the project's own, or another compiler
 
 
-def _wrapped_functions(tree: ast.Module, resolve: _Resolver) -> set[str]:
+def _wrapped_functions(nodes: Nodes, resolve: _Resolver) -> set[str]:
     """Functions made kernels by a call: `kernel = triton.jit(fn)`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and resolve.is_jit(node.func):
+    for node in nodes.of(ast.Call):
+        if resolve.is_jit(node.func):
             given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "fn")]
             found.update(argument.id for argument in given if isinstance(argument, ast.Name))
     return found
@@ -279,7 +299,7 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
     for arg, default in zip((*positional, *args.kwonlyargs), (*defaults, *args.kw_defaults), strict=True):
         # Triton looks for the word in the annotation's text, strings and aliases included.
         text = "" if arg.annotation is None else ast.unparse(arg.annotation)
-        yield Parameter(arg.arg, "constexpr" in text, default)
+        yield Parameter(arg.arg, "constexpr" in text, default, "int64" in text or "i64" in text)
 
 
 def _embedded(tree: ast.Module) -> Iterator[int]:
