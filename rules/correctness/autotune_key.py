@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Fix, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.kernel.tuning import OPTIONS, Autotune, Decorator, Heuristics, Jit, decorators
+from tritonaudit.kernel.tuning import OPTIONS, Autotune, Decorator, Heuristics, Jit, computes, decorators
 from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -93,7 +93,7 @@ class AutotuneKey(Rule):
                 yield self._hit(kernel, value, message, "name a parameter of the kernel")
                 continue
             for launch in kernel.launches.launches:
-                if name in launch.arguments:
+                if name in launch.arguments and not computes(value, launch, name):
                     yield self._hit(
                         kernel,
                         launch.arguments[name],

@@ -94,8 +94,7 @@ class MissingConstexpr(Rule):
 def _announced(kernel: KernelFlow, name: str) -> bool:
     """Whether a bare `name: tl.constexpr` stands in the kernel, which some releases heed."""
     return any(
-        isinstance(node, ast.AnnAssign) and node.value is None and ast.unparse(node.target) == name
-        for node in ast.walk(kernel.function.node)
+        node.value is None and ast.unparse(node.target) == name for node in kernel.function.nodes.of(ast.AnnAssign)
     )
 
 

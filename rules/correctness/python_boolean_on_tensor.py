@@ -65,14 +65,15 @@ class PythonBooleanOnTensor(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))
-        uses = {kernel.tree.span(use.node): use for use in kernel.booleans}
+        hits = tuple(told(kernel, _WORDS))
+        uses = {kernel.tree.span(use.node): use for use in (kernel.booleans if hits else ())}
         rejected: set[Span] = set()
-        for hit in told(kernel, _WORDS):
+        for hit in hits:
             span = _span(kernel, hit)
             rejected.add(span)
             is_mended = span in uses and span not in conditions
             yield replace(hit, severity=Severity.ERROR, fix=_fix(kernel, uses[span]) if is_mended else None)
-        yield from (hit for hit in self._deprecated(kernel) if _span(kernel, hit) not in rejected)
+        yield from (hit for hit in self._deprecated(kernel) if not rejected or _span(kernel, hit) not in rejected)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
         for use in kernel.booleans:

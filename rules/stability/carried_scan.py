@@ -19,8 +19,10 @@ class CarriedScan(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         lines = kernel.module.lines
-        dtypes = {kernel.tree.span(node): operand.dtype for node, operand, _ in kernel.narrow_sums}
-        for scan in carried_scans(kernel.module, kernel.function):
+        scans = tuple(carried_scans(kernel.module, kernel.function))
+        sums = kernel.narrow_sums if scans else ()
+        dtypes = {kernel.tree.span(node): operand.dtype for node, operand, _ in sums}
+        for scan in scans:
             if dtypes.get(span_of(scan.total, lines)) not in FLOATS:
                 continue
             yield Hit(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tritonaudit.flow.affine import ONE, Affine, Atoms
+from tritonaudit.flow.facts import Product
 from tritonaudit.flow.joins import union
 from tritonaudit.flow.padding import combined, spoiled_at
 from tritonaudit.flow.value import (
@@ -61,6 +62,9 @@ def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, righ
         value.difference = _outer_difference(left, right)
     elif operator == "Multiply":
         value.difference = (left.difference and _plain(right)) or (right.difference and _plain(left))
+    value.wide = left.wide or right.wide
+    if operator == "Multiply" and value.affine is not None and machine.recording:
+        machine.flow.products.append(Product(node, value, (left, right)))
     if operator == "Divide" or left.dtype not in INTEGERS or right.dtype not in INTEGERS:
         value.made = machine.step(operator, (left, right), node)
     return value

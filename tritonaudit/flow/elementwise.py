@@ -47,7 +47,11 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
         constexpr=False,
         origin=None,
         narrowed=arguments.node if narrow else None,
+        wide=dtype not in _NARROW,
     )
+
+
+_NARROW = frozenset({"i1", "i8", "i16", "i32", "u8", "u16", "u32"})
 
 
 def _may_be_half(dtype: str) -> bool:
@@ -183,6 +187,7 @@ def _larger(machine: Machine, name: str, left: Value, right: Value) -> Value:
         constexpr=left.constexpr and right.constexpr,
         paddings=paddings,
         murky=murky,
+        wide=left.wide or right.wide,
     )
     uppers = [v.upper for v in (left, right) if v.upper is not None]
     lowers = [v.lower for v in (left, right) if v.lower is not None]

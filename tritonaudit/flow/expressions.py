@@ -187,6 +187,7 @@ def _minus(value: Value) -> Value:
         tainted=value.tainted,
         raw=value.raw,
         source=value.source,
+        wide=value.wide,
     )
 
 

@@ -88,6 +88,15 @@ class ShapeUse:
 
 
 @dataclass(frozen=True, eq=False)
+class Product:
+    """A product of two integers, as the text has it."""
+
+    node: CSTNode
+    value: Value
+    operands: tuple[Value, Value]
+
+
+@dataclass(frozen=True, eq=False)
 class BooleanUse:
     """`and`, `or`, `not` or a chained comparison, with the values it combines."""
 
@@ -117,6 +126,7 @@ class KernelFlow:
     accumulations: list[Accumulation] = field(default_factory=list)
     shape_uses: list[ShapeUse] = field(default_factory=list)
     aranges: list[tuple[CSTNode, Value, Value]] = field(default_factory=list)
+    products: list[Product] = field(default_factory=list)
     booleans: list[BooleanUse] = field(default_factory=list)
     exps: list[ExpTerm] = field(default_factory=list)
     overflows: list[tuple[ExpTerm, str, CSTNode]] = field(default_factory=list)

@@ -23,6 +23,7 @@ def same(left: Value, right: Value) -> bool:
         and left.exps == right.exps
         and left.block == right.block
         and left.parts is right.parts
+        and left.wide == right.wide
     )
 
 
@@ -80,6 +81,7 @@ def _joined(atoms: Atoms, left: Value, right: Value, key: object, operation: str
         narrowed=left.narrowed or right.narrowed,
         difference=left.difference and right.difference,
         made=left.made if left.made is right.made else Step(operation, (left, right)),
+        wide=left.wide or right.wide,
     )
 
 

@@ -22,6 +22,7 @@ from tritonaudit.flow.value import FLOATS, UNKNOWN, Less, Step, Value, scalar
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Function, Project
+    from tritonaudit.source.outline import Parameter
 
 State = dict[str, Value]
 
@@ -68,11 +69,12 @@ class Machine:
         """Run the kernel with its parameters unknown."""
         assert self.state is not None
         for parameter in self.frames[0].function.jit.parameters:
-            self.state[parameter.name] = self._parameter(parameter.name, parameter.constexpr)
+            self.state[parameter.name] = self._parameter(parameter)
         self.block(self.flow.tree.function.body)
 
-    def _parameter(self, name: str, constexpr: bool) -> Value:
-        if constexpr:
+    def _parameter(self, parameter: Parameter) -> Value:
+        name = parameter.name
+        if parameter.constexpr:
             known = self.flow.launches.constant(name)
             if known is not None:
                 return expressions.constant(known)
@@ -80,7 +82,8 @@ class Machine:
         if self.flow.is_helper:
             return UNKNOWN
         atom = self.atoms.get(Kind.PARAM, name)
-        return scalar(self.flow.scalar_type(name), Affine.of(atom), origin=atom)
+        dtype = self.flow.scalar_type(name)
+        return scalar(dtype, Affine.of(atom), origin=atom, wide=parameter.wide or dtype in ("i64", "u64"))
 
     @property
     def recording(self) -> bool:

@@ -83,7 +83,7 @@ _SELECTIONS = frozenset({"where", "maximum", "minimum", "clamp"})
 def _selects(flow: KernelFlow, written: Access) -> bool:
     """Whether what is stored is chosen from what was there and something else: doing it again changes nothing."""
     span = flow.tree.span(written.node)
-    calls = [node for node in ast.walk(flow.function.node) if isinstance(node, ast.Call)]
+    calls = flow.function.nodes.of(ast.Call)
     store = next((call for call in calls if (call.lineno, call.end_lineno) == (span.line, span.end_line)), None)
     stored = None if store is None else _stored(store)
     if isinstance(stored, ast.Name):
@@ -100,11 +100,8 @@ def _last_value(flow: KernelFlow, name: str, line: int) -> ast.expr | None:
     """What a variable is set to last above a line."""
     found = [
         node
-        for node in ast.walk(flow.function.node)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id == name
-        and node.lineno < line
+        for node in flow.function.nodes.of(ast.Assign)
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id == name and node.lineno < line
     ]
     return max(found, key=lambda node: node.lineno).value if found else None
 

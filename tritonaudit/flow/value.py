@@ -161,7 +161,8 @@ class Value:
     `inverse` those whose sum it is one over,
     `tainted` those it is computed from in any way;
     `narrowed` is the cast that may have made it 16 bits wide; `difference` says that it is each element of a row less
-    each element of the same row; `made` is the floating-point operation that it is the result of.
+    each element of the same row; `made` is the floating-point operation that it is the result of; `wide` says of an
+    integer that it may have 64 bits, having been cast so or computed from one that was.
     """
 
     shape: Shape | None = None
@@ -187,6 +188,7 @@ class Value:
     narrowed: CSTNode | None = None
     difference: bool = False
     made: Step | None = None
+    wide: bool = False
 
     @property
     def rank(self) -> int | None:

@@ -1,0 +1,67 @@
+"""TAC101: an offset is computed in 32 bits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.affine import LOADED, Affine
+from tritonaudit.flow.affine import Kind as Atomic
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
+from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.rule import Hit, Rule
+
+_REMEDIES = {
+    Atomic.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
+    Atomic.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
+}
+_OF_LOADED = "widen what is loaded before it is multiplied: `tl.load(…).to(tl.int64)`"
+_OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
+
+
+class Int32OffsetOverflow(Rule):
+    code, name = "TAC101", "int32-offset-overflow"
+    summary = "An offset is computed in 32 bits, though tensors of real sizes have more elements than these count."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        offsets = NarrowOffsets(kernel)
+        told = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is Kind.LATE_WIDENING}
+        for found in offsets.found():
+            if kernel.tree.span(found.product.node).line in told:
+                continue  # TAC132 has it, and a fix
+            yield Hit(
+                found.product.node,
+                f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.cause.value}",
+                remedy=_remedy(found),
+                related=((found.access.node, "an address that it is part of"),),
+            )
+
+
+def _line(mistake: Mistake) -> int:
+    return mistake.node.lineno if isinstance(mistake.node, ast.expr) else 0
+
+
+def _shown(found: NarrowOffset) -> str:
+    """The product, with the index as the text has it where that says something."""
+    others = tuple(atom for atom in found.term if atom is not found.index)
+    return f"{found.index.spelled if _is_named(found) else 'index'} * {Affine({others: found.factor})}"
+
+
+def _is_named(found: NarrowOffset) -> bool:
+    return found.index.kind is Atomic.PID or found.index.stop is not None
+
+
+def _wraps(offsets: NarrowOffsets, found: NarrowOffset) -> str:
+    sizes = dict.fromkeys(offsets.sizes(found.term))
+    given = ", ".join(f"`{atom.name}` is {round(2 ** offsets.typical.of_factor(atom, found.term)):,}" for atom in sizes)
+    index = f"`{found.index.spelled}`" if _is_named(found) else "an index"
+    return f"wraps from {index} of {offsets.limit(found):,} on" + (f" where {given}" if given else "")
+
+
+def _remedy(found: NarrowOffset) -> str:
+    if found.cause is Cause.LATE:
+        return "cast a factor, not the product: `a.to(tl.int64) * b`"
+    return _OF_LOADED if found.index.name == LOADED else _REMEDIES.get(found.index.kind, _OF_OTHERS)

@@ -1,0 +1,57 @@
+"""TAC109: programs or threads that store to one place without waiting for each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.races import Overwrite, early_loads, early_releases, overwrites
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class RaceStore(Rule):
+    code, name = "TAC109", "race-store"
+    summary = "Programs store different values to one place, or threads go on before the others have stored."
+    severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for overwrite in overwrites(kernel):
+            yield _overwrite(kernel, overwrite)
+        if kernel.for_vendor:
+            return
+        for found in early_loads(kernel):
+            yield Hit(
+                found.load.node,
+                "this loads what other threads of the program store, and nothing waits until they have",
+                remedy="put `tl.debug_barrier()` before it, or keep the values instead of loading them",
+                severity=Severity.WARNING,
+                related=((found.store.node, "it is stored here"),),
+            )
+        if kernel.target.supports((3, 9)) == "all":
+            return
+        for early in early_releases(kernel):
+            yield Hit(
+                span_of(early.release, kernel.module.lines),
+                "this releases the lock, and before Triton 3.9 nothing waits until all threads of the program have"
+                f" stored (target {kernel.target.text})",
+                remedy="put `tl.debug_barrier()` before it",
+                related=((span_of(early.store, kernel.module.lines), "this is stored under the lock"),),
+            )
+
+
+def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
+    axis = f"the `{ast.unparse(found.launch.axes[found.axis])}` programs along axis {found.axis} of the grid"
+    if found.shared is not None:
+        axis = f"the `{found.shared.by}` programs along axis {found.axis} whose number divided by it is the same"
+    harm = "updates it without an atomic operation" if found.updates else "stores its own value: one of them is kept"
+    counted = (span_of(found.launch.axes[found.axis], kernel.module.lines), "the programs are counted here")
+    is_made_apart = found.address.lineno != kernel.tree.span(found.store.node).line
+    return Hit(
+        span_of(found.address, kernel.module.lines) if is_made_apart else found.store.node,
+        f"each of {axis} has the same place in `{found.parameter}` and {harm}",
+        remedy="give each program a place of its own and add them up, or use `tl.atomic_add`",
+        related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),
+    )

@@ -1,0 +1,87 @@
+"""Which offsets are computed in 32 bits, and how large they are taken to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flow.kernels import flows
+from tritonaudit.flow.narrow_offsets import Cause, NarrowOffsets
+from tritonaudit.flow.typical_sizes import bits_of_name
+
+KERNEL = """
+@triton.jit
+def kernel({parameters}):
+    {before}
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + {start} + lanes)
+"""
+PARAMETERS = "x_ptr, y_ptr, table_ptr, out_ptr, seq_len, num_heads, head_dim, stride_page, BLOCK: tl.constexpr"
+HOST = """
+def launch(x, y, table, out):
+    table = table.to(torch.{dtype})
+    kernel[{grid}](x, y, table, out, {seq_len}, x.shape[1], 128, x.stride(0), BLOCK=128)
+"""
+
+
+def offsets(start: str, before: str = "pass", **host: str) -> NarrowOffsets:
+    """The offsets of a load at `start`; with `host` as a launch has it."""
+    kernel = KERNEL.format(parameters=PARAMETERS, before=before, start=start)
+    launch = HOST.format(**{"dtype": "int64", "grid": "(x.shape[0],)", "seq_len": "x.shape[2]", **host}) if host else ""
+    (found,) = flows(kernel + launch)
+    return NarrowOffsets(found)
+
+
+def causes(start: str, before: str = "pass", **host: str) -> list[Cause]:
+    """Why they are thought to wrap."""
+    return [found.cause for found in offsets(start, before, **host).found()]
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        ("tl.program_id(0) * seq_len * num_heads * head_dim", [Cause.MANY]),
+        ("tl.program_id(0) * (seq_len * num_heads * head_dim)", [Cause.MANY]),
+        ("(tl.program_id(0) * seq_len * num_heads * head_dim).to(tl.int64)", [Cause.LATE]),
+        ("tl.program_id(0).to(tl.int64) * seq_len * num_heads * head_dim", []),
+        ("tl.cast(tl.program_id(0), tl.int64) * seq_len * num_heads * head_dim", []),
+        ("tl.program_id(0) * head_dim", []),
+        ("tl.program_id(0) % num_heads * num_heads * head_dim", []),
+        ("tl.program_id(0) * stride_page", []),
+    ],
+)
+def test_what_is_past_32_bits_in_tensors_of_real_sizes(start: str, found: list[Cause]) -> None:
+    assert causes(start) == found
+
+
+def test_a_kernel_that_widens_another_offset_is_told_so() -> None:
+    wide = "y = tl.load(y_ptr + tl.program_id(1).to(tl.int64) * seq_len)"
+    assert causes("tl.program_id(0) * seq_len * num_heads * head_dim", wide) == [Cause.UNEVEN]
+
+
+def test_a_loaded_index_has_32_bits_where_the_host_code_says_so() -> None:
+    page = "page = tl.load(table_ptr + tl.program_id(0))"
+    assert causes("page * stride_page", page, dtype="int32") == [Cause.LOADED]
+    assert causes("page * stride_page", page, dtype="int64") == []
+    assert causes("page * stride_page", page) == []
+    assert causes("page.to(tl.int64) * stride_page", page, dtype="int32") == []
+
+
+def test_numbers_and_grids_of_the_launch_count() -> None:
+    start = "tl.program_id(0) * seq_len * num_heads * head_dim"
+    assert causes(start, seq_len="x.shape[2]") == [Cause.MANY]
+    assert causes(start, seq_len="512", grid="(4,)") == []
+
+
+def test_the_limit_is_that_of_the_other_factors() -> None:
+    known = offsets("tl.program_id(0) * seq_len * num_heads * head_dim")
+    (found,) = known.found()
+    assert known.limit(found) == 2  # 131,072 positions of 64 heads of 128 features, twice
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [("num_heads", 6), ("HQ", 6), ("head_dim", 7), ("B", 5), ("seq_len", 17), ("vocab_size", 17), ("N", 13),
+     ("stride_kv_page", 27), ("stride_qh", 20), ("stride_am", 13), ("whatever", 6)],
+)  # fmt: skip
+def test_names_tell_sizes(name: str, bits: int) -> None:
+    assert bits_of_name(name) == bits

@@ -1,0 +1,170 @@
+"""Grids that do not reach the end of what the masks of the kernel speak of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.bounds import bounded_index
+from tritonaudit.flow.facts import Access, KernelFlow
+from tritonaudit.flow.value import Less
+from tritonaudit.kernel.launch import Cover, GridAxis, Launch
+
+_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
+
+
+@dataclass(frozen=True, eq=False)
+class Tiling:
+    """The kernel bounds `program * block + lane` by its parameter `size`, in the mask of `access`."""
+
+    access: Access
+    axis: int
+    size: str
+    block: str
+
+
+@dataclass(frozen=True, eq=False)
+class Uncovered:
+    """The grid's axis `node` leaves a part of what the tiling bounds to no program; `why` in words."""
+
+    tiling: Tiling
+    node: ast.expr
+    why: str
+    remedy: str
+
+
+def uncovered(flow: KernelFlow) -> Iterator[Uncovered]:
+    """The axes of grids that are too short, where all launches' sizes and blocks are understood."""
+    tilings = list(_tilings(flow)) if flow.launches.launches else []
+    for launch in flow.launches.launches:
+        for axis in range(len(launch.axes)):
+            cover = next(cover for other, cover in flow.launches.grid_axes(axis) if other is launch)
+            mine = [tiling for tiling in tilings if tiling.axis == axis]
+            if any(_is_size(launch, tiling, cover.size) and _is_block(launch, tiling, cover.block) for tiling in mine):
+                found = _rounded_down(launch, mine, cover)
+            else:
+                found = _of_another_block(flow, launch, mine, cover) or _of_another_size(launch, tilings, mine, cover)
+            if found is not None:
+                yield found
+
+
+def _tilings(flow: KernelFlow) -> Iterator[Tiling]:
+    seen: set[tuple[int, str, str]] = set()
+    for access in flow.accesses:
+        for condition in (access.mask.mask or ()) if access.mask is not None else ():
+            found = _tiling(access, condition) if isinstance(condition, Less) else None
+            if found is not None and (found.axis, found.size, found.block) not in seen:
+                seen.add((found.axis, found.size, found.block))
+                yield found
+
+
+def _tiling(access: Access, condition: Less) -> Tiling | None:
+    index = bounded_index(condition)
+    size = _only(condition.gap + index)
+    lanes, programs = list(index.lanes()), [atom for atom in index.atoms() if atom.kind is Kind.PID]
+    if size is None or size.kind not in _NAMED or len(lanes) != 1 or len(programs) != 1 or lanes[0].size is None:
+        return None
+    block = _only(lanes[0].size)
+    if block is None or block.kind is not Kind.CONSTEXPR:
+        return None
+    if index != Affine.of(programs[0]) * lanes[0].size + Affine.of(lanes[0]):
+        return None
+    axis = programs[0].name[len("tl.program_id(") : -1]
+    return Tiling(access, int(axis), size.name, block.name) if axis.isdigit() else None
+
+
+def _only(value: Affine) -> Atom | None:
+    """The atom that it is, once and alone."""
+    if len(value.terms) != 1:
+        return None
+    (product, factor), *_ = value.terms.items()
+    return product[0] if factor == 1 and len(product) == 1 else None
+
+
+def _is_size(launch: Launch, tiling: Tiling, size: str) -> bool:
+    argument = launch.arguments.get(tiling.size)
+    return argument is not None and launch.spells(argument, size)
+
+
+def _is_block(launch: Launch, tiling: Tiling, block: str) -> bool:
+    """Whether the grid divides by what the kernel multiplies its program's number with."""
+    argument = launch.arguments.get(tiling.block)
+    return _key(block) == tiling.block or (argument is not None and launch.spells(argument, block))
+
+
+def _key(block: str) -> str | None:
+    """`BLOCK` of `META["BLOCK"]`."""
+    node = ast.parse(block, mode="eval").body if block else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return node.slice.value
+    return None
+
+
+def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
+    if cover.cover is not Cover.EXACT or launch.checks_divisibility:
+        return None
+    tiling = next(t for t in tilings if _is_size(launch, t, cover.size) and _is_block(launch, t, cover.block))
+    why = f"rounds `{cover.size} / {cover.block}` down, so that no program does the last `{cover.size} % {cover.block}`"
+    return Uncovered(tiling, launch.axes[tiling.axis], why, f"write `triton.cdiv({cover.size}, {cover.block})`")
+
+
+def _of_another_block(flow: KernelFlow, launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
+    """The grid divides by more than a program does."""
+    for tiling in tilings:
+        if cover.cover is Cover.UNKNOWN or not _is_size(launch, tiling, cover.size):
+            continue
+        if len(tilings) == 1 and _is_larger(flow, launch, cover.block, tiling.block):
+            why = f"divides by `{cover.block}`, and each program does `{tiling.block}` elements, which may be fewer"
+            return Uncovered(tiling, launch.axes[tiling.axis], why, f"divide by `{tiling.block}`")
+    return None
+
+
+def _is_larger(flow: KernelFlow, launch: Launch, block: str, own: str) -> bool:
+    """Whether the block of the grid is more than the kernel's own, in a config or as numbers of the launch."""
+    key = _key(block)
+    for config, _ in flow.launches.configs:
+        theirs, mine = config.get(key or ""), config.get(own)
+        if theirs is not None and mine is not None and (theirs.value or 0) > (mine.value or theirs.value or 0):
+            return True
+    given = launch.arguments.get(own)
+    mine_now = None if given is None else _number(launch, given)
+    written = ast.parse(block, mode="eval").body if key is None else launch.arguments.get(key)
+    theirs_now = None if written is None else _number(launch, written)
+    return mine_now is not None and theirs_now is not None and theirs_now > mine_now
+
+
+def _number(launch: Launch, node: ast.expr) -> int | None:
+    value = launch.definition(node)
+    return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
+
+
+def _of_another_size(launch: Launch, tilings: list[Tiling], mine: list[Tiling], cover: GridAxis) -> Uncovered | None:
+    """The grid divides the size that bounds another axis."""
+    if cover.cover is Cover.UNKNOWN or len({tiling.size for tiling in mine}) != 1:
+        return None
+    elsewhere = [t for t in tilings if t.axis != mine[0].axis and _is_size(launch, t, cover.size)]
+    own = launch.arguments.get(mine[0].size)
+    if not elsewhere or own is None or not isinstance(own, ast.Name) or _are_compared(launch, own.id, cover.size):
+        return None
+    why = f"divides `{cover.size}`, and the kernel splits `{ast.unparse(own)}` among the programs of this axis"
+    return Uncovered(mine[0], launch.axes[mine[0].axis], why, f"divide `{ast.unparse(own)}`")
+
+
+def _are_compared(launch: Launch, one: str, other: str) -> bool:
+    """Whether the wrapper relates the two, such as by asserting that they are the same."""
+    wanted = {one, other}
+    return launch.wrapper is None or any(
+        isinstance(node, (ast.Compare, ast.Assign)) and wanted <= _names(node) and not _unpacks(node)
+        for node in ast.walk(launch.wrapper)
+    )
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _unpacks(node: ast.AST) -> bool:
+    """`M, N = x.shape`."""
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple)

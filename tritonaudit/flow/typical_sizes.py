@@ -1,0 +1,179 @@
+"""How large the numbers of a kernel become in real use: a rule of thumb, by what they are and by what they are called.
+
+The figures are powers of two: large ones of models that are trained and served today, and such that all may meet in one
+tensor: a million tokens, 32 sequences of 131,072, 64 heads of 128 features, 8,192 features, a vocabulary of 131,072.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+
+from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import Product as Term
+from tritonaudit.kernel.launch import LaunchFacts, grid_axis_of
+
+TYPICAL: tuple[tuple[str, int], ...] = (
+    (r"(n|num)?_?(q|k|v|kv|query|key)?_?(h|heads?)_?(q|k|v|kv|num)?", 6),
+    (r"(n|num)?_?(groups?|g|experts?|e|top_?k|splits?|s|levels?|layers?)", 6),
+    (r"(b|bs|z|n?batch(es)?(_size)?|num_?batch(es)?|batch_dim)", 5),
+    (r"(n|num)?_?(rows?|tokens?|m|total\w*)", 20),
+    (r"(t|l|seq\w*|(\w_)?n?_?ctx\w*|max_?seq\w*)", 17),
+    (r"(n|num)?_?(chunks?|nt|blocks?|tiles?|pages?)", 11),
+    (r"(d|dk|dv|d_?head|head_?(dim|size)\w*|dhead|\w*_head_?dim)", 7),
+    (r"(bt|bc|bs|bk|bv|bm|bn|bq|(page|block|chunk|tile|group)_?(size)?_?\w?)", 7),
+    (r"(k|n|n_cols|cols?|hidden\w*|c|features?|embed\w*|in_features|out_features|inter\w*)", 13),
+    (r"(vocab\w*|n_?vocab\w*|num_classes)", 17),
+    (r"(h(ei)?ght|width|[ho]w|[io]h|iw|[hw]_?(in|out)|image\w*)", 9),
+    (r"\w*stride\w*_(b|z|batch|page|block|cache|0)|\w*_?(b|batch|page|block)_?stride", 27),
+    (r"\w*stride_?[qkvo]?(h|head)|\w*_?head_?stride", 20),
+    (r"\w*stride\w*", 13),
+)
+"""The pattern that the whole of a name in lower case matches, and the power of two; the first that matches counts."""
+
+_HEADS = TYPICAL[0][0]
+_HEAD_FEATURES = 7
+_OF_A_HEAD = re.compile(r"k|v|n|d|c|s|dim|hidden\w*|features?")
+"""What beside a number of heads counts the features of one."""
+
+_PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
+_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
+_TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|m)|^b[a-z]$")
+_OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS = 6, 12, 5, 10, 20, 7, 11
+_ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
+"""Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
+
+
+def bits_of_name(name: str) -> float:
+    """The power of two that a parameter of this name comes to."""
+    plain = name.lower().removeprefix("_")
+    return next((bits for pattern, bits in _PATTERNS if pattern.fullmatch(plain)), _OTHER)
+
+
+def counts_positions(name: str) -> bool:
+    """Whether a parameter of this name is a number of rows, tokens or positions, and no stride."""
+    return "stride" not in name.lower() and bits_of_name(name) >= _POSITIONS
+
+
+class TypicalSizes:
+    """How large the atoms of one kernel become."""
+
+    def __init__(self, launches: LaunchFacts, blocks: frozenset[Atom]) -> None:
+        self._launches = launches
+        self._blocks = blocks
+
+    def of_term(self, term: Term, factor: int) -> float:
+        """The power of two that the product comes to."""
+        return sum(self.of_factor(atom, term) for atom in term) + math.log2(abs(factor) or 1)
+
+    def of_factor(self, atom: Atom, term: Term) -> float:
+        """The power of two that the atom comes to in this product.
+
+        A tile's number is less than a row's; a program by whose number positions are multiplied is for a sequence.
+        """
+        if atom.kind in _NAMED and _OF_A_HEAD.fullmatch(atom.name.lower()) and any(map(_counts_heads, term)):
+            return _HEAD_FEATURES
+        bits = self.of_atom(atom)
+        is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
+        if is_unknown_program and any(self._counts_positions(other) for other in term):
+            return _SEQUENCES
+        is_number = is_unknown_program or atom.kind is Kind.OPAQUE
+        return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
+
+    def _counts_positions(self, atom: Atom) -> bool:
+        return atom.kind in _NAMED and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
+
+    def is_tile(self, atom: Atom) -> bool:
+        """Whether it is the size of a tile, or of a group of tiles."""
+        return atom.kind in _NAMED and (atom in self._blocks or _TILE.search(atom.name.lower()) is not None)
+
+    def of_atom(self, atom: Atom) -> float:
+        """The power of two that the atom comes to."""
+        if atom.kind in _NAMED:
+            return self._of_parameter(atom)
+        if atom.kind is Kind.PID:
+            return self._of_program(atom)
+        if atom.kind is Kind.LANE:
+            return self._of_polynomial(atom.size) if atom.size is not None else _BLOCK
+        if atom.kind is Kind.LOOP:
+            return self._of_turns(atom)
+        return self._of_value(atom)
+
+    def _of_parameter(self, atom: Atom) -> float:
+        numbers = [size.value for size in self._launches.sizes(atom.name)]
+        if numbers and all(number is not None for number in numbers):
+            return math.log2(max(1, *(number for number in numbers if number is not None)))
+        return _BLOCK if self.is_tile(atom) else bits_of_name(atom.name)
+
+    def _of_program(self, atom: Atom) -> float:
+        axis = re.search(r"\d", atom.name)
+        found = [grid_axis_of(launch, int(axis[0])) for launch in self._launches.launches] if axis else []
+        known = [bits for node in found if node is not None and (bits := _of_host(node)) is not None]
+        return max(known, default=_PROGRAMS)
+
+    def _of_turns(self, atom: Atom) -> float:
+        if atom.stop is None:
+            return _TURNS
+        step = self._of_polynomial(atom.step) if atom.step is not None else 0.0
+        return max(0.0, self._of_polynomial(atom.stop) - step)
+
+    def _of_value(self, atom: Atom) -> float:
+        parts = [self._of_polynomial(part) for part in atom.inner]
+        if atom.name == LOADED or not parts:
+            return _LOADED if atom.name == LOADED else _TURNS
+        if atom.name in ("Modulo", "minimum") and len(parts) > 1:
+            return min(parts)
+        if atom.name in ("FloorDivide", "cdiv") and len(parts) == 2:
+            return max(0.0, parts[0] - parts[1])
+        return max(parts)
+
+    def _of_polynomial(self, polynomial: Affine) -> float:
+        return max((self.of_term(term, factor) for term, factor in polynomial.terms.items()), default=0.0)
+
+
+def _counts_heads(atom: Atom) -> bool:
+    name = atom.name.lower()
+    return atom.kind in _NAMED and (name == "v" or re.fullmatch(_HEADS, name) is not None)
+
+
+_AMBIGUOUS = frozenset("ncs")
+"""In a grid, `N` counts sequences as often as features."""
+
+
+def _of_host(node: ast.expr) -> float | None:
+    """The power of two that an expression of the host code comes to; None where nothing of it is known."""
+    if isinstance(node, ast.Constant):
+        return math.log2(node.value) if isinstance(node.value, int) and node.value > 0 else None
+    if isinstance(node, ast.Name):
+        return None if node.id.lower() in _AMBIGUOUS else bits_of_name(node.id)
+    if isinstance(node, ast.BinOp):
+        return _of_operation(node)
+    if isinstance(node, ast.Call):
+        return _of_call(node)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        return _COLUMNS if ast.unparse(node.slice) == "-1" else _ROWS if ast.unparse(node.slice) == "0" else None
+    return None
+
+
+def _of_operation(node: ast.BinOp) -> float | None:
+    left, right = _of_host(node.left), _of_host(node.right)
+    if left is None or right is None:
+        return None
+    if isinstance(node.op, ast.Mult):
+        return left + right
+    if isinstance(node.op, ast.FloorDiv):
+        return max(0.0, left - right)
+    return max(left, right) if isinstance(node.op, (ast.Add, ast.Sub)) else None
+
+
+def _of_call(node: ast.Call) -> float | None:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name == "numel":
+        return _ELEMENTS
+    sizes = [bits for argument in node.args if (bits := _of_host(argument)) is not None]
+    if name.endswith(("cdiv", "ceil_div", "ceildiv", "div_up")) and len(node.args) == 2 and sizes:
+        return max(0.0, sizes[0] - (_BLOCK if len(sizes) < 2 else min(sizes[1], _BLOCK)))
+    if name == "min" and sizes:
+        return min(sizes)
+    return max(sizes) if name == "max" and sizes else None

@@ -1,0 +1,46 @@
+"""Calls that print from a kernel, and whether a constant decides about them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tritonaudit.source.outline import JitFunction, Module
+
+_PRINTS = {
+    "triton.language.device_print": False,
+    "triton.language.debug.device_print": False,
+    "triton.language.static_print": True,
+    "print": False,
+}
+
+
+@dataclass(frozen=True)
+class Print:
+    """A call that prints: when the kernel is compiled, where it `is_static`, else from every lane that runs."""
+
+    node: ast.Call
+    text: str
+    is_static: bool
+
+
+def bare_prints(module: Module, function: JitFunction) -> Iterator[Print]:
+    """The calls that print whatever the launch says: no enclosing condition asks for a constant of it."""
+    if not any(module.origin_of(call.func) in _PRINTS for call in function.nodes.of(ast.Call)):
+        return
+    constants = {parameter.name for parameter in function.parameters if parameter.constexpr} | set(module.constants)
+    stack: list[ast.AST] = list(function.node.body)
+    while stack:
+        node = stack.pop(0)
+        if isinstance(node, (ast.If, ast.IfExp)) and _names(node.test) & constants:
+            continue
+        if isinstance(node, ast.Call):
+            origin = module.origin_of(node.func)
+            if origin in _PRINTS:
+                yield Print(node, ast.unparse(node.func), _PRINTS[origin])
+        stack[:0] = ast.iter_child_nodes(node)
+
+
+def _names(test: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
