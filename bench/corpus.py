@@ -61,12 +61,18 @@ def sample(files: list[KernelFile], count: int, seed: int) -> list[KernelFile]:
     return random.Random(seed).sample(files, min(count, len(files)))
 
 
+def kernel_modules(folder: Path) -> Iterator[tuple[Path, Module]]:
+    """The files below the folder that hold kernels, in the order of their paths."""
+    for path in sorted(folder.rglob("*.py")):
+        module = _module(path)
+        if module is not None and module.jit:
+            yield path, module
+
+
 def _kernel_files(corpus: Path) -> Iterator[KernelFile]:
     for folder in packages(corpus):
-        for path in sorted(folder.rglob("*.py")):
-            module = _module(path)
-            if module is not None and module.jit:
-                yield KernelFile(path, len(module.lines), tuple(_slices(module)))
+        for path, module in kernel_modules(folder):
+            yield KernelFile(path, len(module.lines), tuple(_slices(module)))
 
 
 def _module(path: Path) -> Module | None:

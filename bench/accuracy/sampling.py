@@ -6,10 +6,12 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import bench.api
+import bench.language.published
 from bench.accuracy.rows import Count, Row, Sample
 from bench.corpus import kernel_files
 from bench.processes import run, tritonaudit
@@ -24,9 +26,12 @@ def draw(corpus: Path, per_rule: int, seed: int, earlier: Sample | None = None) 
     """The counts of every rule, and as many of its findings as asked for, the same for the same seed.
 
     A finding is drawn by a hash of itself, so that the others hardly matter: where a rule changes, most of what was
-    judged is drawn again. The verdicts of an `earlier` sample are kept.
+    judged is drawn again. The verdicts of an `earlier` sample are kept. What `bench/api` and `bench/language` judge
+    is counted, but not drawn.
     """
-    rows = list(_rows(corpus))
+    found = _findings(corpus)
+    rows = list(_rows(corpus, found))
+    elsewhere = {row.key for row, finding in zip(rows, found, strict=True) if _is_judged_elsewhere(finding)}
     kernels: Counter[str] = Counter()
     for file in kernel_files(corpus):
         kernels[_package(file.path.relative_to(corpus).parts[0])] += len(file.slices)
@@ -35,7 +40,8 @@ def draw(corpus: Path, per_rule: int, seed: int, earlier: Sample | None = None) 
     for code in sorted({row.code for row in rows}):
         of_rule = [row for row in rows if row.code == code]
         counts.append(Count(code, len(of_rule), sum(_package(row.package) != LARGEST for row in of_rule)))
-        chosen.extend(sorted(of_rule, key=lambda row: _lot(seed, row))[:per_rule])
+        to_draw = [row for row in of_rule if row.key not in elsewhere]
+        chosen.extend(sorted(to_draw, key=lambda row: _lot(seed, row))[:per_rule])
     sample = Sample(tuple(chosen), tuple(counts), kernels.total(), kernels.total() - kernels[LARGEST])
     return sample.with_verdicts_of(earlier or Sample((), (), 0, 0), rows)
 
@@ -75,9 +81,14 @@ def _lot(seed: int, row: Row) -> str:
     return hashlib.sha256(repr((seed, row.key)).encode()).hexdigest()
 
 
-def _rows(corpus: Path) -> Iterator[Row]:
+def _is_judged_elsewhere(finding: dict[str, Any]) -> bool:
+    is_error_on_language = finding["code"] in bench.language.published.CODES and finding["severity"] == "error"
+    return finding["code"] in bench.api.CODES or is_error_on_language
+
+
+def _rows(corpus: Path, found: Sequence[dict[str, Any]]) -> Iterator[Row]:
     files: dict[str, list[str]] = {}
-    for finding in _findings(corpus):
+    for finding in found:
         path = finding["path"]
         package, _, inside = path.partition("/")
         if path not in files:

@@ -14,13 +14,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from bench.api import CODES
 from bench.corpus import add_corpus_argument, packages
 from bench.verdicts import FALSE, TRUE, Verdict, findings, held, print_share
 from tritonaudit.finding import Finding, Severity
 from tritonaudit.requirements import asked_target
 from tritonaudit.target import Target
 
-_CODES = ("TAC105", "TAC106")
 _VERDICTS = Path(__file__).with_name("verdicts.tsv")
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     add_corpus_argument(parser)
     parser.add_argument("--write", action="store_true", help="add findings without a verdict to verdicts.tsv")
     arguments = parser.parse_args()
-    found = {package: findings(package, _CODES) for package in packages(arguments.corpus)}
+    found = {package: findings(package, CODES) for package in packages(arguments.corpus)}
     rows = held(found, _VERDICTS, add=arguments.write)
     _print(found, rows)
     print_share(rows)

@@ -11,7 +11,7 @@ from bench.language.scores import REJECTIONS
 from bench.verdicts import FALSE, TRUE, UNCLEAR, WANTED, Verdict, findings, held, print_share, share
 from tritonaudit.finding import Severity
 
-_CODES = (REJECTIONS - {"TAC105", "TAC106"}) | {"TAC140"} | {f"TAC{number}" for number in range(128, 136)}
+CODES = (REJECTIONS - {"TAC105", "TAC106"}) | {"TAC140"} | {f"TAC{number}" for number in range(128, 136)}
 """All on the language but the names of Triton's, which have a bench of their own."""
 
 _VERDICTS = Path(__file__).with_name("verdicts.tsv")
@@ -21,7 +21,7 @@ _COLUMNS = (TRUE, FALSE, UNCLEAR, "")
 def judge(corpus: Path, *, add: bool) -> bool:
     """Check every package with its own target and print a table; whether enough of the errors are true."""
     found = {
-        package: [finding for finding in findings(package, _CODES) if finding.severity is Severity.ERROR]
+        package: [finding for finding in findings(package, CODES) if finding.severity is Severity.ERROR]
         for package in packages(corpus)
     }
     rows = held(found, _VERDICTS, add=add)

@@ -1,0 +1,1 @@
+"""tritonaudit beside simpler checkers, on bugs that were fixed and on published packages."""
