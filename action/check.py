@@ -1,0 +1,65 @@
+"""The source stage: its SARIF log, the step's outputs, annotations where no log is uploaded, and a summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import Any
+from urllib.parse import unquote
+
+import runner
+
+
+def main() -> int:
+    """Do the stage. The step fails only where there is no log: findings fail the job later, once they are uploaded."""
+    log = runner.scratch("tritonaudit.sarif")
+    log.unlink(missing_ok=True)
+    try:
+        arguments = shlex.split(os.environ["INPUT_ARGS"])
+    except ValueError as error:
+        return _failed(f"args: {error}")
+    fail_on = runner.option("--fail-on", "INPUT_FAIL_ON")
+    ran = runner.tritonaudit(
+        "check", *arguments, *fail_on, "--output-format", "sarif", "--output-file", log, "--", *runner.paths()
+    )
+    if not log.exists():
+        return _failed(ran.stderr.strip() or f"tritonaudit left with {ran.returncode}")
+    (run,) = json.loads(log.read_text(encoding="utf-8"))["runs"]
+    new = [result for result in run["results"] if result.get("baselineState") != "unchanged"]
+    for notification in run["invocations"][0].get("toolExecutionNotifications", []):
+        _annotate(notification)
+    if os.environ["INPUT_UPLOAD"] != "true":
+        for result in new:
+            _annotate(result)
+    runner.output("sarif", log)
+    runner.output("findings", len(new))
+    runner.output("exit-code", ran.returncode)
+    failed = ["", "Not all could be read or done: the log of the job says what."] if ran.returncode == 2 else []
+    table = runner.counted((result["ruleId"], result["level"]) for result in new)
+    runner.summarise(["### tritonaudit: source", "", *table, *failed])
+    return 0
+
+
+def _failed(message: str) -> int:
+    """What is wrong is not the kernels: the job ends here."""
+    runner.annotate("error", message)
+    runner.output("exit-code", 2)
+    runner.summarise(["### tritonaudit: source", "", "The audit was not done:", "", *_quoted(message)])
+    return 2
+
+
+def _quoted(message: str) -> list[str]:
+    return [f"    {line}" for line in message.splitlines()]
+
+
+def _annotate(told: dict[str, Any]) -> None:
+    """A result or a notification of the log as an annotation."""
+    place = told["locations"][0]["physicalLocation"] if told.get("locations") else {}
+    path = unquote(place.get("artifactLocation", {}).get("uri", ""))
+    line = place.get("region", {}).get("startLine")
+    runner.annotate(told["level"], told["message"]["text"], told.get("ruleId", "tritonaudit"), path, line)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
