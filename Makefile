@@ -24,7 +24,7 @@ audit: $(VENV)/installed-audit
 test: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 $(VENV)/installed-audit: $(PACKAGING) | $(BIN)/python
 	@echo '== installing tritonaudit, torch and triton into $(VENV)'

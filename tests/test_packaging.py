@@ -95,10 +95,10 @@ def test_the_wheel_has_every_module_and_page_and_nothing_else(built: Built) -> N
 def test_the_source_distribution_has_what_the_tests_need(built: Built) -> None:
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for folder in ("examples", "fixtures", "rules", "tests", "tritonaudit"):
+    for folder in ("action", "docs", "examples", "fixtures", "rules", "tests", "tools", "tritonaudit"):
         files = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
         assert {path.relative_to(ROOT).as_posix() for path in files} <= names
-    assert {"LICENSE", "Makefile", "README.md", ".pre-commit-hooks.yaml", "setup.py"} <= names
+    assert {"LICENSE", "Makefile", "action.yml", "README.md", ".pre-commit-hooks.yaml", "setup.py"} <= names
 
 
 @pytest.mark.slow

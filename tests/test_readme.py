@@ -20,6 +20,7 @@ from tritonaudit.compile.installed import triton_version
 from tritonaudit.config import Config
 
 README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
 SCHEMA = ROOT / "tritonaudit" / "config.schema.json"
 BROKEN = "import triton\n@triton.jit\ndef kernel(:\n"
 ERROR = """\
@@ -55,10 +56,12 @@ def commands() -> Iterator[list[str]]:
             yield shlex.split(found[1], comments=True)[1:]
 
 
-def run_in_root(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> str:
+def run_in_root(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], root: Path = ROOT
+) -> str:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(root)
     run(arguments)
     out: str = capfd.readouterr().out
     return out
@@ -128,12 +131,14 @@ def test_a_command_is_understood(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("option", sorted(set(re.findall(r"--[a-z][a-z-]+", README.read_text(encoding="utf-8")))))
+@pytest.mark.parametrize(
+    "option", sorted({option for page in PAGES for option in re.findall(r"--[a-z][a-z-]+", page.read_text("utf-8"))})
+)
 def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> None:
-    described = ("check", "compile", "audit", "gate", "select", "roofline", "history", "history list")
+    described = ("check", "compile", "audit", "gate", "select", "roofline", "history", "history list", "init", "api")
     assert {run([*command.split(), "--help"]) for command in described} == {0}
     of_pytest = set(re.findall(r"--[a-z-]+", (ROOT / "tritonaudit" / "pytest_plugin.py").read_text(encoding="utf-8")))
-    if option in of_pytest | {"--dist"}:  # which are pytest's and xdist's
+    if option in of_pytest | {"--dist", "--update-expected"}:  # which are pytest's, xdist's and our own tests'
         return
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 

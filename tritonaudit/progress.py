@@ -13,7 +13,7 @@ class Progress:
         """An item is being worked on: `detail` says at what."""
 
     def done(self, item: str, summary: str) -> None:
-        """An item of the stage is finished; `summary` says what it came to."""
+        """An item of the stage is finished; `summary` says what it came to. One without a name only counts."""
 
 
 SILENT = Progress()

@@ -12,8 +12,10 @@ from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.keeping import keep, keep_options, require_history
 from tritonaudit.cli.options import (
+    DEVICE,
     about,
     audit_options,
+    budget_option,
     configure,
     deliver,
     exit_code,
@@ -25,7 +27,6 @@ from tritonaudit.cli.progress import shown_progress
 from tritonaudit.report import render
 
 _STAGES = ("source", "compile", "correctness", "memory", "stability", "integrity", "performance")
-_SECONDS = 30.0
 
 
 def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
@@ -41,21 +42,8 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
 @click.option(
     "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Do these parts alone: {', '.join(_STAGES)}."
 )
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long each subject is tried, and on a GPU timed.",
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "gpu"]),
-    default="auto",
-    show_default=True,
-    help="Run on the GPU, if there is one, or on the CPU engine.",
-)
+@budget_option("subject")
+@DEVICE
 @click.option(
     "--cross-check",
     is_flag=True,

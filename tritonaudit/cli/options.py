@@ -37,6 +37,19 @@ def _severity(_: click.Context, __: click.Parameter, value: str | None) -> Sever
     return Severity(value) if value else None
 
 
+OUTPUT_FILE = click.option(
+    "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there."
+)
+CONFIG = click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
+JOBS = click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "gpu"]),
+    default="auto",
+    show_default=True,
+    help="Run on the GPU, if there is one, or on the CPU engine.",
+)
+_SECONDS = 30.0
 _OPTIONS = (
     click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules alone."),
     click.option("--extend-select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules too."),
@@ -50,10 +63,10 @@ _OPTIONS = (
     ),
     click.option("--exit-zero", is_flag=True, help="Leave with 0 where findings would make it 1."),
     click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True),
-    click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there."),
-    click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file."),
+    OUTPUT_FILE,
+    CONFIG,
     click.option("--force-exclude", is_flag=True, help="Apply the exclusions to files named on the command line too."),
-    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use."),
+    JOBS,
 )
 
 
@@ -62,6 +75,18 @@ def audit_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def budget_option(each: str) -> Callable[[Command], Command]:
+    """How long each of what the command runs is tried."""
+    return click.option(
+        "--budget",
+        type=click.FloatRange(min=0, min_open=True),
+        default=_SECONDS,
+        show_default=True,
+        metavar="SECONDS",
+        help=f"How long each {each} is tried, and on a GPU timed.",
+    )
 
 
 def split(values: tuple[str, ...]) -> tuple[str, ...]:

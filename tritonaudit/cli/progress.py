@@ -39,7 +39,8 @@ def shown_progress(*, lines: bool) -> Iterator[Progress]:
 
 class _Lines(Progress):
     def done(self, item: str, summary: str) -> None:
-        print(visible(f"{item}: {summary}"), file=sys.stderr, flush=True)
+        if item:
+            print(visible(f"{item}: {summary}"), file=sys.stderr, flush=True)
 
 
 class _Display(Progress):

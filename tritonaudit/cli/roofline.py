@@ -13,7 +13,7 @@ import click
 
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.hardware import hardware_option, part_called, parts_of
-from tritonaudit.cli.options import configure, deliver, project_of, split
+from tritonaudit.cli.options import CONFIG, JOBS, OUTPUT_FILE, configure, deliver, project_of, split
 
 if TYPE_CHECKING:
     from tritonaudit.finding import Problem
@@ -38,9 +38,9 @@ def _sizes(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tu
 @click.option("--size", "sizes", multiple=True, callback=_sizes, help="small, medium or large.  [default: all three]")
 @hardware_option
 @click.option("--output-format", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
+@OUTPUT_FILE
+@CONFIG
+@JOBS
 def command(
     paths: tuple[Path, ...],
     part: str | None,

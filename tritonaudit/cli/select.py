@@ -11,10 +11,9 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
-from tritonaudit.cli.options import configure, project_of, split
+from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, budget_option, configure, project_of, split
 from tritonaudit.cli.progress import shown_progress
 
-_SECONDS = 30.0
 _REPAIR_SECONDS = 120.0
 _TARGET = "sm_90"
 
@@ -64,21 +63,8 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     metavar="SECONDS",
     help="How long CMD may take for an attempt.",
 )
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long each variant is tried, and on a GPU timed.",
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "gpu"]),
-    default="auto",
-    show_default=True,
-    help="Run on the GPU, if there is one, or on the CPU engine.",
-)
+@budget_option("variant")
+@DEVICE
 @click.option(
     "--target",
     callback=_target,
@@ -87,8 +73,8 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     metavar="ARCH",
     help="Without a GPU, compile for it.",
 )
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
+@CONFIG
+@JOBS
 def command(
     folders: tuple[str, ...],
     logs: Path,

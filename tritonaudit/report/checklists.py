@@ -214,7 +214,7 @@ MEMORY = Checklist(
         Item("reuse: no round trip through global memory", unanswered=_NO_TRAFFIC),
         Item("traffic: each element loaded and stored once", unanswered=_NO_TRAFFIC),
         Item("traffic: intermediates in registers", rules=("TAM302", "TAP301")),
-        Item("traffic: no redundant loads", unanswered=_NO_RULE),
+        Item("traffic: no redundant loads", rules=("TAM107",)),
     ),
 )
 
@@ -247,10 +247,10 @@ PRACTICE = Checklist(
     (
         Item("constexpr for compile-time constants", rules=("TAC103",)),
         Item("powers of 2", rules=("TAC102",)),
-        Item("grid from shapes", unanswered=_NO_RULE),
+        Item("grid from shapes", rules=("TAC203",)),
         Item("boundary masks", rules=("TAM101", "TAM103", "TAN105"), checks=(Symptom.OUT_OF_BOUNDS.value,)),
         Item("`@triton.autotune` with several configs", unanswered=_NO_RULE),
-        Item("autotune key covers what matters", unanswered=_NO_RULE),
+        Item("autotune key covers what matters", rules=("TAC202", "TAP201")),
         Item("`num_warps` and `num_stages` swept", unanswered=_NO_RULE),
         Done("a PyTorch reference beside each kernel", Symptom.WRONG_RESULT.value),
         Item("a docstring with shapes beside each kernel", unanswered=_NO_RULE),

@@ -13,6 +13,7 @@ from enum import IntEnum
 
 from tritonaudit.finding import Category, Finding, Outcome, Stage, Status
 from tritonaudit.measure.checks import Check
+from tritonaudit.report.checklists import PRACTICE, Item
 from tritonaudit.report.evidence import (
     ASKED,
     LEVELS,
@@ -143,7 +144,8 @@ def _gaps(
     if stage is Stage.MEASURE:
         return list(_unmeasured(evidence))
     if stage is Stage.SOURCE:
-        return list(_source_gaps(category, evidence))
+        unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
+        return [*_source_gaps(category, evidence), words(f"{unasked} items of its checklist are asked by no rule")]
     if evidence.why_nothing_ran:
         return [words(evidence.why_nothing_ran)]
     gaps, _ = _missed(category, runs, evidence)
