@@ -66,6 +66,15 @@ def speak_twice_over(content: object) -> str:
     return "done"
 
 
+def speak_and_crash(*contents: object) -> None:
+    """Say each content, and crash at once."""
+    for content in contents:
+        print("before", content)
+        worker.tell(content, 5)
+    print("after the last word")
+    os.abort()
+
+
 def say_what_cannot_be_read() -> None:
     worker.tell(Unreadable(), 5)
     time.sleep(60)

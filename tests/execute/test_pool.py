@@ -143,6 +143,14 @@ def test_words_do_not_lengthen_a_task() -> None:
     assert (outcomes[long].end, outcomes[long].message) == (End.TIMEOUT, "took longer than 1 s")
 
 
+def test_what_a_task_printed_after_its_last_word_is_kept_however_late_that_is_heard() -> None:
+    items = [("speak_and_crash", 1, 2)]
+    outcomes = run_tasks(tasks.call, items, workers=1, limits=LIMITS, hear=lambda _, word: time.sleep(1.0))
+    (killed,) = [outcome for _, outcome in outcomes]
+    assert isinstance(killed, Killed)
+    assert (killed.end, killed.log) == (End.CRASH, "after the last word")
+
+
 def test_a_forked_task_speaks_once() -> None:
     said, outcomes = heard(("speak_twice_over", "a"))
     assert [word for _, word in said] == ["a"]

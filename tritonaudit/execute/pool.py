@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _END_SECONDS = 10.0  # more than a supervisor needs
-_GRACE_SECONDS = 1.0  # from the end of a worker's pipe to the worker's own
+_GRACE_SECONDS = 5.0  # from the end of a worker's pipe to the worker's own
 _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
 _MAX_PATIENCE = 3600.0
 _LOG_LINES = 100
@@ -321,8 +321,7 @@ class _Worker:
             self._selector.unregister(self._requests)
 
     def wait_for(self, seconds: float) -> None:
-        """Its next word is to come within the seconds, its reply when it was to come before; its log starts afresh."""
-        os.ftruncate(self._log, 0)
+        """Its next word is to come within the seconds, its reply when it was to come before."""
         self.deadline, self.seconds = min(
             (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
         )

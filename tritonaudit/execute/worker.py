@@ -125,6 +125,8 @@ class _Worker:
         """Send the message; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
         with contextlib.suppress(OSError):
             if _identity(self._channel) == self._identity:
+                if isinstance(message, Note):
+                    os.ftruncate(self._channel.log, 0)  # here, for by the time that it is heard there may be more
                 write_message(self._channel.replies, pickle.dumps(message))
                 return
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
