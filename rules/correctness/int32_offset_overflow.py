@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import LOADED, Affine
-from tritonaudit.flow.affine import Kind as Atomic
+from tritonaudit.flow.affine import LOADED, Affine, Kind
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
-from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.frontend.mistakes import Kind as Mistaken
+from tritonaudit.frontend.mistakes import Mistake
 from tritonaudit.rule import Hit, Rule
 
 _REMEDIES = {
-    Atomic.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
-    Atomic.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
+    Kind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
+    Kind.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
 }
 _OF_LOADED = "widen what is loaded before it is multiplied: `tl.load(…).to(tl.int64)`"
 _OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
@@ -28,9 +28,9 @@ class Int32OffsetOverflow(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         offsets = NarrowOffsets(kernel)
-        told = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is Kind.LATE_WIDENING}
+        told = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is Mistaken.LATE_WIDENING}
         for found in offsets.found():
-            if kernel.tree.span(found.product.node).line in told:
+            if told and kernel.tree.span(found.product.node).line in told:
                 continue  # TAC132 has it, and a fix
             yield Hit(
                 found.product.node,
@@ -51,7 +51,7 @@ def _shown(found: NarrowOffset) -> str:
 
 
 def _is_named(found: NarrowOffset) -> bool:
-    return found.index.kind is Atomic.PID or found.index.stop is not None
+    return found.index.kind is Kind.PID or found.index.stop is not None
 
 
 def _wraps(offsets: NarrowOffsets, found: NarrowOffset) -> str:

@@ -49,6 +49,12 @@ class Atom:
         return self is other
 
     @property
+    def grid_axis(self) -> int | None:
+        """The axis of a program id, where the kernel gives it as a number."""
+        number = self.name[len("tl.program_id(") : -1]
+        return int(number) if self.kind is Kind.PID and number.isdigit() else None
+
+    @property
     def spelled(self) -> str:
         """Its name, or the operation that it is the result of."""
         symbol = _SYMBOLS.get(self.name)

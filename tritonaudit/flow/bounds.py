@@ -271,10 +271,10 @@ def _multiple_of(size: Affine) -> str | None:
 
 
 def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unbounded | None:
-    number = pid.name[-2:-1]
-    if pid.kind is Kind.PID and not number.isdigit():
+    axis = pid.grid_axis
+    if pid.kind is Kind.PID and axis is None:
         return None
-    axes = flow.launches.grid_axes(int(number)) if pid.kind is Kind.PID else flow.launches.rounded_up()
+    axes = flow.launches.rounded_up() if axis is None else flow.launches.grid_axes(axis)
     for launch, grid in axes:
         if grid.cover is not Cover.ROUNDED_UP or launch.checks_divisibility:
             continue

@@ -10,7 +10,8 @@ from tritonaudit.flow.affine import Affine, Atom, Kind
 from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
-from tritonaudit.kernel.launch import Cover, GridAxis, Launch
+from tritonaudit.kernel.launch import Cover, GridAxis, Launch, meta_key
+from tritonaudit.source.nodes import names_in
 
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 
@@ -40,7 +41,7 @@ def uncovered(flow: KernelFlow) -> Iterator[Uncovered]:
     tilings = list(_tilings(flow)) if flow.launches.launches else []
     for launch in flow.launches.launches:
         for axis in range(len(launch.axes)):
-            cover = next(cover for other, cover in flow.launches.grid_axes(axis) if other is launch)
+            cover = launch.grid_axis(axis)
             mine = [tiling for tiling in tilings if tiling.axis == axis]
             if any(_is_size(launch, tiling, cover.size) and _is_block(launch, tiling, cover.block) for tiling in mine):
                 found = _rounded_down(launch, mine, cover)
@@ -71,8 +72,8 @@ def _tiling(access: Access, condition: Less) -> Tiling | None:
         return None
     if index != Affine.of(programs[0]) * lanes[0].size + Affine.of(lanes[0]):
         return None
-    axis = programs[0].name[len("tl.program_id(") : -1]
-    return Tiling(access, int(axis), size.name, block.name) if axis.isdigit() else None
+    axis = programs[0].grid_axis
+    return None if axis is None else Tiling(access, axis, size.name, block.name)
 
 
 def _only(value: Affine) -> Atom | None:
@@ -96,10 +97,7 @@ def _is_block(launch: Launch, tiling: Tiling, block: str) -> bool:
 
 def _key(block: str) -> str | None:
     """`BLOCK` of `META["BLOCK"]`."""
-    node = ast.parse(block, mode="eval").body if block else None
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return node.slice.value
-    return None
+    return meta_key(ast.parse(block, mode="eval").body) if block else None
 
 
 def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
@@ -155,16 +153,6 @@ def _of_another_size(launch: Launch, tilings: list[Tiling], mine: list[Tiling], 
 def _are_compared(launch: Launch, one: str, other: str) -> bool:
     """Whether the wrapper relates the two, such as by asserting that they are the same."""
     wanted = {one, other}
-    return launch.wrapper is None or any(
-        isinstance(node, (ast.Compare, ast.Assign)) and wanted <= _names(node) and not _unpacks(node)
-        for node in ast.walk(launch.wrapper)
-    )
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-
-
-def _unpacks(node: ast.AST) -> bool:
-    """`M, N = x.shape`."""
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple)
+    set_as_a_whole = [node for node in launch.nodes.of(ast.Assign) if not isinstance(node.targets[0], ast.Tuple)]
+    relating = [*launch.nodes.of(ast.Compare), *set_as_a_whole]
+    return launch.wrapper is None or any(wanted <= names_in(node) for node in relating)

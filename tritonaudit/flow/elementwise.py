@@ -18,6 +18,7 @@ from tritonaudit.flow.value import (
     ALL_AXES,
     INTEGERS,
     UNKNOWN,
+    WIDE,
     ExpTerm,
     Less,
     Value,
@@ -47,11 +48,8 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
         constexpr=False,
         origin=None,
         narrowed=arguments.node if narrow else None,
-        wide=dtype not in _NARROW,
+        wide=dtype not in INTEGERS - WIDE,
     )
-
-
-_NARROW = frozenset({"i1", "i8", "i16", "i32", "u8", "u16", "u32"})
 
 
 def _may_be_half(dtype: str) -> bool:

@@ -18,7 +18,7 @@ from tritonaudit.flow.affine import Affine, Atom, Atoms, Kind
 from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.flow.joins import join, same, widened
-from tritonaudit.flow.value import FLOATS, UNKNOWN, Less, Step, Value, scalar
+from tritonaudit.flow.value import FLOATS, UNKNOWN, WIDE, Less, Step, Value, scalar
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Function, Project
@@ -83,7 +83,7 @@ class Machine:
             return UNKNOWN
         atom = self.atoms.get(Kind.PARAM, name)
         dtype = self.flow.scalar_type(name)
-        return scalar(dtype, Affine.of(atom), origin=atom, wide=parameter.wide or dtype in ("i64", "u64"))
+        return scalar(dtype, Affine.of(atom), origin=atom, wide=parameter.wide or dtype in WIDE)
 
     @property
     def recording(self) -> bool:

@@ -82,12 +82,11 @@ class NarrowOffsets:
                 continue
             for term, factor in product.value.affine.terms.items():
                 index = next((atom for atom in term if _moves(atom)), None)
-                access = self._access(term)
-                if index is None or access is None or factor < 0:
+                if index is None or factor < 0 or (bits := self.typical.of_term(term, factor)) < _LEAST:
                     continue
-                bits = self.typical.of_term(term, factor)
                 cause = self._cause(product, term, index)
-                if bits >= _LEAST and cause is not None:
+                access = None if cause is None else self._access(term)
+                if cause is not None and access is not None:
                     yield NarrowOffset(product, term, factor, index, cause, bits, access)
 
     def _cause(self, product: Product, term: Term, index: Atom) -> Cause | None:

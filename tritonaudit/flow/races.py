@@ -14,6 +14,7 @@ from tritonaudit.flow.value import Less
 from tritonaudit.kernel.dependence import NO_AXES, Axes, Dependence, Number, Part, Write
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.programs import is_several, several_programs
+from tritonaudit.source.nodes import names_in
 
 _LOCKS = re.compile(r"atomic_(cas|xchg|load|poll)|inline_asm")
 
@@ -68,9 +69,8 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
 
 def _is_told_apart(flow: KernelFlow, axis: int) -> bool:
     """Whether the address of every store has the program's whole number along the axis, as flow sees at once."""
-    wanted = f"tl.program_id({axis})"
     addresses = (access.pointer.affine for access in flow.accesses if access.kind == "store")
-    return all(address is not None and any(atom.name == wanted for atom in address.atoms()) for address in addresses)
+    return all(address is not None and any(atom.grid_axis == axis for atom in address.atoms()) for address in addresses)
 
 
 def _may_meet(dependence: Dependence, write: Write, axes: list[int]) -> bool:
@@ -150,8 +150,9 @@ def _asks(launch: Launch, axis: int, write: Write) -> bool:
 
 def _words(node: ast.expr) -> set[str]:
     """The names in an expression of the host code, those of `META["SPLIT_K"]` included."""
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    return names | {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return names_in(node) | {
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    }
 
 
 def _text(flow: KernelFlow) -> str:
@@ -265,7 +266,7 @@ def early_releases(flow: KernelFlow) -> Iterator[EarlyRelease]:
     """The releases of a lock right after a store of many lanes, with no barrier in between."""
     if "atomic_xchg" not in _text(flow):
         return
-    calls = sorted(_calls(flow.function.node), key=lambda call: (call.lineno, call.col_offset))
+    calls = sorted(flow.function.nodes.of(ast.Call), key=lambda call: (call.lineno, call.col_offset))
     taken = [call for call in calls if _called(call) == "atomic_cas"]
     scalars = _scalar_stores(flow)
     for release in calls:
@@ -282,10 +283,6 @@ def _scalar_stores(flow: KernelFlow) -> set[int]:
     """The lines of stores that one thread does; the parameters of a function that is not launched may be blocks."""
     stores = (access for access in flow.accesses if access.kind == "store" and access.pointer.shape == ())
     return {flow.tree.span(access.node).line for access in stores} if flow.launches.launches else set()
-
-
-def _calls(function: ast.FunctionDef) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(function) if isinstance(node, ast.Call))
 
 
 def _called(call: ast.Call) -> str:

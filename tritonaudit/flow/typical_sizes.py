@@ -12,7 +12,7 @@ import re
 
 from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
-from tritonaudit.kernel.launch import LaunchFacts, grid_axis_of
+from tritonaudit.kernel.launch import ROUNDED_UP, LaunchFacts
 
 TYPICAL: tuple[tuple[str, int], ...] = (
     (r"(n|num)?_?(q|k|v|kv|query|key)?_?(h|heads?)_?(q|k|v|kv|num)?", 6),
@@ -107,9 +107,10 @@ class TypicalSizes:
         return _BLOCK if self.is_tile(atom) else bits_of_name(atom.name)
 
     def _of_program(self, atom: Atom) -> float:
-        axis = re.search(r"\d", atom.name)
-        found = [grid_axis_of(launch, int(axis[0])) for launch in self._launches.launches] if axis else []
-        known = [bits for node in found if node is not None and (bits := _of_host(node)) is not None]
+        axis = 3 if atom.grid_axis is None else atom.grid_axis
+        launches = [launch for launch in self._launches.launches if axis < len(launch.axes)]
+        found = (_of_host(launch.definition(launch.axes[axis])) for launch in launches)
+        known = [bits for bits in found if bits is not None]
         return max(known, default=_PROGRAMS)
 
     def _of_turns(self, atom: Atom) -> float:
@@ -172,7 +173,7 @@ def _of_call(node: ast.Call) -> float | None:
     if name == "numel":
         return _ELEMENTS
     sizes = [bits for argument in node.args if (bits := _of_host(argument)) is not None]
-    if name.endswith(("cdiv", "ceil_div", "ceildiv", "div_up")) and len(node.args) == 2 and sizes:
+    if name.endswith(ROUNDED_UP) and len(node.args) == 2 and sizes:
         return max(0.0, sizes[0] - (_BLOCK if len(sizes) < 2 else min(sizes[1], _BLOCK)))
     if name == "min" and sizes:
         return min(sizes)

@@ -110,15 +110,13 @@ def _is_empty(node: ast.expr) -> bool:
 
 def _is_returned_as_it_is(launch: Launch, name: str) -> bool:
     """Whether the wrapper does nothing with the tensor but to ask for its shape, to launch once and to return it."""
-    assert launch.wrapper is not None
     harmless = {id(node) for node in ast.walk(launch.call)}
     is_returned = False
-    for node in ast.walk(launch.wrapper):
-        if isinstance(node, ast.Attribute) and node.attr in _ASKED:
-            harmless.add(id(node.value))
-        elif isinstance(node, ast.Return) and node.value is not None:
-            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+    harmless |= {id(node.value) for node in launch.nodes.of(ast.Attribute) if node.attr in _ASKED}
+    for returned in launch.nodes.of(ast.Return):
+        if returned.value is not None:
+            values = returned.value.elts if isinstance(returned.value, ast.Tuple) else [returned.value]
             harmless |= {id(value) for value in values}
             is_returned |= any(isinstance(value, ast.Name) and value.id == name for value in values)
-    used = [n for n in ast.walk(launch.wrapper) if isinstance(n, ast.Name) and n.id == name]
+    used = [node for node in launch.nodes.of(ast.Name) if node.id == name]
     return is_returned and all(isinstance(n.ctx, ast.Store) or id(n) in harmless for n in used)

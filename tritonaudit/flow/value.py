@@ -16,6 +16,7 @@ Shape = tuple[Dim, ...]  # () is a scalar
 
 UNSIGNED = frozenset({"u1", "u8", "u16", "u32", "u64"})
 INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64", "int"}) | UNSIGNED
+WIDE = frozenset({"i64", "u64"})
 HALF = frozenset({"fp16", "bf16", "fp8"})
 FLOATS = frozenset({"fp8", "fp16", "bf16", "fp32", "fp64", "float"})
 _WIDTH = {"float": 0, "fp8": 1, "fp16": 2, "bf16": 2, "fp32": 3, "fp64": 4}

@@ -143,11 +143,10 @@ def _runs_over(lane: _Lane, tile: Atom, condition: Less) -> bool:
 
 def _sizes_of_grid(lane: _Lane, pid: Atom) -> set[str]:
     """The parameters whose value the grid's axis splits into blocks of the lane's extent."""
-    number = pid.name[-2:-1]
-    if not number.isdigit():
+    if pid.grid_axis is None:
         return set()
     found: set[str] = set()
-    for launch, grid in lane.flow.launches.grid_axes(int(number)):
+    for launch, grid in lane.flow.launches.grid_axes(pid.grid_axis):
         if grid.cover is Cover.ROUNDED_UP and is_block(launch, grid.block, lane.atom):
             found |= {name for name, node in launch.arguments.items() if launch.spells(node, grid.size)}
     return found

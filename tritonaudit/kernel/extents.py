@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.kernel.launch import Launch, LaunchFacts
+from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
 from tritonaudit.source.outline import dotted_name
 
 MOST_PROGRAMS = 65_535  # on the second and the third axis, on NVIDIA GPUs
@@ -22,7 +22,6 @@ _LEAST_BLOCK = 64  # what a block of unknown size is taken for
 _DEPTH = 8
 _LAYOUTS = ("reshape", "view")
 
-_ROUNDED_UP = ("cdiv", "ceil_div", "ceildiv", "div_up")
 _LIMITS = re.compile(
     r"\b(65_?53[56]|2 ?\*\* ?1[56]|1 ?<< ?1[56]|0x[fF]{4})\b|max_?grid|grid_?[xyz]?_?(max|limit)", re.IGNORECASE
 )
@@ -83,15 +82,11 @@ def _is_limited(launch: Launch) -> bool:
 
 def _is_kept_small(launch: Launch, node: ast.expr) -> bool:
     """Whether the wrapper compares the size with a number, or launches only where it is 1."""
-    assert launch.wrapper is not None
     texts = {ast.unparse(node), ast.unparse(launch.definition(node))}
-    for test in ast.walk(launch.wrapper):
-        if isinstance(test, ast.Compare) and ast.unparse(test.left) in texts:
-            if any((_integer(value) or 0) > 1 for value in test.comparators):
-                return True
-        elif isinstance(test, ast.If) and _asks_for_one(test.test, texts) and _holds(test.body, launch.call):
-            return True
-    return False
+    tests = [test for test in launch.nodes.of(ast.Compare) if ast.unparse(test.left) in texts]
+    if any((_integer(value) or 0) > 1 for test in tests for value in test.comparators):
+        return True
+    return any(_asks_for_one(test.test, texts) and _holds(test.body, launch.call) for test in launch.nodes.of(ast.If))
 
 
 def _holds(body: list[ast.stmt], call: ast.Call) -> bool:
@@ -183,7 +178,7 @@ def _counts_elements(launch: Launch, node: ast.expr) -> bool:
 def _called(launch: Launch, node: ast.Call, name: str, depth: int) -> Extent | None:
     function = node.func.attr if isinstance(node.func, ast.Attribute) else (dotted_name(node.func) or "")
     arguments = [extent_of(launch, argument, name, depth + 1) for argument in node.args]
-    if function in _ROUNDED_UP and len(node.args) == 2 and arguments[0] is not None:
+    if function in ROUNDED_UP and len(node.args) == 2 and arguments[0] is not None:
         known = arguments[1] is not None and _is_number(launch, node.args[1])
         block = max(arguments[1].most, 1) if arguments[1] is not None and known else 1
         return Extent(arguments[0].most // (block if known else _LEAST_BLOCK), arguments[0].counted, block)
@@ -270,8 +265,7 @@ def _rank(launch: Launch, tensor: ast.expr) -> int | None:
     if laid_out is not None:
         return laid_out
     text = ast.unparse(tensor)
-    asserts = (node for node in ast.walk(launch.wrapper) if isinstance(node, ast.Assert))
-    asserted = {id(inner) for node in asserts for inner in ast.walk(node)}
+    asserted = {id(inner) for node in launch.nodes.of(ast.Assert) for inner in ast.walk(node)}
     seen: list[int] = []
     for node in ast.walk(launch.wrapper):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):

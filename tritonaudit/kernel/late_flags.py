@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.kernel.tuning import Heuristics, decorators
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
 _SINCE_THEN_DROPPED = (3, 4)
@@ -72,7 +73,7 @@ class _Reader:
         """Whether it is decided when the kernel is compiled: by its parameters alone, or by what is None."""
         if _not_none(node) is not None:
             return True
-        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        names = names_in(node)
         return bool(names) and names <= self._flags - self._set
 
     def _is_condition(self, node: ast.expr) -> bool:
@@ -90,7 +91,7 @@ class _Reader:
         """A parameter that is read through in the branch, and that the flag says may be None."""
         said = _not_none(flag)
         text = self._heuristics.get(flag.id, "") if isinstance(flag, ast.Name) else ""
-        used = {inner.id for part in branch.body for inner in ast.walk(part) if isinstance(inner, ast.Name)}
+        used = set().union(*map(names_in, branch.body))
         for name in sorted(self._given & used):
             if name == said or ("is not None" in text and repr(name) in text):
                 return name

@@ -99,6 +99,10 @@ class Launch:
         starred = isinstance(grid, (ast.Tuple, ast.List)) and any(isinstance(e, ast.Starred) for e in grid.elts)
         return tuple(grid.elts) if isinstance(grid, (ast.Tuple, ast.List)) and not starred else ()
 
+    def grid_axis(self, axis: int) -> GridAxis:
+        """What the grid's axis divides, and how."""
+        return _cover(self, self.axes[axis]) if axis < len(self.axes) else GridAxis(Cover.UNKNOWN)
+
     def spells(self, node: ast.expr, text: str) -> bool:
         """Whether the expression, or what it was set to, is written so."""
         return text in (ast.unparse(node), ast.unparse(self.definition(node)))
@@ -325,7 +329,7 @@ class LaunchFacts:
 
     def grid_axes(self, axis: int) -> list[tuple[Launch, GridAxis]]:
         """For each launch, what its grid's `axis` is."""
-        return [(launch, _grid_axis(launch, axis)) for launch in self.launches]
+        return [(launch, launch.grid_axis(axis)) for launch in self.launches]
 
 
 def _multiple(test: ast.expr) -> Multiple | None:
@@ -406,7 +410,7 @@ def _called_size(node: ast.Call) -> Origin:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else dotted_name(node.func)
     if name == "size" and node.args:
         return _dimension(node.args[0])
-    if name in _ROUNDED_UP:
+    if name in ROUNDED_UP:
         text = ast.unparse(node)
         return Origin.SIZE if any(word in text for word in ("shape", "numel", ".size(")) else Origin.UNKNOWN
     if name in ("numel", "len"):
@@ -442,22 +446,14 @@ def _is_power_of_2(node: ast.expr) -> bool:
     return False
 
 
-_ROUNDED_UP = ("cdiv", "ceil_div", "ceildiv", "div_up")
+ROUNDED_UP = ("cdiv", "ceil_div", "ceildiv", "div_up")
+"""What functions are called whose quotient is rounded up."""
 
 
-def _grid_axis(launch: Launch, axis: int) -> GridAxis:
-    grid = _grid(launch)
-    if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
-        return GridAxis(Cover.UNKNOWN)
-    return _cover(launch, grid.elts[axis])
-
-
-def grid_axis_of(launch: Launch, axis: int) -> ast.expr | None:
-    """What the launch's grid has on the axis, as the host code writes it or what that was set to."""
-    grid = _grid(launch)
-    if not isinstance(grid, (ast.Tuple, ast.List)) or axis >= len(grid.elts):
-        return None
-    return launch.definition(grid.elts[axis])
+def meta_key(node: ast.expr) -> str | None:
+    """`BLOCK` of `META["BLOCK"]`."""
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    return key if isinstance(key, str) else None
 
 
 def _grid(launch: Launch) -> ast.expr:
@@ -470,8 +466,8 @@ def _grid(launch: Launch) -> ast.expr:
 
 def _returned(launch: Launch, name: str) -> ast.expr | None:
     """What a local `def grid(meta): return (…)` returns."""
-    for node in ast.walk(launch.wrapper) if launch.wrapper is not None else ():
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+    for node in launch.nodes.of(ast.FunctionDef):
+        if node.name == name:
             returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             return returns[0] if len(returns) == 1 else None
     return None
@@ -481,7 +477,7 @@ def _cover(launch: Launch, node: ast.expr) -> GridAxis:
     node = launch.definition(node)
     if isinstance(node, ast.Call):
         name = (dotted_name(node.func) or "").rpartition(".")[2]
-        if name in _ROUNDED_UP and len(node.args) == 2:
+        if name in ROUNDED_UP and len(node.args) == 2:
             return GridAxis(Cover.ROUNDED_UP, ast.unparse(node.args[0]), ast.unparse(node.args[1]))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         block = ast.unparse(node.right)

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name
 
 _HALF = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
@@ -55,7 +56,7 @@ def _parameters(launch: Launch) -> frozenset[str]:
     names = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     for node in launch.nodes.of(ast.Assign):
         if isinstance(node.value, ast.Attribute) and node.value.attr == "saved_tensors":
-            names |= {inner.id for target in node.targets for inner in ast.walk(target) if isinstance(inner, ast.Name)}
+            names |= set().union(*map(names_in, node.targets))
     return frozenset(names)
 
 

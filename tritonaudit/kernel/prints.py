@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
 _PRINTS = {
@@ -33,14 +34,10 @@ def bare_prints(module: Module, function: JitFunction) -> Iterator[Print]:
     stack: list[ast.AST] = list(function.node.body)
     while stack:
         node = stack.pop(0)
-        if isinstance(node, (ast.If, ast.IfExp)) and _names(node.test) & constants:
+        if isinstance(node, (ast.If, ast.IfExp)) and names_in(node.test) & constants:
             continue
         if isinstance(node, ast.Call):
             origin = module.origin_of(node.func)
             if origin in _PRINTS:
                 yield Print(node, ast.unparse(node.func), _PRINTS[origin])
         stack[:0] = ast.iter_child_nodes(node)
-
-
-def _names(test: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}

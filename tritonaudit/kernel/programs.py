@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.kernel.launch import Launch, LaunchFacts
+from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts, meta_key
 from tritonaudit.source.outline import dotted_name
 
-_ROUNDED_UP = ("cdiv", "ceil_div", "ceildiv", "div_up")
 _SIZES = ("numel", "size")
 _DEPTH = 6
 
@@ -43,7 +42,7 @@ def is_several(launches: LaunchFacts, launch: Launch, node: ast.expr, depth: int
         return _is_dimension(node)
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else (dotted_name(node.func) or "")
-        if name in _ROUNDED_UP and len(node.args) == 2:
+        if name in ROUNDED_UP and len(node.args) == 2:
             return _is_split(launches, launch, node.args[0], node.args[1], depth)
         if name == "min":
             return bool(node.args) and all(is_several(launches, launch, a, depth + 1) for a in node.args)
@@ -62,18 +61,12 @@ def _is_split(launches: LaunchFacts, launch: Launch, size: ast.expr, block: ast.
     """Whether a size is split into blocks that need not be as large as it is."""
     if not is_several(launches, launch, size, depth + 1):
         return False
-    key = _key(block)
+    key = meta_key(block)
     if key is not None and key not in launch.arguments:
         return launches.is_tuned(key)
     block = block if key is None else launch.arguments[key]
     values = [launch.definition(value) for value in launch.definitions(block)]
     return bool(values) and not any(_may_hold(launch, value, size) for value in values)
-
-
-def _key(node: ast.expr) -> str | None:
-    """`BLOCK` of `META["BLOCK"]`."""
-    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
-    return key if isinstance(key, str) else None
 
 
 def _may_hold(launch: Launch, block: ast.expr, size: ast.expr) -> bool:

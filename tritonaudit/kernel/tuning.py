@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
 OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
@@ -125,7 +126,7 @@ def sets_up(module: Module, autotune: Autotune) -> bool:
     """Whether a hook may prepare the memory before each config is tried."""
     written = [value for name, value in autotune.arguments.items() if name in ("configs", "pre_hook")]
     texts = [ast.unparse(node) for node in written]
-    names = {node.id for value in written for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = set().union(*map(names_in, written))
     texts += [ast.unparse(module.constants[name]) for name in names if name in module.constants]
     functions = (node for node in module.tree.body if isinstance(node, ast.FunctionDef) and node.name in names)
     return "pre_hook" in autotune.arguments or any(

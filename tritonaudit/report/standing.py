@@ -144,8 +144,7 @@ def _gaps(
     if stage is Stage.MEASURE:
         return list(_unmeasured(evidence))
     if stage is Stage.SOURCE:
-        unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
-        return [*_source_gaps(category, evidence), words(f"{unasked} items of its checklist are asked by no rule")]
+        return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
         return [words(evidence.why_nothing_ran)]
     gaps, _ = _missed(category, runs, evidence)
@@ -173,10 +172,10 @@ NEEDED = frozenset(
 
 def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
     codes = [rule.code for rule in all_rules() if rule.category() is category and rule.stage() is Stage.SOURCE]
-    if not codes:
-        yield words("no rule of it reads the source yet")
-    elif reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
+    if reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
         yield among(reasons)
+    if unasked := sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries):
+        yield words(f"{unasked} items of its checklist are asked by no rule")
 
 
 def _untried(evidence: Evidence) -> list[Words]:

@@ -27,3 +27,8 @@ class Nodes:
     def of(self, kind: type[Node]) -> list[Node]:
         """The nodes of exactly this kind, the outer ones first."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]  # by the key
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that stand in it."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}

@@ -70,7 +70,7 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
                 perturbed = tuple(
                     _results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
                 )
-                if is_constant(case.fill):
+                if _is_constant(case.fill):
                     perturbed += tuple(_rounded_within(subject, in_double(given, narrower), seed, d) for d in range(2))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
@@ -87,7 +87,7 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
         yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
 
 
-def is_constant(fill: str) -> bool:
+def _is_constant(fill: str) -> bool:
     """Whether all numbers of a tensor are the same: what is to be 0 then is what the roundings make of it."""
     if fill in ("zeros", "ones"):
         return True
