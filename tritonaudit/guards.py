@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import PurePath
 
+from tritonaudit.source.nodes import statements_in
 from tritonaudit.source.outline import Module
 from tritonaudit.target import KNOWN, Target, Version
 
@@ -19,7 +20,7 @@ def guarded_target(module: Module, default: Target) -> Target | None:
     """The default, widened by the releases that the file has an arm of its own for; None where it has none older."""
     if "triton" not in module.text or not _COMPARES.search(module.text):
         return None
-    found = (_older_than(module, node) for node in ast.walk(module.tree) if isinstance(node, ast.If))
+    found = (_older_than(module, node) for node in statements_in(module.tree) if isinstance(node, ast.If))
     before = [version for version in found if version is not None]
     if not before or min(before) > default.versions[0]:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tritonaudit.kernel.project import Project
+from tritonaudit.source.nodes import statements_in
 from tritonaudit.source.outline import Module, dotted_name
 
 _MAX_HOPS = 4
@@ -170,7 +171,7 @@ def _import_statements(module: Module) -> Iterator[ast.Import | ast.ImportFrom]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and _may_import(module, node):
-            yield from (inner for inner in ast.walk(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
+            yield from (inner for inner in statements_in(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
 
 
 def _may_import(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:

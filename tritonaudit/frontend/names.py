@@ -23,7 +23,7 @@ from tritonaudit.frontend.values import (
     Plain,
     Value,
 )
-from tritonaudit.source.nodes import Nodes
+from tritonaudit.source.nodes import Nodes, statements_in
 from tritonaudit.source.outline import Module, dotted_name
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Names:
         own = {id(jit.node) for jit in self._module.jit}
         found: set[str] = set()
         for node in self._nodes.of(ast.FunctionDef):
-            if id(node) not in own and any(id(n) in own for n in ast.walk(node)):
+            if id(node) not in own and any(id(inner) in own for inner in statements_in(node)):
                 found |= {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs)}
                 found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
                 found |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}

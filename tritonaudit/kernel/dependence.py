@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
@@ -65,24 +66,19 @@ class Dependence:
     writes: list[Write] = field(default_factory=list)
     _reads: dict[int, _Reads] = field(default_factory=dict)
     _may: dict[str, Axes] = field(default_factory=dict)
-    _surely: dict[str, Axes] = field(default_factory=dict)
     _values: dict[str, tuple[ast.expr | None, ...]] = field(default_factory=dict)
     _settings: list[tuple[tuple[str, ...], ast.expr, tuple[ast.expr, ...]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._block(self.function.node.body, ())
-        changed = True
-        while changed:
-            changed = False
-            for names, value, conditions in self._settings:
-                may, surely = self.may(value, *conditions), self.surely(value)
-                for name in names:
-                    changed |= self._add(self._may, name, may) | self._add(self._surely, name, surely)
+        parts = [(names, [self._read(node) for node in (value, *tests)]) for names, value, tests in self._settings]
+        _settle(self._may, parts, ALL_AXES)
 
-    def _add(self, table: dict[str, Axes], name: str, axes: Axes) -> bool:
-        before = table.get(name, NO_AXES)
-        table[name] = before | axes
-        return not axes <= before
+    @cached_property
+    def _surely(self) -> dict[str, Axes]:
+        table: dict[str, Axes] = {}
+        _settle(table, [(names, [self._read(value)]) for names, value, _ in self._settings], NO_AXES)
+        return table
 
     def may(self, *nodes: ast.expr) -> Axes:
         """The axes that the expressions may depend on."""
@@ -207,6 +203,20 @@ class Dependence:
         given.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
         if "pointer" in given and "value" in given:
             self.writes.append(Write(call, given["pointer"], given["value"], given.get("mask"), conditions))
+
+
+def _settle(table: dict[str, Axes], settings: list[tuple[tuple[str, ...], list[_Reads]]], of_foreign: Axes) -> None:
+    """Fill the table with the axes of each name, by what it is set to, until nothing is added any more."""
+    changed = True
+    while changed:
+        changed = False
+        for names, parts in settings:
+            axes = NO_AXES.union(*(part.axes(table, of_foreign) for part in parts))
+            for name in names:
+                before = table.get(name, NO_AXES)
+                if not axes <= before:
+                    table[name] = before | axes
+                    changed = True
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -29,6 +29,18 @@ class Nodes:
         return self._by_kind.get(kind, [])  # type: ignore[return-value]  # by the key
 
 
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
+def statements_in(root: ast.AST) -> list[ast.AST]:
+    """The root and the statements below it, those of inner functions too, the outer ones first."""
+    found = [root]
+    for node in found:
+        for name in _BLOCKS:
+            found.extend(getattr(node, name, ()))
+    return found
+
+
 def names_in(node: ast.AST) -> set[str]:
     """The names that stand in it."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}

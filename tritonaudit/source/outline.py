@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tritonaudit.finding import Span
-from tritonaudit.source.nodes import Nodes
+from tritonaudit.source.nodes import Nodes, statements_in
 
 # A file without these holds no kernel: every way to make one spells both words.
 _PREFILTER = (re.compile(rb"triton|\btl\b"), b"jit")
@@ -208,7 +208,7 @@ def _statements(body: list[ast.stmt], nested: bool) -> Iterator[ast.stmt]:
         yield node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             if nested:
-                yield from (inner for inner in ast.walk(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
+                yield from (inner for inner in statements_in(node) if isinstance(inner, (ast.Import, ast.ImportFrom)))
             continue
         for name in ("body", "orelse", "finalbody"):
             yield from _statements(getattr(node, name, None) or [], nested)

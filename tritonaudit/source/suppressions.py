@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from tritonaudit.finding import Span
 from tritonaudit.rule import Rule
 from tritonaudit.selection import ALL, selected, unknown_selector
+from tritonaudit.source.nodes import statements_in
 
 _MARK = "tritonaudit:"
 _WORDS = ("ignore", "ignore-file")
@@ -132,7 +133,7 @@ class _Reader:
     malformed: list[Malformed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._statements = [_statement(node) for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+        self._statements = [_statement(node) for node in statements_in(self.tree) if isinstance(node, ast.stmt)]
 
     def read(self, comment: _Comment) -> None:
         for found in _DIRECTIVE.finditer(comment.text):
