@@ -9,6 +9,7 @@ from pathlib import Path
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.engine import check
+from tritonaudit.file_cache import open_cache
 from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
@@ -82,7 +83,7 @@ def _stages(request: AuditRequest) -> list[tuple[Stage, _StageOf]]:
 
 def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
     progress.stage("reading the source", 0)
-    return check(paths, config, jobs=request.jobs), (), False
+    return check(paths, config, jobs=request.jobs, cache=open_cache(config)), (), False
 
 
 def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:

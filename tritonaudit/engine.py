@@ -21,6 +21,7 @@ from tritonaudit.requirements import asked_target
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.rules import all_rules
 from tritonaudit.selection import Selection
+from tritonaudit.source.basis import Basis, digest
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
@@ -28,6 +29,7 @@ from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use
 from tritonaudit.target import Target
 
 if TYPE_CHECKING:
+    from tritonaudit.file_cache import FileCache
     from tritonaudit.flow.analysis import Types
 
 SOURCE = "source"
@@ -36,11 +38,20 @@ _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting proce
 _MAX_EXPRESSION = 400
 
 
-def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None) -> Audit:
-    """Audit the files, and the Python files of the folders, that `paths` names."""
+def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cache: FileCache | None = None) -> Audit:
+    """Audit the files, and the Python files of the folders, that `paths` names.
+
+    What the cache holds of a file is taken from there, and what it does not hold yet is kept in it.
+    """
     found = discover(paths, config)
     candidates, results = _candidates(found.files)
-    results.extend(_run(candidates, config, jobs))
+    if cache is not None:
+        candidates, known = _remembered(candidates, cache)
+        results.extend(known)
+    for path, result in _run(candidates, config, jobs):
+        results.append(result)
+        if cache is not None and result.basis is not None:
+            cache.put(path, result.basis, replace(result, text=None, basis=None))
     results.extend(_template(path) for path in found.templates)
     merged = _merge(results)
     return replace(merged, files=len(found.files), problems=(*found.problems, *merged.problems))
@@ -85,6 +96,7 @@ class _Result:
     outcomes: tuple[Outcome, ...] = ()
     text: tuple[str, str] | None = None
     kernels: int = 0
+    basis: Basis | None = None
 
 
 def _merge(results: Sequence[_Result]) -> Audit:
@@ -158,7 +170,8 @@ class _Checker:
 
     def _checked(self, path: Path, shown: str, data: bytes | None) -> _Result:
         try:
-            text = decode(path.read_bytes() if data is None else data)
+            read = path.read_bytes() if data is None else data
+            text = decode(read)
         except Undecodable as error:
             return _Result(problems=(Problem(shown, f"cannot be decoded: {error.message}", error.line),))
         except OSError as error:
@@ -169,7 +182,7 @@ class _Checker:
             module = outline(os.path.abspath(path), text)
         except Unparsable as error:
             return self._unparsable(path, shown, text, error)
-        return self._module(path, shown, module)
+        return self._module(path, shown, module, digest(read))
 
     def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> _Result:
         """What facts of a later stage come to in a file."""
@@ -205,7 +218,7 @@ class _Checker:
         problem = Problem(shown, f"cannot be parsed: {error.message}", error.line)
         return _Result(findings, (problem,), text=(shown, text) if findings else None)
 
-    def _module(self, path: Path, shown: str, module: Module) -> _Result:
+    def _module(self, path: Path, shown: str, module: Module, text: str) -> _Result:
         suppressions = read_suppressions(module.text, module.tree, self._rules)
         findings, outcomes, kernels = self._kernels(path, shown, module, every=bool(suppressions.directives))
         kept, uses = _suppressed(findings, suppressions)
@@ -216,6 +229,7 @@ class _Checker:
             outcomes=(*outcomes, *_embedded(shown, module)),
             text=(shown, module.text) if shown_findings else None,
             kernels=kernels,
+            basis=self._project(path).basis(module, text) if module.jit else Basis(text),
         )
 
     def _kernels(self, path: Path, shown: str, module: Module, every: bool) -> tuple[list[Finding], list[Outcome], int]:
@@ -387,9 +401,18 @@ def _template(path: Path) -> _Result:
 # -- many files --------------------------------------------------------------------------------------------------
 
 
-def _candidates(files: Sequence[Path]) -> tuple[list[tuple[Path, int]], list[_Result]]:
-    """The files that may hold kernels, with their sizes, and what the unreadable ones came to."""
-    found: list[tuple[Path, int]] = []
+@dataclass(frozen=True)
+class _Candidate:
+    """A file that may hold kernels: its bytes are so many, with this digest."""
+
+    path: Path
+    size: int
+    text: str
+
+
+def _candidates(files: Sequence[Path]) -> tuple[list[_Candidate], list[_Result]]:
+    """The files that may hold kernels, and what the unreadable ones came to."""
+    found: list[_Candidate] = []
     unreadable: list[_Result] = []
     for path in files:
         try:
@@ -399,21 +422,40 @@ def _candidates(files: Sequence[Path]) -> tuple[list[tuple[Path, int]], list[_Re
             unreadable.append(_Result(problems=(problem,)))
             continue
         if may_hold_kernels(data):
-            found.append((path, len(data)))
+            found.append(_Candidate(path, len(data), digest(data)))
     return found, unreadable
 
 
-def _run(candidates: list[tuple[Path, int]], config: Config, jobs: int | None) -> list[_Result]:
+def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_Candidate], list[_Result]]:
+    """The files that the cache does not know, and what the others came to."""
+    unknown: list[_Candidate] = []
+    known: list[_Result] = []
+    for candidate in candidates:
+        found: _Result | None = cache.get(candidate.path, candidate.text)
+        if found is None:
+            unknown.append(candidate)
+        elif found.findings:
+            text = decode(candidate.path.read_bytes())
+            known.append(replace(found, text=(shown_path(candidate.path), text)))
+        else:
+            known.append(found)
+    return unknown, known
+
+
+def _run(candidates: list[_Candidate], config: Config, jobs: int | None) -> list[tuple[Path, _Result]]:
+    if not candidates:
+        return []
     workers = min(jobs or os.cpu_count() or 1, len(candidates))
-    if workers <= 1 or (jobs is None and sum(size for _, size in candidates) < _PARALLEL_FROM):
+    if workers <= 1 or (jobs is None and sum(candidate.size for candidate in candidates) < _PARALLEL_FROM):
         checker = _Checker(config)
-        return [checker.file(path) for path, _ in candidates]
+        return [(candidate.path, checker.file(candidate.path)) for candidate in candidates]
     import libcst  # noqa: F401  loaded before the workers are forked, so that they share it
 
     from tritonaudit.pool import spread
 
-    paths = [path for path, _ in sorted(candidates, key=lambda item: -item[1])]
-    return [result or _died(path) for path, result in spread(_work, paths, workers, _start_worker, (config,))]
+    paths = [candidate.path for candidate in sorted(candidates, key=lambda candidate: -candidate.size)]
+    done = spread(_work, paths, workers, _start_worker, (config,))
+    return [(path, result or _died(path)) for path, result in done]
 
 
 def _died(path: Path) -> _Result:

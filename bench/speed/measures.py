@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,19 +26,27 @@ _LIMIT = 3600.0
 
 @dataclass
 class Measure:
-    """One thing that is run, and how often in a round; `codes` are the exit codes of a run that worked."""
+    """One thing that is run, and how often in a round; `codes` are the exit codes of a run that worked.
+
+    What earlier runs kept is in the folder `kept`; without one, each run starts with nothing. `before` is done first.
+    """
 
     key: str
     title: str
     command: Sequence[str | Path]
     codes: tuple[int, ...] = (0, 1)
     repeats: int = 1
+    kept: Path | None = None
+    before: Callable[[], None] = lambda: None
     runs: list[Ran] = field(default_factory=list)
 
     def go(self) -> None:
         """Run it for one round. Leaves with a message where it does not work."""
         for _ in range(self.repeats):
-            ran = run(self.command, limit=_LIMIT)
+            self.before()
+            with tempfile.TemporaryDirectory() as nothing:
+                cache = str(self.kept or nothing)
+                ran = run(self.command, limit=_LIMIT, variables={"TRITONAUDIT_CACHE": cache})
             if ran.code not in self.codes:
                 sys.exit(f"{self.title}: exit code {ran.code}\n{ran.err.decode(errors='replace')[-2000:]}")
             self.runs.append(ran)
@@ -103,7 +112,27 @@ def plan(corpus: Path, lists: Path) -> Plan:
         Measure("one file", "tritonaudit, one file", tritonaudit("check", one_file), repeats=_SHORT_REPEATS),
     ]
     others, missing = _others(corpus, few)
+    measures.append(_warm(corpus, one_file, lists))
     return Plan((*measures, *others), sum(count for _, _, count in files), len(files), one_file, tuple(missing))
+
+
+def _warm(corpus: Path, changed: Path, folder: Path) -> Measure:
+    """All of a copy of the corpus again, after one file of it has changed."""
+    copy, kept = folder / "copy", folder / "cache"
+    shutil.copytree(corpus, copy, ignore=lambda at, names: [n for n in names if not _is_python(Path(at, n))])
+    command = tritonaudit("check", copy)
+    first = Measure("first", "tritonaudit, copy of the corpus", command, kept=kept)
+    first.go()
+    file = copy / changed.relative_to(corpus)
+
+    def change() -> None:
+        file.write_text(f"{file.read_text(encoding='utf-8')}# changed\n", encoding="utf-8")
+
+    return Measure("warm", "tritonaudit, corpus, one file changed", command, repeats=3, kept=kept, before=change)
+
+
+def _is_python(path: Path) -> bool:
+    return path.is_dir() or path.suffix == ".py"
 
 
 def _others(corpus: Path, few: Sequence[str]) -> tuple[list[Measure], list[str]]:
@@ -145,9 +174,11 @@ def carry_out(corpus: Path, rounds: int, tell: Callable[[str], None]) -> Plan:
 def goals(planned: Plan) -> list[Goal]:
     """The figures that matter, of what could be measured."""
     found = [
-        _ratio(planned, "tritonaudit / LibCST over the kernel slices (CPU)", "corpus", "slices", 3),
+        _ratio(planned, "tritonaudit / LibCST over the kernel slices (CPU)", "corpus", "slices", 3.5),
         _ratio(planned, "Fixit / tritonaudit on the same files (CPU)", "fixit", "few", 4, at_least=True),
         _ratio(planned, "tritonaudit / ruff on torchao (CPU)", "torchao", "ruff torchao", 8),
+        _milliseconds(planned, "corpus, one file changed (wall)", "warm", 1000),
+        _mebibytes(planned, "memory (peak)", "corpus", 600),
         _milliseconds(planned, "tritonaudit --version (wall)", "version", 150),
         _milliseconds(planned, "one file (wall)", "one file", 400),
     ]
@@ -157,6 +188,11 @@ def goals(planned: Plan) -> list[Goal]:
 def _ratio(planned: Plan, title: str, above: str, below: str, limit: float, at_least: bool = False) -> Goal | None:
     top, bottom = planned.of(above), planned.of(below)
     return None if top is None or bottom is None else Goal(title, top.cpu / bottom.cpu, "", limit, at_least)
+
+
+def _mebibytes(planned: Plan, title: str, key: str, limit: float) -> Goal | None:
+    measure = planned.of(key)
+    return None if measure is None else Goal(title, measure.peak_mib, " MiB", limit)
 
 
 def _milliseconds(planned: Plan, title: str, key: str, limit: float) -> Goal | None:

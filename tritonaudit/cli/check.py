@@ -118,10 +118,11 @@ class _Asked:
 
     def audit(self) -> Audit:
         from tritonaudit.engine import check, check_text
+        from tritonaudit.file_cache import open_cache
 
         if self.text is not None:
             return check_text(self.text, self.sources[0], self.config)
-        return check(self.sources, self.config, jobs=self.jobs)
+        return check(self.sources, self.config, jobs=self.jobs, cache=open_cache(self.config))
 
     def changes(self, audit: Audit, unsafe: bool) -> list[fixing.Change]:
         """What fixes make of the files, or of the text."""

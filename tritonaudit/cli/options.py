@@ -122,12 +122,19 @@ def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -
 
 def about(config: Config, *stages: Stage) -> About:
     """What a report says of the command that is running, which does these stages."""
-    from tritonaudit.rules import all_rules
-    from tritonaudit.selection import Selection
-
     arguments = click.get_current_context().find_root().obj
-    rules = Selection.of(config, all_rules()).codes
-    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), rules)
+    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config))
+
+
+def _chosen(config: Config) -> frozenset[str] | None:
+    """The codes of the rules that are on; None where all are, which asks no rule."""
+    from tritonaudit.selection import ALL, Selection
+
+    if ALL in config.select and not config.ignore:
+        return None
+    from tritonaudit.rules import all_rules
+
+    return Selection.of(config, all_rules()).codes
 
 
 def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Config) -> None:

@@ -5,13 +5,12 @@ What is looked up depends on the file system alone, never on which files a comma
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import libcst as cst
 
+from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, outline
 from tritonaudit.source.tree import FunctionTree, TooDeep
@@ -42,7 +41,10 @@ class Project:
         self.root = root
         self._modules: dict[Path, Module | None] = {}
         self._trees: dict[tuple[str, int], FunctionTree | None] = {}
-        self._folders: dict[Path, list[Path]] = {}
+        self._folders = Folders()
+        self._digests: dict[str, str] = {}
+        self._led_to: dict[str, dict[str, None]] = {}
+        self._asked: dict[str, dict[str, str]] = {}
         self._refusals: dict[tuple[str, int], str] = {}
         self._functions: dict[tuple[str, str], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
@@ -72,21 +74,22 @@ class Project:
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
 
-    def neighbours(self, module: Module, word: str) -> Iterator[str]:
+    def neighbours(self, module: Module, word: str) -> list[str]:
         """The texts of the other Python files in the module's folder that hold the word: its likely callers."""
-        folder = Path(module.path).parent
-        if folder not in self._folders:
-            self._folders[folder] = [path for path in sorted(folder.glob("*.py")) if path.is_file()]
-        pattern = re.compile(rf"\b{re.escape(word)}\b")
-        for path in self._folders[folder]:
-            if str(path) == module.path:
-                continue
-            try:
-                text = path.read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                continue
-            if pattern.search(text):
-                yield text
+        found = self._folders.holding(word, module.path)
+        self._asked.setdefault(module.path, {})[word] = digest_of_texts(found)
+        return found
+
+    def basis(self, module: Module, text: str) -> Basis:
+        """What is known of the module rests on this, as far as it was asked for; `text` is the digest of its own."""
+        files: dict[str, str] = {}
+        reached = [module.path]
+        for path in reached:  # which grows while it is read
+            for file in self._led_to.get(path, ()):
+                if file not in files:
+                    files[file] = self._digests.get(file, "")
+                    reached.append(file)
+        return Basis(text, tuple(files.items()), tuple(self._asked.get(module.path, {}).items()))
 
     def resolve(self, caller: Function, dotted: str) -> Function | None:
         """The jit function that `dotted` names in the caller's file."""
@@ -138,19 +141,21 @@ class Project:
         if level:
             for _ in range(level - 1):
                 here = here.parent
-            return self._at(here.joinpath(*parts))
+            return self._at(here.joinpath(*parts), importer)
         for folder in (here, *here.parents):
-            if parts and (found := self._at(folder.joinpath(*parts))) is not None:
+            if parts and (found := self._at(folder.joinpath(*parts), importer)) is not None:
                 return found
             if folder == self.root:
                 break
         return None
 
-    def _at(self, path: Path) -> Module | None:
+    def _at(self, path: Path, importer: Module) -> Module | None:
+        led_to = self._led_to.setdefault(importer.path, {})
         candidates = [path / "__init__.py"]
         if path.name:  # not the root of the file system
             candidates.append(path.with_name(path.name + ".py"))
         for candidate in candidates:
+            led_to[str(candidate)] = None
             if candidate in self._modules:
                 found = self._modules[candidate]
             else:
@@ -166,6 +171,7 @@ class Project:
             data = path.read_bytes()
         except (OSError, ValueError):
             return None
+        self._digests[str(path)] = digest(data)
         try:
             return outline(str(path), decode(data))
         except (Undecodable, Unparsable):

@@ -1,0 +1,132 @@
+"""Results of files from earlier runs, given back where nothing that they rest on has changed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import tritonaudit
+from tritonaudit.cache_folder import cache_folder
+from tritonaudit.config import Config
+from tritonaudit.requirements import asked_target
+from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
+from tritonaudit.source.discover import project_root
+
+_KEPT_SECONDS = 30 * 24 * 3600.0
+"""From the last run with a configuration on, its results are kept so long."""
+
+
+def open_cache(config: Config) -> FileCache | None:
+    """The results kept from runs like this one; None where rules of others are installed, which change untold."""
+    return None if entry_points(group="tritonaudit.rules") else FileCache(config)
+
+
+class FileCache:
+    """One run's view of the results, a file of its own for each in the user's cache folder.
+
+    It is of this release, this Python and this configuration; several runs may use it at once. Where the folder cannot
+    be written, nothing is kept.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._folder = cache_folder("source") / digest_of_texts((_release(), repr(config), os.getcwd()))
+        self._places: dict[Path, str] = {}
+        self._targets: dict[Path, str] = {}
+        self._digests: dict[str, str] = {}
+        self._folders = Folders()
+        self._is_new = not self._folder.is_dir()
+        with suppress(OSError):
+            os.utime(self._folder)
+
+    def get(self, path: Path, text: str) -> Any:
+        """What was kept of the file, whose text has this digest; None where it is not to be had any more."""
+        try:
+            place, basis, result = pickle.loads(self._entry(path).read_bytes())
+        except Exception:  # none is there, or it was cut short; whatever it is, it costs no more than its use
+            return None
+        return result if place == self._place(path) and basis.text == text and self._holds(path, basis) else None
+
+    def put(self, path: Path, basis: Basis, result: object) -> None:
+        """Keep the result of the file."""
+        data = pickle.dumps((self._place(path), basis, result), pickle.HIGHEST_PROTOCOL)
+        with suppress(OSError):
+            self._prepare()
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(name, self._entry(path))
+
+    def _prepare(self) -> None:
+        """Make the folder, and let go of those that no run has used for long."""
+        if not self._is_new:
+            return
+        self._is_new = False
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for other in self._folder.parent.iterdir():
+            if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+
+    def _entry(self, path: Path) -> Path:
+        return self._folder / digest(os.path.abspath(path).encode("utf-8", "surrogateescape"))
+
+    def _place(self, path: Path) -> str:
+        """The project that the file belongs to, and the releases of Triton that it asks for."""
+        folder = Path(os.path.abspath(path)).parent
+        if folder not in self._places:
+            root = project_root(folder)
+            if root not in self._targets:
+                self._targets[root] = f"{root} {asked_target(root)!r}"
+            self._places[folder] = self._targets[root]
+        return self._places[folder]
+
+    def _holds(self, path: Path, basis: Basis) -> bool:
+        """Whether all that the result rests on is as it was."""
+        return all(self._digest(file) == known for file, known in basis.files) and all(
+            digest_of_texts(self._folders.holding(word, os.path.abspath(path))) == known
+            for word, known in basis.callers
+        )
+
+    def _digest(self, path: str) -> str:
+        if path not in self._digests:
+            self._digests[path] = _digest_of_file(path)
+        return self._digests[path]
+
+
+def _digest_of_file(path: str) -> str:
+    try:
+        return digest(Path(path).read_bytes()) if os.path.isfile(path) else ""
+    except OSError:
+        return ""
+
+
+def _release() -> str:
+    """What tells this Python, LibCST and tritonaudit from any others; that one may be a checkout under change."""
+    parser = find_spec("libcst")
+    stamps = [] if parser is None or parser.origin is None else [_stamp(parser.origin)]
+    for folder in tritonaudit.__path__:
+        stamps.extend(_stamps(os.path.join(folder, "rules") if folder != tritonaudit.__path__[0] else folder))
+    return f"{sys.version} {stamps}"
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    """Those of the files in the folder and below, in the order of their names."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _stamps(entry.path) if entry.name != "__pycache__" else ()
+        else:
+            yield _stamp(entry.path)
+
+
+def _stamp(path: str) -> str:
+    status = os.stat(path)
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
