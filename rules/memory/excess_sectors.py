@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.measure import sentences
+from tritonaudit.measure.counters import IDEAL, SECTORS
 from tritonaudit.measure.profiled import ProfiledKernel
-from tritonaudit.measure.profiling import IDEAL, SECTORS
 from tritonaudit.rule import Hit, Rule
 
 _EXCESS = 2.0

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.measure import sentences
+from tritonaudit.measure.counters import READ, WRITTEN
 from tritonaudit.measure.facts import Row
 from tritonaudit.measure.profiled import ProfiledKernel
-from tritonaudit.measure.profiling import READ, WRITTEN
 from tritonaudit.rule import Hit, Rule
 
 _EXCESS = 1.5

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.measure import sentences
+from tritonaudit.measure.counters import INSTRUCTIONS, SPILLS
 from tritonaudit.measure.profiled import ProfiledKernel
-from tritonaudit.measure.profiling import INSTRUCTIONS, SPILLS
 from tritonaudit.rule import Hit, Rule
 
 _HARMLESS = 0.01

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.hardware.roofline import TARGET
 from tritonaudit.measure import sentences
+from tritonaudit.measure.counters import SAMPLES
 from tritonaudit.measure.profiled import ProfiledKernel
-from tritonaudit.measure.profiling import SAMPLES
 from tritonaudit.measure.stalls import STALLS
 from tritonaudit.rule import Hit, Rule
 

@@ -15,10 +15,10 @@ from tritonaudit.config import Config
 from tritonaudit.engine import judge
 from tritonaudit.finding import Outcome, Span, Status
 from tritonaudit.measure.checks import Check
+from tritonaudit.measure.counters import SECTORS, SPILLS
 from tritonaudit.measure.facts import Profile, Role, Row
 from tritonaudit.measure.gather import IMPOSSIBLE, facts_of, held_against
 from tritonaudit.measure.profiled import profiled_kernels
-from tritonaudit.measure.profiling import SECTORS, SPILLS
 
 WRONG = "wrong after the timing: output: errors of 3 elements are above 16 times the budget"
 SEEN = Profile(KERNEL, CASE, (counter(SPILLS, 0.0),))

@@ -11,24 +11,9 @@ import pytest
 
 from tests.checkout import ROOT
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.measure.counters import IDEAL, INSTRUCTIONS, L2, OCCUPANCY, READ, SAMPLES, SECTORS, SPILLS, WRITTEN
 from tritonaudit.measure.facts import Counter, Profile
-from tritonaudit.measure.profiling import (
-    IDEAL,
-    INSTRUCTIONS,
-    L2,
-    NAME,
-    OCCUPANCY,
-    READ,
-    SAMPLES,
-    SECTORS,
-    SPILLS,
-    WRITTEN,
-    Call,
-    is_there,
-    profiled,
-    read_lines,
-    read_totals,
-)
+from tritonaudit.measure.profiling import NAME, Call, is_there, profiled, read_lines, read_totals
 from tritonaudit.subject.model import Case
 
 PRINTED = Path(__file__).parent / "ncu"

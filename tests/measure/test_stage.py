@@ -17,8 +17,8 @@ from tritonaudit.config import Config
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.finding import Status
 from tritonaudit.measure.checks import Check
+from tritonaudit.measure.counters import SPILLS
 from tritonaudit.measure.facts import Profile, Role
-from tritonaudit.measure.profiling import SPILLS
 from tritonaudit.measure.stage import MeasureAudit, MeasureRequest, _Measuring, measure_paths
 from tritonaudit.measure.worker import PROFILED, Begun, Done, MeasureTask
 from tritonaudit.progress import SILENT

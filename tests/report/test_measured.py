@@ -12,8 +12,8 @@ import pytest
 
 from tests.measured import CASE, KERNEL, counter, missed, of_size, row, section, subject, timed
 from tritonaudit.finding import Audit, Stage, Status
+from tritonaudit.measure.counters import READ
 from tritonaudit.measure.facts import Clock, Profile, Role
-from tritonaudit.measure.profiling import READ
 from tritonaudit.report import render
 from tritonaudit.report.about import About
 from tritonaudit.report.measured import MeasuredSection

@@ -11,8 +11,8 @@ from tests.measured import CASE, GIGABYTES, GPU, SPAN, counter, kernel, missed, 
 from tritonaudit.audit import _united
 from tritonaudit.compile.places import Place
 from tritonaudit.finding import Audit, Cause, Confidence, Finding, Severity, Span, Stage, Status
+from tritonaudit.measure.counters import IDEAL, INSTRUCTIONS, READ, SAMPLES, SECTORS, SPILLS, WRITTEN
 from tritonaudit.measure.facts import MeasuredKernel, Role
-from tritonaudit.measure.profiling import IDEAL, INSTRUCTIONS, READ, SAMPLES, SECTORS, SPILLS, WRITTEN
 from tritonaudit.measure.stalls import STALLS
 from tritonaudit.rule import Hit
 from tritonaudit.rules import all_rules, find_rule

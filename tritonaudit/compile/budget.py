@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tritonaudit.compile.facts import CompiledKernel, Variant
-from tritonaudit.hardware.targets import gpu_target
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le,
@@ -149,6 +148,8 @@ def _limit(clause: str, position: int) -> Limit:
         raise _error(position, f"{clause!r} is no limit", f"write {_EXAMPLE}, for example")
     target, metric = (found["target"] or "").strip(), found["metric"].strip()
     if target:
+        from tritonaudit.hardware.targets import gpu_target
+
         try:
             gpu_target(target)
         except ValueError as error:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tritonaudit.capture.launch import KernelRef
 from tritonaudit.finding import Span, Status
-from tritonaudit.hardware.roofline import Figure, Roofline, Work
-from tritonaudit.subject.model import Case
+
+if TYPE_CHECKING:
+    from tritonaudit.capture.launch import KernelRef
+    from tritonaudit.hardware.roofline import Figure, Roofline, Work
+    from tritonaudit.subject.model import Case
 
 _UNSTABLE, _LEAST_SPREAD = 0.1, 0.0005
 """The part of their median, and the milliseconds, over which the middle half of times spreads that are unstable."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tritonaudit.compile.places import Place, Places
 from tritonaudit.finding import Span, Status
-from tritonaudit.measure.facts import Counter, Gpu, Profile, Row
-from tritonaudit.measure.gather import MeasuredSubject
-from tritonaudit.subject.model import Case
+
+if TYPE_CHECKING:
+    from tritonaudit.measure.facts import Counter, Gpu, Profile, Row
+    from tritonaudit.measure.gather import MeasuredSubject
+    from tritonaudit.subject.model import Case
 
 
 @dataclass(frozen=True)

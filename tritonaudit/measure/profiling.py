@@ -19,14 +19,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.measure.counters import (
+    IDEAL,
+    INSTRUCTIONS,
+    L2,
+    OCCUPANCY,
+    READ,
+    SAMPLES,
+    SECTORS,
+    SPILLS,
+    THROUGHPUT,
+    WRITTEN,
+)
 from tritonaudit.measure.facts import Counter, Profile
 from tritonaudit.subject.model import Case
 
 NAME = "ncu"
-SECTORS, IDEAL, SAMPLES = "sectors of global memory", "sectors that its bytes fill", "stalled warps sampled"
-"""What is counted line by line; of these sectors L2 is asked, each of 32 bytes. Samples are told for the launch too."""
-READ, WRITTEN, L2, OCCUPANCY, SPILLS = "DRAM read", "DRAM written", "L2 traffic", "warps that are active", "spills"
-THROUGHPUT, INSTRUCTIONS = "DRAM throughput", "instructions executed"
 _METRICS = (
     Counter(READ, 0, "B", "dram__bytes_read.sum"),
     Counter(WRITTEN, 0, "B", "dram__bytes_write.sum"),
