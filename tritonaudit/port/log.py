@@ -65,6 +65,9 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
             )
         )
     lines += [row(code(name), _NOTHING, _NOTHING, _NOTHING, _NOTHING, prose(reason)) for name, reason in failed]
+    hasty = [f"{code(one.operation.name)}, {missed}" for one in selected for missed in _untried(one)]
+    if hasty:
+        lines += ["", f"Of those chosen, not all cases were tried: {'; '.join(hasty)}. A larger `--budget` tries more."]
     if untimed := [one for one in selected if one.untimed and one.chosen]:
         targets = ", ".join(dict.fromkeys(one.target for one in untimed))
         names = ", ".join(code(one.operation.name) for one in untimed)
@@ -75,6 +78,12 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
         ]
         lines += [f"of each kernel for {targets} alone."]
     return "\n".join(lines) + "\n"
+
+
+def _untried(selected: Selected) -> Iterator[str]:
+    """What was left out of the cases of the variant that was chosen."""
+    if selected.chosen is not None and selected.chosen.right is not None:
+        yield from map(prose, selected.chosen.right[1].untried)
 
 
 def _head(selected: Selected) -> Iterator[str]:

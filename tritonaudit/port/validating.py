@@ -30,7 +30,8 @@ class Verdict:
     """What an audit of a variant came to.
 
     It is right where it was compared with its reference, and no check of it failed. `reasons` say why it is not,
-    `doubts` what else was seen. `launched` are its kernels, `device` is where it was run.
+    `doubts` what else was seen, and what was not tried. `launched` are its kernels, `device` is where it was run.
+    `untried` is how many of the cases that were planned were left out, and why.
     """
 
     is_right: bool
@@ -42,6 +43,7 @@ class Verdict:
     launched: tuple[KernelRef, ...] = ()
     subject: str = ""
     device: str = ""
+    untried: tuple[str, ...] = ()
 
     @property
     def is_loaded(self) -> bool:
@@ -88,7 +90,7 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     findings = tuple(finding for finding in audit.findings if finding.path in places)
     problems = tuple(problem for problem in audit.problems if problem.path in places)
     doubts = [f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN]
-    untried = (f"not tried: {what.partition(',')[0]}, since {why}" for what, why in run.left_out if _CASES in what)
+    untried = tuple(f"{what.partition(',')[0]}, since {why}" for what, why in run.left_out if _CASES in what)
     reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
     if reasons:  # what alone proves nothing may be why
         reasons = tuple(dict.fromkeys((*reasons, *doubts)))
@@ -96,13 +98,14 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     return Verdict(
         not reasons,
         reasons,
-        tuple(dict.fromkeys((*doubts, *serious, *untried))),
+        tuple(dict.fromkeys((*doubts, *serious, *(f"not tried: {what}" for what in untried)))),
         run.cases,
         findings,
         problems,
         run.launched,
         run.name,
         device,
+        untried,
     )
 
 
