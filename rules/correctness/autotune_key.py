@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Fix, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.kernel.tuning import OPTIONS, Autotune, Decorator, Heuristics, Jit, computes, decorators
+from tritonaudit.kernel.tuning import (
+    LAUNCH_OPTIONS,
+    OPTIONS,
+    Autotune,
+    Decorator,
+    Heuristics,
+    Jit,
+    computes,
+    decorators,
+)
 from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -65,7 +74,7 @@ class AutotuneKey(Rule):
                         f"pass it to `triton.Config` by name: `triton.Config({{…}}, {name}=…)`",
                         fix=option_beside(kernel.module, config, name, value),
                     )
-                elif name not in parameters:
+                elif name not in parameters | LAUNCH_OPTIONS:
                     message = f"`{name}` in this config is no parameter of the kernel"
                     yield self._hit(kernel, value, message, "name a parameter of the kernel")
             yield from self._warps(kernel, config.options)

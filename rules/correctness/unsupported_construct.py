@@ -81,13 +81,15 @@ _WORDS = {
     ),
     (Kind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
     (Kind.FSTRING, "*"): Words("an f-string holds `{text}`, which is known only when the kernel runs",
-                               'pass it as an argument: `tl.device_print("x", {text})`'),
+                               'pass it as an argument: `tl.device_print("x", {text})`', once=True),
     (Kind.NO_NUMBER, "*"): Words("{text} is no number that a kernel knows", "use a float or an int"),
     (Kind.POWER, "*"): Words("`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"),
     (Kind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),
     (Kind.MEMBERSHIP, "*"): Words("`{text}`: kernels have no `in`", "compare one by one: `(x == 1) or (x == 2)`"),
     (Kind.SET_ITEM, "*"): Words(
-        "an element of `{name}` is set, and blocks cannot be changed", "use `tl.where`; store with `tl.store`"
+        "an element of `{name}` is set, and blocks cannot be changed",
+        "use `tl.where`; store with `tl.store`",
+        once=True,
     ),
     (Kind.SET_ATTRIBUTE, "*"): Words("`{name}` is set, and values have no attributes to set", "use a name of its own"),
     (Kind.ASSIGNMENT, "several targets"): Words("`a = b = …` does not compile", "write one assignment for each name"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.kernel.project import Function, Project
     from tritonaudit.target import Target
+
+
+_KEEPS = ("triton.", "torch.library.", "torch._library.")
+"""What makes a kernel of a function, or wraps one, and changes nothing of its text."""
 
 
 class FrontEnd:
@@ -28,10 +33,25 @@ class FrontEnd:
         """What is wrong with the language of one kernel; nothing where Python itself cannot read or write it."""
         try:
             given = parameters(function, facts, types, self._project, helper)
-            return tuple(self._reader.read(function, given, launched=bool(facts.launches)))
+            found = tuple(self._reader.read(function, given, launched=bool(facts.launches)))
+            return () if found and not facts.launches and _is_rewritten(function) else found
         except RecursionError:
             return ()
         except ValueError as error:
             if "set_int_max_str_digits" in str(error):  # a number too long for Python to write
                 return ()
             raise
+
+
+def _is_rewritten(function: Function) -> bool:
+    """Whether it declares what has no value, as no Triton compiles, and the host gives it to a function that may."""
+    module, name = function.module, function.jit.name
+    if all(node.value is not None for node in function.jit.nodes.of(ast.AnnAssign)):
+        return False
+    inside = [(jit.first_line, jit.last_line) for jit in module.jit]
+    return any(
+        any(isinstance(given, ast.Name) and given.id == name for given in call.args)
+        and not module.origin_of(call.func).startswith(_KEEPS)
+        and not any(first <= call.lineno <= last for first, last in inside)
+        for call in module.nodes(module.tree).of(ast.Call)
+    )

@@ -175,8 +175,8 @@ def _named(
     tensors = [value for value, _ in positional if isinstance(value, Tensor)]
     if head == "math":
         return _math(reader, node, origin, positional, tensors)
-    if origin in ("torch.finfo", "torch.iinfo"):
-        return UNKNOWN  # classes, of which some releases take the numbers
+    if origin in ("torch.finfo", "torch.iinfo") or origin.startswith("torch._inductor."):
+        return UNKNOWN  # classes, of which some releases take the numbers; functions for kernels
     if head == "torch":
         reader.mistake(Kind.HOST_LIBRARY, node, "torch", text=ast.unparse(node.func))
     elif head == "numpy" and any(not value.free for value in tensors):

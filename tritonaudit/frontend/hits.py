@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.finding import Confidence, Fix, Severity, Span
@@ -18,24 +18,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Words:
-    """A message and a remedy, with the names of a mistake's words in braces, and what mends it."""
+    """A message and a remedy, with the names of a mistake's words in braces, and what mends it.
+
+    What is told `once` in a kernel names its other places there.
+    """
 
     message: str
     remedy: str
     severity: Severity | None = None
     confidence: Confidence | None = None
     mend: Callable[[KernelFlow, Mistake], Fix | None] | None = None
+    once: bool = False
 
 
 Table = Mapping[tuple[Kind, str], Words]
+_MOST_PLACES = 8
 
 
 def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
     """The hits of one kernel for those of its mistakes that the table has words for."""
-    for mistake in kernel.mistakes:
+    alike: dict[object, list[Mistake]] = {}
+    for number, mistake in enumerate(kernel.mistakes):
         words = table.get((mistake.kind, mistake.what)) or table.get((mistake.kind, "*"))
         if words is not None:
-            yield hit(kernel, mistake, words)
+            alike.setdefault((id(words), mistake.releases) if words.once else number, []).append(mistake)
+    for first, *others in alike.values():
+        words = table.get((first.kind, first.what)) or table[first.kind, "*"]
+        found = hit(kernel, first, words)
+        nodes: list[Any] = [other.node for other in others[:_MOST_PLACES]]
+        places = [span_of(node, kernel.module.lines) for node in nodes]
+        yield replace(found, related=(*found.related, *((place, "here too") for place in places)))
 
 
 def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit]:

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.kernel.launch import Launch, meta_key
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
@@ -102,9 +102,11 @@ def tuners(module: Module, function: JitFunction) -> Iterator[tuple[Autotune, bo
 
 
 def computes(heuristic: ast.expr, launch: Launch, name: str) -> bool:
-    """Whether the launch passes for the parameter what the heuristic computes of the launch's other arguments."""
+    """Whether what the launch passes for the parameter decides: it is what the heuristic computes, or computes from."""
     if not isinstance(heuristic, ast.Lambda) or len(heuristic.args.args) != 1:
         return False
+    if any(meta_key(node) == name for node in ast.walk(heuristic.body) if isinstance(node, ast.Subscript)):
+        return True
     bound = _Bound(heuristic.args.args[0].arg, launch.arguments).visit(copy.deepcopy(heuristic.body))
     return launch.spells(launch.arguments[name], ast.unparse(bound))
 
