@@ -27,8 +27,15 @@ _KEPT_SECONDS = 30 * 24 * 3600.0
 
 
 def open_cache(config: Config) -> FileCache | None:
-    """The results kept from runs like this one; None where rules of others are installed, which change untold."""
-    return None if entry_points(group="tritonaudit.rules") else FileCache(config)
+    """The results kept from runs like this one.
+
+    None where rules of others are installed, which change untold, or where it cannot be told what this release is.
+    """
+    if entry_points(group="tritonaudit.rules"):
+        return None
+    with suppress(OSError):
+        return FileCache(config)
+    return None
 
 
 class FileCache:
