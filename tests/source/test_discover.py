@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import os
 import random
+import re
 import socket
 import subprocess
 from dataclasses import replace
@@ -270,19 +271,23 @@ def test_the_order_of_the_paths_does_not_matter(tmp_path):
     assert discover(paths, config) == discover(paths[::-1], replace(config))
 
 
-def test_what_a_large_checkout_takes_does_not_grow_with_its_ignore_patterns(tmp_path):
-    for number in range(60):
-        write(tmp_path / f"p{number % 12}" / f"q{number}", *(f"m{index}.py" for index in range(20)))
-    config = Config(tmp_path)
+def test_what_ignore_patterns_cost_does_not_grow_with_the_checkout(tmp_path):
+    def added(files):
+        """How many more calls 75 patterns take than one."""
+        checkout = tmp_path / str(files)
+        for number in range(60):
+            write(checkout / f"p{number % 12}" / f"q{number}", *(f"m{index}.py" for index in range(files // 60)))
+        return calls(checkout, 75) - calls(checkout, 1)
 
-    def calls(patterns):
-        (tmp_path / ".gitignore").write_text("".join(f"x{n}*.py\n/y{n}/z\n" for n in range(patterns)))
+    def calls(checkout, patterns):
+        (checkout / ".gitignore").write_text("".join(f"x{n}*.py\n/y{n}/z\n" for n in range(patterns)))
+        re.purge()  # what was compiled before would cost nothing
         profile = cProfile.Profile()
-        found = profile.runcall(discover, [tmp_path], config)
-        assert len(found.files) == 1200
+        found = profile.runcall(discover, [checkout], Config(checkout))
+        assert len(found.files) == int(checkout.name)
         return sum(entry.callcount for entry in profile.getstats())
 
-    assert calls(75) < 2 * calls(1)
+    assert added(1200) < 2 * added(60)
 
 
 def test_the_project_is_the_nearest_folder_with_a_pyproject_or_a_repository(tmp_path):
