@@ -64,3 +64,37 @@ tl.load(p, boundary_check=(0,))
 """
     load = "tl.load(y_ptr + pid * BLOCK + BLOCK - 1)"
     assert tails(block + load) == [(load, "BLOCK * tl.program_id(0)", "n")]
+
+
+LOOP = "for i in range({}):\n    tl.load(y_ptr + (pid * BLOCK + i) * stride{})\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOOP.format("BLOCK", ""),
+        LOOP.format("1, BLOCK", ""),
+        "p = y_ptr + pid * BLOCK * stride\nfor i in range(BLOCK):\n    tl.load(p)\n    p += stride\n",
+        "if pid * BLOCK >= n:\n    return\n" + LOOP.format("BLOCK", ""),
+    ],
+)
+def test_a_loop_over_the_rows_of_a_tile_comes_to_its_last_one(body: str) -> None:
+    (found,) = unclamped_tails(flow(BOUNDED + body))
+    assert found.in_loop
+    assert str(found.tile.bound) == "n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOOP.format("min(BLOCK, n - pid * BLOCK)", ""),
+        LOOP.format("BLOCK - 1", ""),
+        LOOP.format("m", ""),
+        LOOP.format("BLOCK", ", mask=pid * BLOCK + i < n"),
+        "last = min(BLOCK, n - pid * BLOCK)\n" + LOOP.format("BLOCK", ", mask=i < last"),
+        "some = tl.load(x_ptr) != 0\n" + LOOP.format("BLOCK", ", mask=some"),
+        "if pid * BLOCK + BLOCK <= n:\n    for i in range(BLOCK):\n        tl.load(y_ptr + pid * BLOCK + i)\n",
+    ],
+)
+def test_a_loop_that_ends_before_or_masks_its_rows_does_not(body: str) -> None:
+    assert tails(BOUNDED + body) == []
