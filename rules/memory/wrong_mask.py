@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Cause, Confidence, Severity
-from tritonaudit.flow.affine import Atom
+from tritonaudit.finding import Cause, Confidence, Severity, Span
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.wrong_masks import BadMask, false_promise, wrong_mask
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
 
 
 class WrongMask(Rule):
@@ -17,20 +21,25 @@ class WrongMask(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        seen: set[tuple[Atom | None, str]] = set()
+        seen: set[tuple[object, str]] = set()
         for access in kernel.accesses:
             wrong = wrong_mask(kernel, access) or false_promise(kernel, access)
-            if wrong is not None and (key := (access.pointer.origin, wrong.why)) not in seen:
+            if wrong is not None and (key := (wrong.host or access.pointer.origin, wrong.why)) not in seen:
                 seen.add(key)
-                yield _hit(wrong)
+                yield _hit(kernel, wrong)
 
 
-def _hit(wrong: BadMask) -> Hit:
-    sibling = wrong.sibling
+def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
+    node, what = wrong.access.node, wrong.access.what
+    related: tuple[tuple[CSTNode | Span, str], ...] = ()
+    if wrong.host is not None:
+        related = ((node, "this is the access"),)
+    elif wrong.sibling is not None:
+        related = ((wrong.sibling.node, "this access masks the same index"),)
     return Hit(
-        wrong.access.node,
-        f"this {wrong.access.what} can leave its tensor: {wrong.why}",
+        node if wrong.host is None else span_of(wrong.host, kernel.module.lines),
+        f"{'this' if wrong.host is None else 'a'} {what} can leave its tensor: {wrong.why}",
         remedy=wrong.remedy,
         cause=Cause.OUT_OF_BOUNDS,
-        related=() if sibling is None else ((sibling.node, "this access masks the same index"),),
+        related=related,
     )

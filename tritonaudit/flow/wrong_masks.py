@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,13 +29,17 @@ _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 
 @dataclass(frozen=True, eq=False)
 class BadMask:
-    """What is wrong with the mask of an access, in words, and what to write; the place that shows it."""
+    """What is wrong with the mask of an access, in words, and what to write; the place that shows it.
+
+    `host` is the host code's own mistake, where it is one.
+    """
 
     access: Access
     index: str
     why: str
     remedy: str
     sibling: Access | None = None
+    host: ast.expr | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +281,7 @@ def false_promise(flow: KernelFlow, access: Access) -> BadMask | None:
                     f" multiple of `{promise.of}`, and the tile has `{lane.size}` elements"
                 )
                 remedy = f"let `{guard.condition}` test `{promise.size} % {lane.size} == 0`"
-                return BadMask(access, spelled(flow, index), why, remedy)
+                return BadMask(access, spelled(flow, index), why, remedy, host=promise.node)
     return None
 
 

@@ -172,10 +172,14 @@ def _flag(node: ast.expr) -> Constant | None:
 
 @dataclass(frozen=True)
 class Multiple:
-    """What a flag tells: the parameter `size` is a multiple of `of`, a number or an expression of parameters."""
+    """What a flag tells: the parameter `size` is a multiple of `of`, a number or an expression of parameters.
+
+    `node` is the test that the host code makes.
+    """
 
     size: str
     of: str
+    node: ast.expr
 
 
 class LaunchFacts:
@@ -227,13 +231,15 @@ class LaunchFacts:
         return values.pop() if len(values) == 1 else None
 
     def promised_multiple(self, flag: str) -> Multiple | None:
-        """What a heuristic tells by setting `flag` to `args["N"] % … == 0`."""
+        """What `flag` tells, which a heuristic sets to `args["N"] % … == 0` or a launch passes as `n % … == 0`."""
         for decorator in self._function.decorators:
             for node in ast.walk(decorator):
                 for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
                     if isinstance(key, ast.Constant) and key.value == flag and isinstance(value, ast.Lambda):
                         return _multiple(value.body)
-        return None
+        passed = ((launch, launch.arguments[flag]) for launch in self.launches if flag in launch.arguments)
+        promises = (_passed_multiple(launch, node) for launch, node in passed)
+        return next((promise for promise in promises if promise is not None), None)
 
     @cached_property
     def prunes_remainders(self) -> bool:
@@ -332,17 +338,40 @@ class LaunchFacts:
         return [(launch, launch.grid_axis(axis)) for launch in self.launches]
 
 
-def _multiple(test: ast.expr) -> Multiple | None:
-    """`args["N"] % divisor == 0`."""
+def _remainder(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The size and the divisor of `size % divisor == 0`."""
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
         return None
     rest, zero = test.left, test.comparators[0]
     if not (isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mod) and ast.unparse(zero) == "0"):
         return None
-    size = rest.left.slice if isinstance(rest.left, ast.Subscript) else None
-    if not isinstance(size, ast.Constant) or not isinstance(size.value, str):
+    return rest.left, rest.right
+
+
+def _multiple(test: ast.expr) -> Multiple | None:
+    """`args["N"] % divisor == 0`."""
+    found = _remainder(test)
+    size = None if found is None else meta_key(found[0])
+    if found is None or size is None:
         return None
-    return Multiple(size.value, _ARGUMENT.sub(r"\1", ast.unparse(rest.right)))
+    return Multiple(size, _ARGUMENT.sub(r"\1", ast.unparse(found[1])), test)
+
+
+def _passed_multiple(launch: Launch, node: ast.expr) -> Multiple | None:
+    """`n % divisor == 0` of the host code, where both are passed to the kernel, or the divisor is a number."""
+    test = launch.definition(node)
+    found = _remainder(test)
+    if found is None:
+        return None
+    size, divisor = _parameter_for(launch, found[0]), launch.definition(found[1])
+    of = ast.unparse(divisor) if isinstance(divisor, ast.Constant) else _parameter_for(launch, found[1])
+    return None if size is None or of is None else Multiple(size, of, test)
+
+
+def _parameter_for(launch: Launch, node: ast.expr) -> str | None:
+    """The kernel's parameter that the expression is passed for."""
+    text = ast.unparse(node)
+    return next((name for name, given in launch.arguments.items() if ast.unparse(given) == text), None)
 
 
 _ARGUMENT = re.compile(r"\w+\['(\w+)'\]")
