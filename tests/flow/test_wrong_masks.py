@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tests.flow.kernels import flow
-from tritonaudit.flow.wrong_masks import wrong_mask
+from tritonaudit.flow.wrong_masks import false_promise, wrong_mask
 
 LANES = "lanes = tl.arange(0, BLOCK)\n"
 TILE = LANES + "pid = tl.program_id(0)\nidx = pid * BLOCK + lanes\n"
@@ -69,3 +71,58 @@ def test_rows_and_columns_may_be_compared_along_each_others_axis() -> None:
     assert faults(body + load.format("(r[:, None] < n) & (c[None, :] < m)")) == []
     (found,) = faults(body + load.format("(c[:, None] < m) & (r[None, :] < n)"))
     assert found == "the mask compares `r` along the axis of `c`, and the other way round"
+
+
+STALE_LOOP = LANES + "{}\nfor k in range(tl.cdiv(n, BLOCK)):\n    tl.load(x_ptr + k * BLOCK + lanes, mask=lanes < n)"
+
+
+@pytest.mark.parametrize(
+    ("assertion", "count"),
+    [
+        ("tl.static_assert(n % BLOCK == 0)", 0),
+        ("tl.static_assert(n % (4 * BLOCK) == 0, 'whole tiles')", 0),
+        ("tl.assume(n % BLOCK == 0)", 0),
+        ("tl.device_assert(n % BLOCK == 0)", 0),
+        ("assert n % BLOCK == 0", 0),
+        ("tl.static_assert(n % 4 == 0)", 1),
+        ("tl.static_assert(n % BLOCK == 1)", 1),
+        ("tl.static_assert(BLOCK % n == 0)", 1),
+    ],
+)
+def test_tiles_that_the_kernel_asserts_to_be_whole_need_no_mask(assertion: str, count: int) -> None:
+    assert len(faults(STALE_LOOP.format(assertion))) == count
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "count"),
+    [
+        ("def quantize(x, block):\n    assert x.shape[-1] % block == 0\n", 0),
+        ("def quantize(x, block):\n    if x.shape[-1] % block != 0:\n        raise ValueError\n", 0),
+        ("def quantize(x, group):\n    assert x.shape[-1] % group == 0\n", 1),
+        ("def quantize(x, block):\n    if x.shape[-1] % block != 0:\n        x = x.contiguous()\n", 1),
+    ],
+)
+def test_nor_those_that_functions_of_the_file_ask_for(elsewhere: str, count: int) -> None:
+    launch = "\ndef run(x, y, n, block):\n    kernel[(1,)](x, y, n, 1, 1, BLOCK=block, FLAG=True)\n"
+    assert len(faults(STALE_LOOP.format("m"), elsewhere + launch)) == count
+
+
+PROMISE = TILE + "if FLAG:\n    tl.load(x_ptr + idx)\nelse:\n    tl.load(x_ptr + idx, mask=idx < n)\n"
+
+
+@pytest.mark.parametrize(
+    ("even", "block", "count"),
+    [
+        ("n % 2 == 0", "64", 1),
+        ("n % 64 == 0", "64", 0),
+        ("n % 128 == 0", "64", 0),
+        ("n % block == 0", "block", 0),
+        ("n % half == 0", "block", 0),
+        ("x.shape[0] % 2 == 0", "64", 0),
+    ],
+)
+def test_what_a_launch_promises_is_compared_with_the_tile(even: str, block: str, count: int) -> None:
+    launch = f"def run(x, y, n, block):\n    kernel[(1,)](x, y, n, 1, 1, BLOCK={block}, FLAG={even})\n"
+    found = flow(PROMISE, after=launch)
+    promises = [fault for access in found.accesses if (fault := false_promise(found, access)) is not None]
+    assert [ast.unparse(fault.host) for fault in promises if fault.host is not None] == [even] * count

@@ -53,6 +53,10 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
         return Unbounded(spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
     if _may_be_padded(flow, lane):
         return Unbounded(spelled(flow, index), "the wrapper's padding may not reach as far", Confidence.LOW)
+    if is_asserted_full(flow, lane):
+        return Unbounded(
+            spelled(flow, index), "whether its tiles are asserted to be full cannot be told", Confidence.LOW
+        )
     sibling = masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
@@ -79,6 +83,21 @@ def _may_be_padded(flow: KernelFlow, lane: Atom) -> bool:
     """Whether a wrapper pads and chooses the tile itself, so that it can pad to it; a tuned tile it cannot know."""
     parameter = None if lane.size is None else _multiple_of(lane.size)
     return any(launch.pads and parameter in launch.arguments for launch in flow.launches.launches)
+
+
+def is_asserted_full(flow: KernelFlow, lane: Atom) -> bool:
+    """Whether the kernel asserts that a size is a multiple of the lane's extent, or the file's functions ask for it."""
+    size = lane.size
+    if size is None or len(size.terms) != 1:
+        return False
+    (atoms, count), *_ = size.terms.items()
+    for _, divisor in flow.multiples:
+        if any(
+            _divided(product, atoms) is not None and factor % count == 0 for product, factor in divisor.terms.items()
+        ):
+            return True
+    parameter = _multiple_of(size)
+    return parameter is not None and flow.launches.asks_for_multiples(parameter)
 
 
 def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:

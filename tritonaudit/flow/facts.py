@@ -111,6 +111,7 @@ class KernelFlow:
 
     `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
+    `multiples` are pairs of a size and what the kernel asserts it to be a multiple of.
     """
 
     module: Module
@@ -135,6 +136,7 @@ class KernelFlow:
     narrow_sums: list[tuple[CSTNode, Value, str]] = field(default_factory=list)
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
     indices: dict[Affine, str] = field(default_factory=dict)
+    multiples: list[tuple[Affine, Affine]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     mistakes: tuple[Mistake, ...] = ()
 

@@ -155,7 +155,7 @@ class Machine:
             self.frames[-1].returned.append(UNKNOWN if node.value is None else self.evaluate(node.value))
             self.state = None
         elif isinstance(node, cst.Assert):
-            self.evaluate(node.test)
+            self.note_assertion(self.evaluate(node.test))
 
     def _bind(self, target: cst.BaseExpression, value: Value, source: cst.BaseExpression | None) -> None:
         if isinstance(target, cst.Name):
@@ -194,6 +194,17 @@ class Machine:
         operator = type(node.operator).__name__.removesuffix("Assign")
         self.note_accumulation(node, name, operator, right)
         self.assign(name, binary(self, node, operator, left, right))
+
+    def note_assertion(self, condition: Value) -> None:
+        """`size % block == 0`, which holds wherever the kernel runs."""
+        equal = condition.made
+        if not self.recording or equal is None or equal.operation != "Equal" or equal.operands[1].const != 0:
+            return
+        rest = equal.operands[0].affine
+        atom = next(rest.atoms(), None) if rest is not None and len(rest.terms) == 1 else None
+        if atom is not None and atom.name == "Modulo" and rest == Affine.of(atom):
+            size, divisor = atom.inner
+            self.flow.multiples.append((size, divisor))
 
     def _note_accumulation(self, name: str, node: cst.BinaryOperation) -> None:
         """`acc = acc + x`, `acc = acc * alpha + x` and the like."""

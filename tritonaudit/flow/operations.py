@@ -89,11 +89,17 @@ def _number(machine: Machine, arguments: Arguments) -> Value:
         return scalar(None)
 
 
+def _asserted(machine: Machine, arguments: Arguments) -> Value:
+    machine.note_assertion(arguments.value(0, "cond"))
+    return UNKNOWN
+
+
 OPERATIONS: dict[str, Operation] = {
     **shapes.OPERATIONS,
     **memory.OPERATIONS,
     **elementwise.OPERATIONS,
     **reductions.OPERATIONS,
+    **dict.fromkeys(("static_assert", "device_assert", "assume"), _asserted),
 }
 
 _BUILTINS: dict[str, Operation] = {

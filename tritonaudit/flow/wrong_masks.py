@@ -13,6 +13,7 @@ from tritonaudit.flow.bounds import (
     bounded_index,
     flattened,
     index_of,
+    is_asserted_full,
     is_block,
     is_guarded,
     spelled,
@@ -119,7 +120,7 @@ def _stale(lane: _Lane) -> BadMask | None:
     """The address moves on from tile to tile, and the index that the mask compares does not, or not as fast."""
     stride = lane.address.factor_of(lane.atom)
     left = {c: tiles_of(lane.address - bounded_index(c) * stride, lane.atom, stride) for c in lane.uppers}
-    if not all(missing.terms for missing in left.values()):
+    if not all(missing.terms for missing in left.values()) or is_asserted_full(lane.flow, lane.atom):
         return None
     for condition, missing in left.items():
         if bounded_index(condition).factor_of(lane.atom) != ONE:

@@ -303,6 +303,22 @@ class LaunchFacts:
             result.extend((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
         return [launch.definition(value) for value in result]
 
+    def asks_for_multiples(self, parameter: str) -> bool:
+        """Whether a function of the file takes no sizes but multiples of what a launch passes for the parameter."""
+        passed = (launch.arguments.get(parameter) for launch in self.launches)
+        names = {node.id for node in passed if isinstance(node, ast.Name)}
+        return bool(names) and not names.isdisjoint(self._divisors)
+
+    @cached_property
+    def _divisors(self) -> frozenset[str]:
+        """The names `block` of `assert size % block == 0` and of `if size % block != 0: raise …`."""
+        nodes = self._module.nodes(self._module.tree)
+        tests = [node.test for node in nodes.of(ast.Assert)]
+        tests += [node.test for node in nodes.of(ast.If) if isinstance(node.body[-1], ast.Raise)]
+        remainders = (node for test in tests for node in ast.walk(test) if isinstance(node, ast.BinOp))
+        divisors = (node.right for node in remainders if isinstance(node.op, ast.Mod))
+        return frozenset(node.id for node in divisors if isinstance(node, ast.Name))
+
     @cached_property
     def callers_restrict_sizes(self) -> bool:
         """Whether a neighbouring file that calls a wrapper of the kernel checks that a size is one of a few."""
