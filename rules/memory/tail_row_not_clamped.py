@@ -9,7 +9,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.tails import unclamped_tails
 from tritonaudit.rule import Hit, Rule
 
-
 _CLAMP = "clamp the row: `min(start + BLOCK, n) - 1`"
 
 

@@ -68,6 +68,7 @@ _SYMBOLS = {
     "BitAnd": "&", "BitOr": "|", "BitXor": "^",
 }  # fmt: skip
 LOADED = "a loaded value"
+JOINED = "a value set in several places"
 _FUNCTIONS = frozenset({"cdiv", "maximum", "minimum", "next_power_of_2"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonaudit.flow.affine import Affine, Atoms
+from tritonaudit.flow.affine import JOINED, Affine, Atoms
 from tritonaudit.flow.padding import met
 from tritonaudit.flow.value import ANYTHING, INTEGERS, NONE, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Step, Value
 
@@ -106,7 +106,7 @@ def _affine(atoms: Atoms, left: Value, right: Value, shape: Shape | None, key: o
     if left.dtype not in INTEGERS and left.dtype is not None:
         return None
     axes = left.affine.axes() | right.affine.axes()
-    return atoms.opaque("a value set in several places", key, (left.affine, right.affine), axes)
+    return atoms.opaque(JOINED, key, (left.affine, right.affine), axes)
 
 
 def _mask(left: Value, right: Value) -> Mask | None:

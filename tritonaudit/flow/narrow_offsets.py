@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.flow.facts import Access, KernelFlow, Product
 from tritonaudit.flow.typical_sizes import TypicalSizes
 from tritonaudit.flow.value import Value
 
 _SIZES = (Kind.PARAM, Kind.CONSTEXPR)
-_PARTS = ("FloorDivide", "Modulo", "minimum", "maximum", "a value set in several places")
+_PARTS = ("FloorDivide", "Modulo", "minimum", "maximum", JOINED)
 _BITS = 31
 _LEAST = 32
 """A product that is typically as large wraps at less than is typical, too."""

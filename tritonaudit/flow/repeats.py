@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from tritonaudit.flow.affine import JOINED
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
 
 _CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
-_UNTOLD = "a value set in several places"
+
 _BUILT_IN = frozenset(dir(builtins))
 
 
@@ -43,7 +44,7 @@ def _is_known(access: Access) -> bool:
     block, address = access.pointer.block, access.pointer.affine
     if block is not None:
         return False
-    if address is None or access.pointer.origin is None or any(a.name == _UNTOLD for a in address.atoms_inside()):
+    if address is None or access.pointer.origin is None or any(a.name == JOINED for a in address.atoms_inside()):
         return False
     return access.mask is None or (bool(access.mask.mask) and all(isinstance(c, Less) for c in access.mask.mask or ()))
 
