@@ -100,9 +100,9 @@ class NonPowerOf2Arange(Rule):
         (product, factor), *rest = length.terms.items()
         if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR or product[0].name in reported:
             return None
-        parameter = product[0].name
+        parameter, weak = product[0].name, None
         for size in kernel.launches.sizes(parameter):
-            hit = None
+            hit: Hit | None = None
             if size.value is not None and not _is_power_of_2(size.value * factor):
                 message = f"`{parameter}` is {size.value} at a launch, so this `tl.arange` has {size.value * factor} "
                 message += "elements, which is not a power of two"
@@ -112,10 +112,18 @@ class NonPowerOf2Arange(Rule):
                 message += "this `tl.arange` does not compile"
                 sure = Confidence.MEDIUM if size.origin is Origin.SIZE else Confidence.LOW
                 hit = self._host_hit(kernel, node, message, product[0], size, sure)
-            if hit is not None:
+            if hit is not None and hit.confidence is not Confidence.LOW:
                 reported.add(parameter)
                 return hit
-        return None
+            weak = weak or hit
+        rounded = kernel.launches.rounded_beside(parameter)
+        if rounded is not None and self._is_free(kernel, product[0]):
+            message = f"`{parameter}` is passed as it is (`{rounded.text}`), and the launch rounds it up for another"
+            message += " parameter: unless it is a power of two this `tl.arange` does not compile"
+            weak = self._host_hit(kernel, node, message, product[0], rounded, Confidence.MEDIUM)
+        if weak is not None:
+            reported.add(parameter)
+        return weak
 
     def _is_free(self, kernel: KernelFlow, parameter: Atom) -> bool:
         """Whether nothing says that the size is chosen or checked to be a power of two."""

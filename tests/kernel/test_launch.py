@@ -302,3 +302,20 @@ def test_a_wrapper_that_names_the_sizes_restricts_them(line: str) -> None:
 
 def test_membership_in_something_else_restricts_nothing() -> None:
     assert not facts(wrapper("assert n in sizes", "kernel[(1,)](x, y, n, n)")).asserts_power_of_2("BLOCK")
+
+
+@pytest.mark.parametrize(
+    ("call", "rounded"),
+    [
+        ("x, y, n, triton.next_power_of_2(n)", "n"),
+        ("x, y, n, min(128, triton.next_power_of_2(n))", "n"),
+        ("x, y, n, block", "n"),
+        ("x, y, n, triton.next_power_of_2(m)", None),
+        ("x, y, n, triton.next_power_of_2(n - 1)", None),
+        ("x, y, 64, triton.next_power_of_2(64)", None),
+        ("x, y, n, 64", None),
+    ],
+)
+def test_what_a_launch_rounds_up_for_another_parameter_is_known(call: str, rounded: str | None) -> None:
+    found = facts(wrapper("block = triton.next_power_of_2(n)", f"kernel[(1,)]({call})")).rounded_beside("n")
+    assert (None if found is None else found.text) == rounded

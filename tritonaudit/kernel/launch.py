@@ -144,6 +144,13 @@ _NO_NODES = Nodes(ast.Pass())
 _ROUNDING = "next_power_of_2"  # speaks of what is passed, not of what is let in, unless it is compared with
 
 
+def _rounds(node: ast.AST, name: str) -> bool:
+    """`next_power_of_2(name)`."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+        return False
+    return node.args[0].id == name and (dotted_name(node.func) or "").rpartition(".")[2] == _ROUNDING
+
+
 def _is_membership(node: ast.Compare) -> bool:
     """`size in (16, 32, 64)`."""
     listed = any(isinstance(value, (ast.Tuple, ast.List, ast.Set)) for value in node.comparators)
@@ -285,6 +292,17 @@ class LaunchFacts:
             if default is not None:
                 found.append(size_of(default))
         return found
+
+    def rounded_beside(self, parameter: str) -> Size | None:
+        """What a launch passes for the parameter, where it rounds the same up for another: then it may be any size."""
+        for launch in self.launches:
+            node = launch.arguments.get(parameter)
+            if not isinstance(node, ast.Name):
+                continue
+            others = (launch.definition(other) for name, other in launch.arguments.items() if name != parameter)
+            if any(_rounds(inner, node.id) for other in others for inner in ast.walk(other)):
+                return size_of(node)
+        return None
 
     def rounds_in_place(self, parameter: str) -> bool:
         """`n = next_power_of_2(n)` before a launch: what is allocated after it has the rounded size."""
