@@ -35,11 +35,13 @@ def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
     if wrong.host is not None:
         related = ((node, "this is the access"),)
     elif wrong.sibling is not None:
-        related = ((wrong.sibling.node, "this access masks the same index"),)
+        seen = "it is read here" if wrong.loses else "this access masks the same index"
+        related = ((wrong.sibling.node, seen),)
+    harm = "leaves out the last elements" if wrong.loses else "can leave its tensor"
     return Hit(
         node if wrong.host is None else span_of(wrong.host, kernel.module.lines),
-        f"{'this' if wrong.host is None else 'a'} {what} can leave its tensor: {wrong.why}",
+        f"{'this' if wrong.host is None else 'a'} {what} {harm}: {wrong.why}",
         remedy=wrong.remedy,
-        cause=Cause.OUT_OF_BOUNDS,
+        cause=None if wrong.loses else Cause.OUT_OF_BOUNDS,
         related=related,
     )

@@ -111,3 +111,26 @@ def test_in_a_helper_the_data_are_not_known() -> None:
 )
 def test_a_call_that_lacks_operands_is_made_of_nothing(call: str) -> None:
     assert list(divisors(flow(f"{DATA}q = x / tl.max({call}, axis=0)\nr = tl.log(tl.sum({call}))"))) == []
+
+
+MERGE = """\
+parts = tl.load(x_ptr + cols, mask=cols < n, other=0.0)
+largest = tl.load(y_ptr + cols, mask=cols < n{})
+tl.exp(x - 1) / tl.sum(parts * tl.exp(largest - tl.max(largest, axis=0)), axis=0)
+"""
+
+
+def test_where_no_part_is_there_a_weight_by_the_largest_is_nan_and_no_sum_is_0() -> None:
+    assert measures(MERGE.format("")) == [Measure.PARTS]
+    assert measures(MERGE.format(", other=float('-inf')")) == [Measure.SUM]
+
+
+HELPER = "@triton.jit\ndef encode(value):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("returned", "swallowed"), [("tl.where(value > 0.5, 1, 0)", True), ("value * 2", False), ("value + 1.0", False)]
+)
+def test_a_helper_that_compares_the_quotient_makes_a_number_of_it(returned: str, swallowed: bool) -> None:
+    found = flow(DATA + "tl.store(y_ptr + cols, encode(x / largest))", HELPER.format(returned))
+    assert [divisor.swallowed for divisor in divisors(found)] == [swallowed]

@@ -126,3 +126,30 @@ def test_what_a_launch_promises_is_compared_with_the_tile(even: str, block: str,
     found = flow(PROMISE, after=launch)
     promises = [fault for access in found.accesses if (fault := false_promise(found, access)) is not None]
     assert [ast.unparse(fault.host) for fault in promises if fault.host is not None] == [even] * count
+
+
+PACKED = """\
+pid = tl.program_id(0)
+idx = pid * {times} * BLOCK + tl.arange(0, {times} * BLOCK)
+tl.load(x_ptr + idx, mask=idx < n)
+out = pid * BLOCK + tl.arange(0, BLOCK)
+tl.{access}, mask=out < {end})
+"""
+
+
+@pytest.mark.parametrize(
+    ("times", "access", "end", "count"),
+    [
+        (2, "store(y_ptr + out, 1", "n // 2", 1),
+        (4, "store(y_ptr + out, 1", "n // 4", 1),
+        (2, "store(y_ptr + out, 1", "tl.cdiv(n, 2)", 0),
+        (2, "store(y_ptr + out, 1", "(n + 1) // 2", 0),
+        (2, "store(y_ptr + out, 1", "m // 2", 0),
+        (1, "store(y_ptr + out, 1", "n // 2", 0),
+        (2, "load(y_ptr + out", "n // 2", 0),
+    ],
+)
+def test_what_is_packed_has_a_remainder(times: int, access: str, end: str, count: int) -> None:
+    body = PACKED.format(times=times, access=access, end=end)
+    assert len(faults(body, LAUNCH)) == count
+    assert faults(body) == faults(body, LAUNCH.replace("kernel[", "assert n % 2 == 0\n    kernel[")) == []

@@ -111,7 +111,8 @@ class KernelFlow:
 
     `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
-    `multiples` are pairs of a size and what the kernel asserts it to be a multiple of.
+    `multiples` are pairs of a size and what the kernel asserts it to be a multiple of; `all_steps` has those of the
+    helpers that it calls, too.
     """
 
     module: Module
@@ -138,6 +139,7 @@ class KernelFlow:
     indices: dict[Affine, str] = field(default_factory=dict)
     multiples: list[tuple[Affine, Affine]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    all_steps: list[Step] = field(default_factory=list)
     mistakes: tuple[Mistake, ...] = ()
 
     @property

@@ -104,8 +104,10 @@ class Machine:
     def step(self, operation: str, operands: tuple[Value, ...], node: cst.CSTNode) -> Step:
         """How a value was made, noted."""
         step = Step(operation, operands, node)
-        if self.recording:
-            self.flow.steps.append(step)
+        if not self.silent:
+            self.flow.all_steps.append(step)
+            if self.recording:
+                self.flow.steps.append(step)
         return step
 
     def assign(self, name: str, value: Value) -> None:

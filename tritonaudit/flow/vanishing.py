@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -67,9 +68,9 @@ _PASSING = frozenset({"Multiply", "Divide", "Add", "Subtract", "Minus", "rint", 
 
 
 def _is_swallowed(flow: KernelFlow, made: Step) -> bool:
-    """Whether an operation after it takes away what is not a number."""
+    """Whether an operation after it, in the kernel or in a helper, takes away what is not a number."""
     carriers = {made}
-    for step in flow.steps:
+    for step in flow.all_steps:
         if step.operands and any(operand.made in carriers for operand in step.operands if operand.made is not None):
             if step.operation in _LIMITS | COMPARISONS or (
                 step.operation == "cast" and step.operands[-1].dtype in INTEGERS
@@ -153,7 +154,20 @@ class _Trail:
         if step is None or step.operation != "Multiply":
             return False
         weights = [value for value in step.operands if not self.vanishes(value)]
-        return len(weights) == 1 and weights[0].shape != () and weights[0].const is None
+        if len(weights) != 1 or weights[0].shape == () or weights[0].const is not None:
+            return False
+        return not _is_nan_of_nothing(weights[0])
+
+
+def _is_nan_of_nothing(weight: Value) -> bool:
+    """`exp(x - max(x))`, where the masked lanes of `x` are -inf: where there are no others it is nan, and not 0."""
+    difference = weight.made.operands[0].made if weight.made is not None and weight.made.operands else None
+    if difference is None or difference.operation != "Subtract":
+        return False
+    largest = difference.operands[1].made
+    if largest is None or largest.operation != "max":
+        return False
+    return any(padding.fill == -math.inf for padding in largest.operands[0].paddings)
 
 
 def _is_data(value: Value) -> bool:

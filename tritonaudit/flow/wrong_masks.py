@@ -22,7 +22,7 @@ from tritonaudit.flow.bounds import (
 )
 from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.value import Less
-from tritonaudit.kernel.launch import Cover, Multiple
+from tritonaudit.kernel.launch import Cover, Launch, Multiple
 
 _MOVING = (Kind.PID, Kind.LOOP)
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
@@ -32,7 +32,7 @@ _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 class BadMask:
     """What is wrong with the mask of an access, in words, and what to write; the place that shows it.
 
-    `host` is the host code's own mistake, where it is one.
+    `host` is the host code's own mistake, where it is one; `loses` says that the mask leaves out what is there.
     """
 
     access: Access
@@ -41,6 +41,7 @@ class BadMask:
     remedy: str
     sibling: Access | None = None
     host: ast.expr | None = None
+    loses: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def wrong_mask(flow: KernelFlow, access: Access) -> BadMask | None:
     if (found := _transposed(lanes)) is not None:
         return found
     for lane in lanes:
-        for find in (_stale, _elsewhere, _inclusive, _below):
+        for find in (_stale, _elsewhere, _inclusive, _below, _rounded_down):
             if (found := find(lane)) is not None:
                 return found
     return None
@@ -260,6 +261,42 @@ def _from_zero(term: tuple[Product, int]) -> bool:
 
 def _is_shift(product: Product) -> bool:
     return all(atom.kind in _NAMED or (atom.kind is Kind.LOOP and atom.start == ZERO) for atom in product)
+
+
+# -- a mask that leaves out the remainder ---------------------------------------------------------------------------
+
+
+def _rounded_down(lane: _Lane) -> BadMask | None:
+    """A store up to `n // 2` of a kernel that loads twice as many elements, up to `n`, which nobody says is even."""
+    if lane.access.kind != "store" or not lane.flow.launches.launches or lane.atom.size is None:
+        return None
+    for condition in lane.uppers:
+        quotient = next(_bound(condition).atoms(), None)
+        if quotient is None or quotient.name != "FloorDivide" or _bound(condition) != Affine.of(quotient):
+            continue
+        size, divisor = quotient.inner
+        if (divisor.value or 0) < 2 or any(map(_checks_divisibility, lane.flow.launches.launches)):
+            continue
+        source = _read_whole(lane.flow, size, lane.atom.size * divisor)
+        if source is not None:
+            why = f"the mask ends at `{size} // {divisor}`, and the kernel reads all of `{size}`"
+            remedy = f"round up: `{lane.name} < tl.cdiv({size}, {divisor})`, in a buffer of that size"
+            return BadMask(lane.access, lane.name, why, remedy, sibling=source, loses=True)
+    return None
+
+
+def _checks_divisibility(launch: Launch) -> bool:
+    return launch.checks_divisibility
+
+
+def _read_whole(flow: KernelFlow, size: Affine, extent: Affine) -> Access | None:
+    """A load of tiles of this extent whose mask ends at the size."""
+    for access in flow.accesses:
+        masks = access.mask.mask or () if access.kind == "load" and access.mask is not None else ()
+        ends = [c for c in masks if isinstance(c, Less) and c.strict and _bound(c) == size]
+        if any(lane.size == extent for condition in ends for lane in bounded_index(condition).lanes()):
+            return access
+    return None
 
 
 # -- a guard that promises too little ------------------------------------------------------------------------------
