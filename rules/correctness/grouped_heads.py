@@ -1,0 +1,29 @@
+"""TAC118: a head of the keys chosen by a remainder, where neighbouring heads of the queries share one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.grouped_heads import interleaved
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class GroupedHeads(Rule):
+    code, name = "TAC118", "grouped-heads"
+    summary = "A key head is the query head's remainder, and grouped heads are neighbours."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for found in interleaved(kernel):
+            head = ast.unparse(found.remainder.left)
+            yield Hit(
+                span_of(found.remainder, kernel.module.lines),
+                f"`{ast.unparse(found.remainder)}` gives neighbouring query heads different key heads, and where heads"
+                " are grouped, neighbours share one",
+                remedy=f"divide by the size of a group: `{head} // (query_heads // {found.count})`",
+                related=((found.whole.node, "here the same number is a query head"),),
+            )
