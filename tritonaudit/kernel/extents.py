@@ -190,7 +190,7 @@ def _called(launch: Launch, node: ast.Call, name: str, depth: int) -> Extent | N
         return arguments[0]
     if function == "numel" and not node.args:
         tensor = node.func.value if isinstance(node.func, ast.Attribute) else None
-        rank = None if tensor is None else _rank(launch, tensor)
+        rank = None if tensor is None else rank_of(launch, tensor)
         return Extent(_ELEMENTS, True) if rank is not None and rank > 1 else None
     if function == "len" and len(node.args) == 1:
         return Extent(_BATCH)
@@ -206,10 +206,10 @@ def _is_number(launch: Launch, node: ast.expr) -> bool:
 
 def _dimension(launch: Launch, node: ast.Subscript | ast.Call, name: str) -> Extent | None:
     """How large a dimension of a tensor gets, by its place and by what the host code calls it."""
-    tensor, index = _indexed(node)
+    tensor, index = dimension_of(node)
     if index is not None and _LIKE_FEW.search(name):
         return Extent(_HEADS)
-    rank = None if tensor is None else _rank(launch, tensor)
+    rank = None if tensor is None else rank_of(launch, tensor)
     if index is None or rank is None or not -rank <= index < rank:
         return None
     place = index % rank
@@ -230,7 +230,7 @@ def _first_dimension(rank: int, name: str) -> Extent:
     return Extent(_BATCH)
 
 
-def _indexed(node: ast.expr) -> tuple[ast.expr | None, int | None]:
+def dimension_of(node: ast.expr) -> tuple[ast.expr | None, int | None]:
     """The tensor and the number of the dimension in `x.shape[0]`, `x.size(0)` or a part of an unpacked shape."""
     if isinstance(node, ast.Call):
         tensor = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -241,7 +241,7 @@ def _indexed(node: ast.expr) -> tuple[ast.expr | None, int | None]:
     if isinstance(value, ast.Tuple) and index is not None and value.elts and isinstance(value.elts[0], ast.Starred):
         behind = len(value.elts) - 1
         if index >= -behind:
-            return _indexed(value.elts[index])
+            return dimension_of(value.elts[index])
         index, value = index + behind, value.elts[0].value
     if isinstance(value, ast.Attribute) and value.attr == "shape":
         return value.value, index
@@ -258,7 +258,7 @@ def _integer(node: ast.expr) -> int | None:
     return value if type(value) is int else None
 
 
-def _rank(launch: Launch, tensor: ast.expr) -> int | None:
+def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
     """How many dimensions the wrapper shows the tensor to have: all that it unpacks, else the furthest it asks for."""
     assert launch.wrapper is not None
     laid_out = _laid_out(launch.definition(tensor))

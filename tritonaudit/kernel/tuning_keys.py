@@ -26,12 +26,12 @@ def sequence_counts(autotune: Autotune, launches: Sequence[Launch]) -> Iterator[
         for launch in launches:
             given = launch.arguments.get(name)
             value = None if given is None else launch.definition(given)
-            if value is not None and _is_number_of_sequences(value):
+            if value is not None and is_number_of_sequences(value):
                 yield SequenceCount(name, node, value)
                 break
 
 
-def _is_number_of_sequences(node: ast.expr) -> bool:
+def is_number_of_sequences(node: ast.expr) -> bool:
     """`offsets.numel() - 1` and the like: the offsets of n sequences are n + 1."""
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_length(node.left)):
         return False

@@ -151,7 +151,7 @@ def dotted_name(node: ast.expr) -> str | None:
     return ".".join(reversed(parts))
 
 
-def span_of(node: ast.expr | ast.stmt | ast.alias | ast.keyword, lines: list[str]) -> Span:
+def span_of(node: ast.expr | ast.stmt | ast.alias | ast.keyword | ast.arg, lines: list[str]) -> Span:
     """Where an `ast` node stands; its columns count bytes, ours code points."""
 
     def column(line: int, offset: int) -> int:
