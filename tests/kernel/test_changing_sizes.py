@@ -115,10 +115,11 @@ def test_the_shape_of_a_whole_tensor_needs_none() -> None:
     assert found("T", SHAPE, body=body) == [Changing.DATA]
 
 
-def test_a_plain_argument_is_found_only_where_nothing_reads_it() -> None:
-    assert found("T", SHAPE, parameter="S") == []
-    assert found("T", SHAPE, parameter="S", body="pass") == [Changing.DATA]
-    assert found("T", SHAPE, parameter="S", body="pass", decorator='@triton.jit(do_not_specialize=["S"])') == []
+def test_a_plain_argument_is_found_only_where_it_is_a_quotient_that_nothing_reads() -> None:
+    assert found("T // 128", SHAPE, parameter="S") == []
+    assert found("T", SHAPE, parameter="S", body="pass") == []
+    assert found("T // 128", SHAPE, parameter="S", body="pass") == [Changing.DATA]
+    assert found("T // 128", SHAPE, parameter="S", body="pass", decorator='@triton.jit(do_not_specialize=["S"])') == []
 
 
 def test_a_constant_of_the_key_is_tuned_for_each_value_on_purpose() -> None:

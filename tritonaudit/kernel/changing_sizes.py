@@ -68,8 +68,9 @@ class ChangingArgument:
 def recompiling(module: Module, function: JitFunction, launches: LaunchFacts) -> Iterator[ChangingArgument]:
     """The parameters that are given another number for each input, and make Triton compile the kernel anew for it.
 
-    That is a compile-time constant that no shape needs; or one that nothing reads, constant or not, since Triton
-    compiles a plain number that is 1 or divisible by 16 by itself.
+    That is a compile-time constant that no shape needs. It is a quotient that nothing reads, too: a key of the caller's
+    for the cache, for Triton compiles a plain number that is 1 or divisible by 16 by itself. A size that nothing
+    reads may be there for the sake of completeness.
     """
     if not launches.launches:
         return
@@ -83,7 +84,7 @@ def recompiling(module: Module, function: JitFunction, launches: LaunchFacts) ->
     for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if node.arg not in changing or node.arg in silent:
             continue
-        if asked[node.arg] or changing[node.arg][-1] is Changing.DATA:
+        if asked[node.arg] or _is_quotient(*changing[node.arg][1:]):
             yield ChangingArgument(node, asked[node.arg], *changing[node.arg], node.arg not in read)
 
 
@@ -98,6 +99,11 @@ def _passed(launches: LaunchFacts, name: str) -> tuple[ast.expr, ast.expr, Chang
         if changes is not None and not isinstance(value, ast.Constant):
             return given, value, changes
     return None
+
+
+def _is_quotient(value: ast.expr, changes: Changing) -> bool:
+    divided = isinstance(value, ast.BinOp) and isinstance(value.op, ast.FloorDiv)
+    return divided and changes is Changing.DATA and not _counts_elements(value)
 
 
 def _named_by_decorators(function: JitFunction) -> set[str]:
@@ -175,7 +181,7 @@ def _divided(launch: Launch, node: ast.expr, by: ast.expr, name: str, depth: int
     """A quotient changes where what it is divided by is fixed, and too small to leave few values."""
     if changes_by(launch, by, name, depth + 1) is not None or _divisor(launch, by) * _divisors(launch, node) >= _COARSE:
         return None
-    fixed = not _counts_elements(launch, node) or _is_fixed(launch, by)
+    fixed = not _counts_elements(launch.definition(node)) or _is_fixed(launch, by)
     return changes_by(launch, node, name, depth + 1) if fixed else None
 
 
@@ -194,9 +200,9 @@ def _divisor(launch: Launch, node: ast.expr) -> int:
     return value.value if isinstance(value, ast.Constant) and type(value.value) is int else _LEAST_BLOCK
 
 
-def _counts_elements(launch: Launch, node: ast.expr) -> bool:
-    """Whether it is the number of all elements of a tensor, which by one dimension gives the others."""
-    return bool({"numel", "prod", "nelement"} & _attributes(launch.definition(node)))
+def _counts_elements(node: ast.expr) -> bool:
+    """Whether it is made of the number of all elements of a tensor, which by one dimension gives the others."""
+    return bool({"numel", "prod", "nelement"} & _attributes(node))
 
 
 def _is_fixed(launch: Launch, node: ast.expr) -> bool:
