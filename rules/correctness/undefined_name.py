@@ -8,7 +8,9 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.kernel.flagged_names import FlaggedName, flagged_names
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
 
 _WORDS = {
     (Kind.UNDEFINED, "*"): Words(
@@ -36,3 +38,19 @@ class UndefinedName(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)
+        if not kernel.for_vendor:
+            for found in flagged_names(kernel.module, kernel.function, kernel.launches):
+                yield _unset_without(kernel, found)
+
+
+def _unset_without(kernel: KernelFlow, found: FlaggedName) -> Hit:
+    name, lines = found.use.id, kernel.module.lines
+    return Hit(
+        span_of(found.use, lines),
+        f"`{name}` is set only where `{found.flag}` is {not found.value}, and is used here in either case: with"
+        f" `{found.flag}` {found.value} the kernel does not compile",
+        remedy=f"set `{name}` in the other arm of the `if`, too",
+        severity=Severity.WARNING,
+        confidence=Confidence.MEDIUM,
+        related=((span_of(found.setting, lines), f"`{name}` is set here"),),
+    )
