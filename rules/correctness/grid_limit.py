@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity, Span
 from tritonaudit.flow.coverage import uncovered
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.kernel.extents import MOST_PROGRAMS, LongAxis, long_axes
+from tritonaudit.kernel.extents import MOST_PROGRAMS, CountedProgram, LongAxis, counted_programs, long_axes
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import dotted_name, span_of
 
@@ -23,6 +23,8 @@ class GridLimit(Rule):
             return
         for found in long_axes(kernel.launches):
             yield _too_long(kernel, found)
+        for counted in counted_programs(kernel.function, kernel.launches):
+            yield _one_each(kernel, counted)
         for short in uncovered(kernel):
             yield Hit(
                 span_of(short.node, kernel.module.lines),
@@ -31,6 +33,16 @@ class GridLimit(Rule):
                 severity=Severity.ERROR,
                 related=((short.tiling.access.node, f"`{short.tiling.size}` bounds the tiles here"),),
             )
+
+
+def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:
+    return Hit(
+        span_of(found.node, kernel.module.lines),
+        f"`{found.name}` has a program of its own along axis {found.axis} of the grid, and NVIDIA GPUs take"
+        f" {MOST_PROGRAMS:,} programs at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on",
+        remedy="put it on axis 0, whose limit is 2**31 - 1",
+        severity=Severity.INFO,
+    )
 
 
 def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:

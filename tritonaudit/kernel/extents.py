@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
-from tritonaudit.source.outline import dotted_name
+from tritonaudit.source.nodes import names_in
+from tritonaudit.source.outline import JitFunction, dotted_name
 
 MOST_PROGRAMS = 65_535  # on the second and the third axis, on NVIDIA GPUs
 
@@ -71,6 +72,43 @@ def long_axes(launches: LaunchFacts) -> Iterator[LongAxis]:
                 others = [other for other in launch.axes if other is not node]
                 yield LongAxis(launch, axis, node, extent, any(_splits_positions(launch, other) for other in others))
                 break
+
+
+_ONE_OF_MANY = re.compile(
+    r"^(q|query|cur|src|dst|out)?_?(tok(en)?|row|pos(ition)?)(_(id|idx|index|num|offset|in_\w+))?$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedProgram:
+    """A kernel that the file does not launch calls its number along `axis` one row's or token's, by `name`."""
+
+    axis: int
+    name: str
+    node: ast.expr
+
+
+def counted_programs(function: JitFunction, launches: LaunchFacts) -> Iterator[CountedProgram]:
+    """The axes but the first on which each row, token or position has a program, as their names tell."""
+    if launches.launches:
+        return
+    looped = set().union(*(names_in(loop.iter) for loop in function.nodes.of(ast.For)))
+    for assign in function.nodes.of(ast.Assign):
+        target, value = assign.targets[0], assign.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
+            value = value.func.value
+        axis = _axis_asked(value)
+        named = isinstance(target, ast.Name) and target.id not in looped and _ONE_OF_MANY.match(target.id)
+        if axis in (1, 2) and isinstance(target, ast.Name) and named:
+            yield CountedProgram(axis, target.id, value)
+
+
+def _axis_asked(node: ast.expr) -> int | None:
+    """The axis of `tl.program_id(1)`."""
+    if not (isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("program_id")):
+        return None
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return _integer(given[0]) if len(given) == 1 else None
 
 
 def _is_limited(launch: Launch) -> bool:
