@@ -234,11 +234,15 @@ def _dimension(launch: Launch, node: ast.Subscript | ast.Call, name: str) -> Cha
     tensor, index = dimension_of(node)
     if tensor is None or index is None or _LIKE_FIXED.search(name) or _LIKE_WEIGHTS.match(ast.unparse(tensor)):
         return None
+    if _NAMED.search(name):
+        return Changing.DATA
+    if not any(kind.search(name) for kind in (_LIKE_POSITIONS, _LIKE_BATCH, _LIKE_ROWS)):
+        return None
     rank = rank_of(launch, tensor)
     if rank is None or not -rank <= index < rank:
-        return Changing.DATA if _NAMED.search(name) else None
+        return None
     place = index % rank
-    if _NAMED.search(name) or (place < rank - 1 and _LIKE_POSITIONS.search(name)):
+    if place < rank - 1 and _LIKE_POSITIONS.search(name):
         return Changing.DATA
     if place == 0 and rank > 1 and _LIKE_BATCH.search(name):
         return Changing.BATCH

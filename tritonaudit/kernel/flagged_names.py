@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,9 +27,8 @@ Condition = tuple[str, bool]
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A name where it is set or read: the flags that hold there, and whether another condition was asked."""
+    """A statement: the flags that hold there, the names that other conditions around it ask for, and its number."""
 
-    node: ast.Name
     statement: ast.stmt
     held: frozenset[Condition]
     asked: frozenset[str]
@@ -38,31 +38,38 @@ class _Place:
 def flagged_names(module: Module, function: JitFunction, launches: LaunchFacts) -> Iterator[FlaggedName]:
     """The first use of such a variable for each flag."""
     flags = {parameter.name for parameter in function.parameters if parameter.constexpr}
-    tests = [node.test for node in function.nodes.of(ast.If)]
-    if not any(_condition(test, flags) for test in tests):
+    if not any(_condition(node.test, flags) for node in function.nodes.of(ast.If)):
         return
     reader = _Reader(flags)
     reader.read(function.node.body, frozenset(), frozenset())
     others = {parameter.name for parameter in function.parameters} | module.names.keys() | module.constants.keys()
-    uses = [use for name in (reader.set.keys() & reader.used.keys()) - others for use in reader.used[name]]
+    names = {name for name, places in reader.set.items() if places[0].held} - others
     told: set[str] = set()
-    for use in sorted(uses, key=lambda place: place.order):
-        found = _unset(reader, use)
-        if found is not None and found.flag not in told and _may_be(launches, found.flag, found.value):
+    for use, place in reader.uses(function, names):
+        found = _unset(reader, use, place)
+        if found is None or found.flag in told or not _may_be(launches, found.flag, found.value):
+            continue
+        if not _is_asked_beside(function, use, found.flag):
             told.add(found.flag)
             yield found
 
 
-def _unset(reader: _Reader, use: _Place) -> FlaggedName | None:
+def _unset(reader: _Reader, use: ast.Name, place: _Place) -> FlaggedName | None:
     """Whether a flag that nobody asked for at the use decides if anything has set the name by then."""
-    before = [place for place in reader.set[use.node.id] if place.order < use.order]
+    before = [setting for setting in reader.set[use.id] if setting.order < place.order]
     if not before:
         return None
-    asked = use.asked | {flag for flag, _ in use.held} | reader.left
-    for flag, value in sorted(frozenset.intersection(*(place.held for place in before))):
+    asked = place.asked | {flag for flag, _ in place.held} | reader.left
+    for flag, value in sorted(frozenset.intersection(*(setting.held for setting in before))):
         if flag not in asked:
-            return FlaggedName(use.node, before[0].statement, flag, not value)
+            return FlaggedName(use, before[0].statement, flag, not value)
     return None
+
+
+def _is_asked_beside(function: JitFunction, use: ast.Name, flag: str) -> bool:
+    """Whether the expression itself asks: `x if FLAG else 0`, `FLAG and x`."""
+    around: list[ast.IfExp | ast.BoolOp] = [*function.nodes.of(ast.IfExp), *function.nodes.of(ast.BoolOp)]
+    return any(flag in names_in(node) and any(inner is use for inner in ast.walk(node)) for node in around)
 
 
 def _may_be(launches: LaunchFacts, flag: str, value: bool) -> bool:
@@ -81,74 +88,63 @@ def _condition(test: ast.expr, flags: set[str]) -> Condition | None:
 
 
 class _Reader:
-    """Reads statements in their order."""
+    """Reads statements in their order, without their expressions."""
 
     def __init__(self, flags: set[str]) -> None:
         self._flags = flags
-        self._order = 0
+        self._places: list[_Place] = []
         self.set: dict[str, list[_Place]] = {}
-        self.used: dict[str, list[_Place]] = {}
         self.left: set[str] = set()
-        """The flags that decide about leaving the kernel."""
+        """The flags that decide about leaving the kernel, or are asserted."""
 
     def read(self, body: list[ast.stmt], held: frozenset[Condition], asked: frozenset[str]) -> None:
         for statement in body:
-            self._statement(statement, held, asked)
-
-    def _statement(self, statement: ast.stmt, held: frozenset[Condition], asked: frozenset[str]) -> None:
-        if isinstance(statement, ast.If):
-            self._if(statement, held, asked)
-            return
-        if isinstance(statement, (ast.Return, ast.Assert)) or "static_assert" in _called(statement):
-            self.left |= {flag for flag, _ in held} | asked | names_in(statement)
-        parts = [part for part in ast.iter_child_nodes(statement) if isinstance(part, ast.expr)]
-        for part in sorted(parts, key=_is_set):  # what is read comes before what it is set to
-            self._expression(part, statement, held, asked)
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            self._note(self.used, statement.target, statement, held, asked)
-            self._note(self.set, statement.target, statement, held, asked)
-        for block in ("body", "orelse"):
-            self.read(getattr(statement, block, []), held, asked)
+            place = _Place(statement, held, asked, len(self._places))
+            self._places.append(place)
+            if isinstance(statement, ast.If):
+                self._if(statement, held, asked)
+                continue
+            for target in _targets(statement):
+                for name in names_in(target):
+                    self.set.setdefault(name, []).append(place)
+            if isinstance(statement, (ast.Return, ast.Assert)) or "static_assert" in _called(statement):
+                self.left |= {flag for flag, _ in held} | asked | names_in(statement)
+            for block in ("body", "orelse"):
+                self.read(getattr(statement, block, []), held, asked)
 
     def _if(self, statement: ast.If, held: frozenset[Condition], asked: frozenset[str]) -> None:
-        self._expression(statement.test, statement, held, asked)
         condition = _condition(statement.test, self._flags)
         if condition is None:
-            inner = asked | names_in(statement.test)
-            self.read(statement.body, held, inner)
-            self.read(statement.orelse, held, inner)
+            asked |= names_in(statement.test)
+            self.read(statement.body, held, asked)
+            self.read(statement.orelse, held, asked)
             return
         flag, value = condition
         self.read(statement.body, held | {(flag, value)}, asked)
         self.read(statement.orelse, held | {(flag, not value)}, asked)
 
-    def _expression(
-        self, node: ast.expr, statement: ast.stmt, held: frozenset[Condition], asked: frozenset[str]
-    ) -> None:
-        if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            asked = asked | names_in(node.test if isinstance(node, ast.IfExp) else node)
-        if isinstance(node, ast.Name) and not (isinstance(statement, ast.AugAssign) and _is_set(node)):
-            self._note(self.set if _is_set(node) else self.used, node, statement, held, asked)
-        for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.expr):
-                self._expression(part, statement, held, asked)
-            elif isinstance(part, ast.keyword):
-                self._expression(part.value, statement, held, asked)
-
-    def _note(
-        self,
-        places: dict[str, list[_Place]],
-        node: ast.Name,
-        statement: ast.stmt,
-        held: frozenset[Condition],
-        asked: frozenset[str],
-    ) -> None:
-        self._order += 1
-        places.setdefault(node.id, []).append(_Place(node, statement, held, asked, self._order))
+    def uses(self, function: JitFunction, names: set[str]) -> Iterator[tuple[ast.Name, _Place]]:
+        """Where the names are read, in the order of the text, each with the statement that it stands in."""
+        lines = [place.statement.lineno for place in self._places]
+        found = [node for node in function.nodes.of(ast.Name) if node.id in names]
+        for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)):
+            index = bisect_right(lines, node.lineno) - 1
+            statement = self._places[index].statement
+            updates = isinstance(statement, ast.AugAssign) and statement.target is node
+            if index >= 0 and (updates or isinstance(node.ctx, ast.Load)):
+                yield node, self._places[index]
 
 
-def _is_set(node: ast.expr) -> bool:
-    return isinstance(getattr(node, "ctx", None), ast.Store)
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    """What a statement sets."""
+    if isinstance(statement, ast.Assign):
+        return [target for target in statement.targets if not isinstance(target, (ast.Subscript, ast.Attribute))]
+    is_set = isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For)) and _is_bound(statement)
+    return [statement.target] if is_set else []  # type: ignore[attr-defined]  # by the test
+
+
+def _is_bound(statement: ast.AugAssign | ast.AnnAssign | ast.For) -> bool:
+    return not isinstance(statement, ast.AnnAssign) or statement.value is not None
 
 
 def _called(statement: ast.stmt) -> str:
