@@ -13,7 +13,7 @@ from tritonaudit.rules import all_rules
 WANTED = {Severity.ERROR: 0.9, Severity.WARNING: 0.8, Severity.INFO: 0.8}
 """The share of a rule's findings that must be true."""
 
-BELOW = {"TAC132": 4, "TAC202": 6, "TAN105": 1}
+BELOW = {"TAC132": 4, "TAC202": 6}
 """Rules that are not there yet, with the findings that were judged false: their numbers may only go down."""
 
 _SEVERITIES = {rule.code: rule.severity for rule in all_rules()}

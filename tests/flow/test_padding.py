@@ -229,3 +229,25 @@ def test_a_loop_keeps_what_every_iteration_keeps(step: str, fill: Fills) -> None
     body = f"{LOAD}acc = z\nfor k in range(m):\n    {step}\ntl.sum(acc, axis=0)\n"
     found = {padding.fill for padding in flow(body).reductions[-1].operand.paddings}
     assert found == fill or (not fill and found <= {Fill.COMPUTED})
+
+
+WELFORD = """\
+mean = tl.zeros([BLOCK], dtype=tl.float32)
+count = tl.zeros([BLOCK], dtype=tl.float32)
+for start in range(0, n, BLOCK):
+    mask = start + cols < n
+    x = tl.load(x_ptr + start + cols, mask=mask, other=0.0)
+    more = {}
+    mean = (mean * count + x) / more
+    count = more
+tl.sum({}, axis=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "summed", "poisoned"),
+    [("count + mask", "mean * count", False), ("count + 1", "mean - 1", True)],
+)
+def test_a_mean_that_counts_the_lanes_of_its_mask_leaves_the_others_out(more: str, summed: str, poisoned: bool) -> None:
+    found = flow("cols = tl.arange(0, BLOCK)\n" + WELFORD.format(more, summed)).reductions[-1]
+    assert bool(found.poisoned) is poisoned

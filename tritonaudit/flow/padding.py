@@ -33,8 +33,10 @@ Lanes = tuple[tuple[Padding, ...], Axes]  # the paddings of a result, and the ax
 
 
 def combined(operator: str, left: Value, right: Value) -> Lanes:
-    """The paddings of `left operator right`."""
+    """The paddings of `left operator right`; a mask that is added counts lanes, and what they hold where it fails."""
     murky = left.murky | right.murky
+    if operator == "Add":
+        murky = murky.union(*(c.axes() for value in (left, right) if value.shape for c in value.mask or ()))
     if not left.paddings and not right.paddings:
         return (), murky
     result: dict[Less, Padding] = {}
