@@ -98,3 +98,12 @@ def test_a_loop_over_the_rows_of_a_tile_comes_to_its_last_one(body: str) -> None
 )
 def test_a_loop_that_ends_before_or_masks_its_rows_does_not(body: str) -> None:
     assert tails(BOUNDED + body) == []
+
+
+def test_a_block_of_one_element_is_no_tile() -> None:
+    body = """\
+end = tl.load(y_ptr).to(tl.int32)
+p = tl.make_block_ptr(x_ptr, (end,), (1,), (end - 1,), (1,), (0,))
+tl.load(p, boundary_check=(0,))
+"""
+    assert tails(body) == []

@@ -64,7 +64,7 @@ def _tiles(flow: KernelFlow) -> Iterator[tuple[Tile, Access]]:
         block = access.pointer.block
         if block is not None and access.checked:
             for bound, start, size in zip(block.shape, block.offsets, block.block, strict=False):
-                if bound is not None and start is not None and size is not None and _moves(start):
+                if bound is not None and start is not None and size is not None and size != ONE and _moves(start):
                     yield Tile(start, size, bound), access
 
 
