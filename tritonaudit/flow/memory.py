@@ -165,13 +165,14 @@ def _atomic(mask_index: int) -> Operation:
 
 def _make_block_ptr(machine: Machine, arguments: Arguments) -> Value:
     base = arguments.value(0, "base")
-    shape, offsets, block = (
-        _affines(arguments.value(index, name)) for index, name in ((1, "shape"), (3, "offsets"), (4, "block_shape"))
+    shape, strides, offsets, block = (
+        _affines(arguments.value(index, name))
+        for index, name in enumerate(("shape", "strides", "offsets", "block_shape"), start=1)
     )
     if block is None:
         return UNKNOWN
     parameter = base.origin.name if base.origin else None
-    pointer = BlockPointer(parameter, shape or (), offsets or (), block, base=base.affine)
+    pointer = BlockPointer(parameter, shape or (), offsets or (), block, base=base.affine, strides=strides or ())
     return Value(block=pointer, dtype=machine.flow.element_of(base.origin.name) if base.origin else None)
 
 

@@ -214,7 +214,7 @@ class Value:
 class BlockPointer:
     """`tl.make_block_ptr` or a tensor descriptor: tensor shape, offsets and block shape, a dimension each.
 
-    `base` is the address that it was made of.
+    `base` is the address that it was made of, `strides` what its indices are multiplied with.
     """
 
     parameter: str | None
@@ -223,6 +223,7 @@ class BlockPointer:
     block: tuple[Affine | None, ...]
     descriptor: bool = False
     base: Affine | None = field(default=None, compare=False)
+    strides: tuple[Affine | None, ...] = field(default=(), compare=False)
 
 
 _FIELDS = tuple(entry.name for entry in fields(Value))

@@ -72,7 +72,8 @@ class Launch:
         return starred or any(keyword.arg is None for keyword in self.call.keywords)
 
     @cached_property
-    def _reaching(self) -> Definitions:
+    def reaching(self) -> Definitions:
+        """For each name of the wrapper, what it may be set to at the launch."""
         return {} if self.wrapper is None else definitions_at(self.wrapper, self.call)
 
     def definition(self, node: ast.expr) -> ast.expr:
@@ -80,7 +81,7 @@ class Launch:
         for _ in range(4):
             if not isinstance(node, ast.Name):
                 break
-            values = self._reaching.get(node.id, ())
+            values = self.reaching.get(node.id, ())
             if len(values) != 1:
                 break
             node = values[0]
@@ -88,8 +89,8 @@ class Launch:
 
     def definitions(self, node: ast.expr) -> list[ast.expr]:
         """All that a name of the wrapper is set to."""
-        if isinstance(node, ast.Name) and node.id in self._reaching:
-            return list(self._reaching[node.id])
+        if isinstance(node, ast.Name) and node.id in self.reaching:
+            return list(self.reaching[node.id])
         return [node]
 
     @cached_property

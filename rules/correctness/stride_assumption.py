@@ -1,0 +1,61 @@
+"""TAC204: a tensor whose elements are looked for where the strides of another, or none, would have them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.strides import Misaddressed, misaddressed
+from tritonaudit.kernel.tensors import Gradient
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class StrideAssumption(Rule):
+    code, name = "TAC204", "stride-assumption"
+    summary = "A tensor is addressed by the strides of another one, or as contiguous, and nothing makes it so."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for found in misaddressed(kernel):
+            gradient = found.gradient
+            yield _other(kernel, found) if gradient is None else _gradient(kernel, found, gradient)
+
+
+def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: Gradient) -> Hit:
+    how = f"by the strides of `{found.owner}`" if found.owner is not None else "as if it were contiguous"
+    if found.partly:
+        how = "as if it were contiguous along one dimension"
+    return Hit(
+        _place(kernel, found),
+        f"the kernel addresses the gradient `{gradient.name}` {how}, and autograd hands it in as it comes: after "
+        "`sum()` it is expanded, with strides of 0",
+        remedy=f"call `{gradient.name}.contiguous()` first, or pass its strides",
+        confidence=Confidence.LOW if found.partly else None,
+        related=((found.access.node, "it is addressed here"),),
+    )
+
+
+def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
+    name, related = ast.unparse(found.argument), [(found.access.node, "it is addressed here")]
+    if found.made is None:
+        why = f"the wrapper is given both, and `{name}` may lie in memory otherwise"
+        return Hit(
+            _place(kernel, found),
+            f"the kernel addresses `{name}` by the strides of `{found.owner}`: {why}",
+            remedy=f"pass the strides of `{name}`, or make both contiguous first",
+            related=tuple(related),
+        )
+    return Hit(
+        _place(kernel, found),
+        f"the kernel addresses `{name}` by the strides of `{found.owner}`, which reach past the end of the new "
+        f"`{name}` where `{found.owner}` is a slice of a larger tensor",
+        remedy=f"pass the strides of `{name}` as well, or make `{found.owner}` contiguous first",
+        related=(*related, (span_of(found.made, kernel.module.lines), "it is made here, with strides of its own")),
+    )
+
+
+def _place(kernel: KernelFlow, found: Misaddressed) -> Span:
+    return span_of(found.argument, kernel.module.lines)

@@ -1,0 +1,154 @@
+"""Tensors whose elements a kernel looks for without the strides that the tensor has."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tritonaudit.flow.affine import Affine, Kind
+from tritonaudit.flow.facts import Access, KernelFlow
+from tritonaudit.flow.updates import parameter_of
+from tritonaudit.kernel.launch import Launch
+from tritonaudit.kernel.tensors import (
+    Given,
+    Gradient,
+    allocation,
+    given_to,
+    gradient,
+    may_lie_anyhow,
+    speaks_of_layout,
+    stride_owners,
+)
+
+_MOVING = (Kind.PID, Kind.LANE, Kind.LOOP, Kind.OPAQUE)
+
+
+@dataclass(frozen=True, eq=False)
+class Misaddressed:
+    """The launch passes a tensor as `argument`, and `access` finds its elements by other strides than its own.
+
+    `owner` is the tensor whose strides they are; without one, the elements are taken to lie side by side, and if
+    `partly`, then along one dimension only. `gradient` is the tensor where autograd made it, `made` what did otherwise.
+    """
+
+    argument: ast.expr
+    access: Access
+    owner: str | None
+    gradient: Gradient | None = None
+    partly: bool = False
+    made: ast.Call | None = None
+
+
+def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
+    """The tensors of the launches that may lie in memory otherwise than the kernel assumes."""
+    for launch in flow.launches.launches:
+        if not launch.is_open and launch.wrapper is not None:
+            reader = _Reader(flow, launch)
+            for parameter, argument in launch.arguments.items():
+                found = reader.gradient(parameter, argument) or reader.other(parameter, argument)
+                if found is not None:
+                    yield found
+
+
+class _Reader:
+    """Reads the addresses of one kernel as one launch makes them."""
+
+    def __init__(self, flow: KernelFlow, launch: Launch) -> None:
+        self._flow = flow
+        self._launch = launch
+
+    @cached_property
+    def _accesses(self) -> dict[str, list[tuple[Access, list[frozenset[str]]]]]:
+        """The accesses by the parameter, each with the terms of its address; none where one cannot be read."""
+        found: dict[str, list[tuple[Access, list[frozenset[str]]]]] = {}
+        unread: set[str] = set()
+        for access in self._flow.accesses:
+            parameter, terms = parameter_of(access), _terms(access)
+            if parameter is not None and terms is not None:
+                found.setdefault(parameter, []).append((access, terms))
+            elif parameter is not None:
+                unread.add(parameter)
+        return {parameter: accesses for parameter, accesses in found.items() if parameter not in unread}
+
+    @cached_property
+    def _owners(self) -> dict[str, frozenset[str]]:
+        """Whose strides the parameters of the kernel are made of."""
+        found = {name: stride_owners(self._launch, node) for name, node in self._launch.arguments.items()}
+        return {name: owners for name, owners in found.items() if owners}
+
+    @cached_property
+    def _untold(self) -> frozenset[str]:
+        """The parameters that are called strides, of a tensor that only the wrapper's caller knows."""
+        return frozenset(
+            name
+            for name, node in self._launch.arguments.items()
+            if "stride" in name.lower() and name not in self._owners and given_to(self._launch, node) is not None
+        )
+
+    def gradient(self, parameter: str, argument: ast.expr) -> Misaddressed | None:
+        """A gradient that is addressed by anything but strides of its own."""
+        found = gradient(self._launch, argument)
+        if found is None:
+            return None
+        own = {name for name, owners in self._owners.items() if owners & found.given.names}
+        for access, terms in self._accesses.get(parameter, ()):
+            named = frozenset().union(*terms)
+            if not named & self._untold and any(not term & own for term in terms):
+                owner = self._owner(named - own)
+                place = found.given.made or argument
+                return Misaddressed(place, access, owner, found, partly=bool(named & own))
+        return None
+
+    def _owner(self, names: frozenset[str]) -> str | None:
+        """The tensor whose strides these parameters are."""
+        owners = sorted(set().union(*(self._owners.get(name, frozenset()) for name in names)))
+        return owners[0] if len(owners) == 1 else None
+
+    def other(self, parameter: str, argument: ast.expr) -> Misaddressed | None:
+        """A tensor that is addressed by the strides of one that the wrapper was given."""
+        if not self._owners or not isinstance(argument, ast.Name):
+            return None
+        made, mine = allocation(self._launch, argument), given_to(self._launch, argument)
+        if made is None and mine is None:
+            return None
+        mine = mine or Given(argument.id, frozenset((argument.id,)))
+        for access, terms in self._accesses.get(parameter, ()):
+            named = frozenset().union(*terms)
+            owner = self._owner(named)
+            if owner is not None and not named & self._untold and self._are_apart(owner, mine, made is not None):
+                return Misaddressed(argument, access, owner, made=made)
+        return None
+
+    def _are_apart(self, owner: str, tensor: Given, is_new: bool) -> bool:
+        """Whether callers choose how the owner lies in memory, and not so that the other tensor lies alike."""
+        launch, module = self._launch, self._launch.module
+        found = given_to(launch, ast.Name(id=owner, ctx=ast.Load()))
+        if found is None or launch.wrapper is None or found.names & tensor.names:
+            return False
+        if speaks_of_layout(module, launch.wrapper, tensor.names):
+            return False
+        return may_lie_anyhow(module, launch.wrapper, found) and (
+            is_new or may_lie_anyhow(module, launch.wrapper, tensor)
+        )
+
+
+def _terms(access: Access) -> list[frozenset[str]] | None:
+    """For each term of the address that moves with an index, the parameters in it; None where not all are known."""
+    block = access.pointer.block
+    base = access.pointer.affine if block is None else block.base
+    if base is None or (block is not None and not block.strides):
+        return None
+    found = [names for moves, names in _products(base) if moves]
+    for stride in () if block is None else block.strides:
+        if stride is None:
+            return None
+        found.extend(names for _, names in _products(stride))
+    return found
+
+
+def _products(value: Affine) -> Iterator[tuple[bool, frozenset[str]]]:
+    for product in value.terms:
+        names = (atom.name for atom in product if atom.kind in (Kind.PARAM, Kind.CONSTEXPR))
+        yield any(atom.kind in _MOVING for atom in product), frozenset(names)
