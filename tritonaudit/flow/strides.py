@@ -23,6 +23,7 @@ from tritonaudit.kernel.tensors import (
 )
 
 _MOVING = (Kind.PID, Kind.LANE, Kind.LOOP, Kind.OPAQUE)
+_Accesses = list[tuple[Access, list[frozenset[str]]]]  # each with the terms of its address
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
         if not launch.is_open and launch.wrapper is not None:
             reader = _Reader(flow, launch)
             for parameter, argument in launch.arguments.items():
-                found = reader.gradient(parameter, argument) or reader.other(parameter, argument)
+                found = reader.read(parameter, argument)
                 if found is not None:
                     yield found
 
@@ -58,11 +59,12 @@ class _Reader:
     def __init__(self, flow: KernelFlow, launch: Launch) -> None:
         self._flow = flow
         self._launch = launch
+        self._known: dict[str, frozenset[str]] = {}
 
     @cached_property
-    def _accesses(self) -> dict[str, list[tuple[Access, list[frozenset[str]]]]]:
-        """The accesses by the parameter, each with the terms of its address; none where one cannot be read."""
-        found: dict[str, list[tuple[Access, list[frozenset[str]]]]] = {}
+    def _accesses(self) -> dict[str, _Accesses]:
+        """The accesses by the parameter, where the addresses of all can be read."""
+        found: dict[str, _Accesses] = {}
         unread: set[str] = set()
         for access in self._flow.accesses:
             parameter, terms = parameter_of(access), _terms(access)
@@ -72,52 +74,59 @@ class _Reader:
                 unread.add(parameter)
         return {parameter: accesses for parameter, accesses in found.items() if parameter not in unread}
 
-    @cached_property
-    def _owners(self) -> dict[str, frozenset[str]]:
-        """Whose strides the parameters of the kernel are made of."""
-        found = {name: stride_owners(self._launch, node) for name, node in self._launch.arguments.items()}
-        return {name: owners for name, owners in found.items() if owners}
+    def _owners(self, name: str) -> frozenset[str]:
+        """Whose strides a parameter of the kernel is made of."""
+        if name not in self._known:
+            node = self._launch.arguments.get(name)
+            self._known[name] = frozenset() if node is None else stride_owners(self._launch, node)
+        return self._known[name]
 
-    @cached_property
-    def _untold(self) -> frozenset[str]:
-        """The parameters that are called strides, of a tensor that only the wrapper's caller knows."""
-        return frozenset(
-            name
-            for name, node in self._launch.arguments.items()
-            if "stride" in name.lower() and name not in self._owners and given_to(self._launch, node) is not None
-        )
+    def _is_untold(self, name: str) -> bool:
+        """Whether the parameter is called a stride, of a tensor that only the wrapper's caller knows."""
+        node = self._launch.arguments.get(name)
+        if "stride" not in name.lower() or node is None or self._owners(name):
+            return False
+        return given_to(self._launch, node) is not None
 
-    def gradient(self, parameter: str, argument: ast.expr) -> Misaddressed | None:
+    def read(self, parameter: str, argument: ast.expr) -> Misaddressed | None:
+        """What is wrong with how the elements of an argument are found."""
+        accesses = self._accesses.get(parameter)
+        if not accesses:
+            return None
+        return self._gradient(accesses, argument) or self._other(accesses, argument)
+
+    def _gradient(self, accesses: _Accesses, argument: ast.expr) -> Misaddressed | None:
         """A gradient that is addressed by anything but strides of its own."""
         found = gradient(self._launch, argument)
         if found is None:
             return None
-        own = {name for name, owners in self._owners.items() if owners & found.given.names}
-        for access, terms in self._accesses.get(parameter, ()):
+        for access, terms in accesses:
             named = frozenset().union(*terms)
-            if not named & self._untold and any(not term & own for term in terms):
-                owner = self._owner(named - own)
+            own = {name for name in named if self._owners(name) & found.given.names}
+            if any(not term & own for term in terms) and not any(map(self._is_untold, named)):
                 place = found.given.made or argument
-                return Misaddressed(place, access, owner, found, partly=bool(named & own))
+                return Misaddressed(place, access, self._owner(named - own), found, partly=bool(own))
         return None
 
     def _owner(self, names: frozenset[str]) -> str | None:
         """The tensor whose strides these parameters are."""
-        owners = sorted(set().union(*(self._owners.get(name, frozenset()) for name in names)))
+        owners = sorted(set().union(*map(self._owners, names)))
         return owners[0] if len(owners) == 1 else None
 
-    def other(self, parameter: str, argument: ast.expr) -> Misaddressed | None:
+    def _other(self, accesses: _Accesses, argument: ast.expr) -> Misaddressed | None:
         """A tensor that is addressed by the strides of one that the wrapper was given."""
-        if not self._owners or not isinstance(argument, ast.Name):
+        if not isinstance(argument, ast.Name):
             return None
         made, mine = allocation(self._launch, argument), given_to(self._launch, argument)
         if made is None and mine is None:
             return None
         mine = mine or Given(argument.id, frozenset((argument.id,)))
-        for access, terms in self._accesses.get(parameter, ()):
+        for access, terms in accesses:
             named = frozenset().union(*terms)
             owner = self._owner(named)
-            if owner is not None and not named & self._untold and self._are_apart(owner, mine, made is not None):
+            if owner is None or any(map(self._is_untold, named)):
+                continue
+            if self._are_apart(owner, mine, made is not None):
                 return Misaddressed(argument, access, owner, made=made)
         return None
 
