@@ -41,6 +41,7 @@ def test_a_pointer_that_is_moved_before_the_condition() -> None:
         f"if y_ptr is not None:\n    {BIAS}\n{USE}",
         f"if not FLAG:\n    return\n{BIAS}\n{USE}",
         f"{BIAS} if FLAG else 0.0",
+        f"if FLAG and n > 1:\n    {BIAS}",
         f"if BLOCK > 8:\n    {BIAS}\n{USE}",
         f"{BIAS}\ntl.store(x_ptr, b)",
     ],

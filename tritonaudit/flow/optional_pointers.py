@@ -80,7 +80,8 @@ def _accessed(flow: KernelFlow, pointer: str, flags: set[str]) -> CSTNode | None
 
 def _is_free(flow: KernelFlow, access: Access, pointer: str, flags: set[str]) -> bool:
     """Whether it runs whatever the constants of the kernel are, and the pointer is what the launch passes."""
-    if any(guard.constexpr or re.search(rf"\b{pointer}\b", guard.condition) for guard in access.path):
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(flags | {pointer})))})\b")
+    if any(guard.constexpr or named.search(guard.condition) for guard in access.path):
         return False
     span = flow.tree.span(access.node)
     chosen = (node for node in flow.function.nodes.of(ast.IfExp) if names_in(node.test) & (flags | {pointer}))
