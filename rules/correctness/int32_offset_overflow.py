@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.affine import LOADED, Affine, Kind
@@ -12,6 +13,9 @@ from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
 from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.frontend.mistakes import Mistake
 from tritonaudit.rule import Hit, Rule
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
 
 _REMEDIES = {
     Kind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
@@ -33,11 +37,17 @@ class Int32OffsetOverflow(Rule):
             if told and kernel.tree.span(found.product.node).line in told:
                 continue  # TAC132 has it, and a fix
             yield Hit(
-                found.product.node,
+                found.place,
                 f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.cause.value}",
                 remedy=_remedy(found),
-                related=((found.access.node, "an address that it is part of"),),
+                related=tuple(_related(found)),
             )
+
+
+def _related(found: NarrowOffset) -> Iterator[tuple[CSTNode, str]]:
+    if found.place is not found.product.node:
+        yield found.product.node, "where it is multiplied"
+    yield found.access.node, "an address that it is part of"
 
 
 def _line(mistake: Mistake) -> int:
@@ -46,17 +56,20 @@ def _line(mistake: Mistake) -> int:
 
 def _shown(found: NarrowOffset) -> str:
     """The product, with the index as the text has it where that says something."""
-    others = tuple(atom for atom in found.term if atom is not found.index)
-    return f"{found.index.spelled if _is_named(found) else 'index'} * {Affine({others: found.factor})}"
+    if found.cause is Cause.ELEMENTS:
+        return str(Affine({found.term: found.factor}))
+    return f"{found.index.spelled if _is_named(found) else 'index'} * {Affine({found.rest: found.factor})}"
 
 
 def _is_named(found: NarrowOffset) -> bool:
-    return found.index.kind is Kind.PID or found.index.stop is not None
+    return found.end is None and (found.index.kind is Kind.PID or found.index.stop is not None)
 
 
 def _wraps(offsets: NarrowOffsets, found: NarrowOffset) -> str:
+    if found.cause is Cause.ELEMENTS and found.end is not None:
+        return f"wraps where `{found.end.name}`, which bounds it, is 2,147,483,648 or more"
     sizes = dict.fromkeys(offsets.sizes(found.term))
-    given = ", ".join(f"`{atom.name}` is {round(2 ** offsets.typical.of_factor(atom, found.term)):,}" for atom in sizes)
+    given = ", ".join(f"`{atom.name}` is {offsets.size(atom, found):,}" for atom in sizes if atom is not found.end)
     index = f"`{found.index.spelled}`" if _is_named(found) else "an index"
     return f"wraps from {index} of {offsets.limit(found):,} on" + (f" where {given}" if given else "")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import Affine
+from tritonaudit.flow.affine import Affine, Atom
 from tritonaudit.flow.value import ExpTerm, Padding, Step, Value, as_dtype, element_of
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class KernelFlow:
     """One jit function, analysed. Lists hold facts in the order in which the text gives them.
 
     `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
+    `places` are where program ids and loaded values are first made.
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
     `multiples` are pairs of a size and what the kernel asserts it to be a multiple of; `all_steps` has those of the
     helpers that it calls, too.
@@ -138,6 +139,7 @@ class KernelFlow:
     late_casts: list[tuple[CSTNode, Value]] = field(default_factory=list)
     indices: dict[Affine, str] = field(default_factory=dict)
     multiples: list[tuple[Affine, Affine]] = field(default_factory=list)
+    places: dict[Atom, CSTNode] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     all_steps: list[Step] = field(default_factory=list)
     mistakes: tuple[Mistake, ...] = ()

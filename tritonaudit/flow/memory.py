@@ -58,7 +58,10 @@ def _loaded_affine(machine: Machine, node: cst.Call, pointer: Value, mask: Value
     axes = frozenset(range(-len(pointer.shape), 0)) if pointer.shape else frozenset()
     inner = () if pointer.affine is None else (pointer.affine,)
     loops = tuple(loop.counter.id for loop in machine.loops)
-    return machine.atoms.opaque(LOADED, (id(node), loops), inner, axes)
+    loaded = machine.atoms.opaque(LOADED, (id(node), loops), inner, axes)
+    if machine.recording:
+        machine.flow.places.update(dict.fromkeys(loaded.atoms(), node))
+    return loaded
 
 
 def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, ...]:

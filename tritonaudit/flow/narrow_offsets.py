@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.flow.facts import Access, KernelFlow, Product
 from tritonaudit.flow.typical_sizes import TypicalSizes
-from tritonaudit.flow.value import Value
+from tritonaudit.flow.value import Less, Value
+from tritonaudit.source.outline import Module, dotted_name
+
+if TYPE_CHECKING:
+    from libcst import CSTNode
 
 _SIZES = (Kind.PARAM, Kind.CONSTEXPR)
 _PARTS = ("FloorDivide", "Modulo", "minimum", "maximum", JOINED)
 _BITS = 31
 _LEAST = 32
 """A product that is typically as large wraps at less than is typical, too."""
+_MANY = 20
+"""So many rows or tokens all rows are, or more."""
+_COLUMNS = 13.0
+_DEPTH = 2
+_POINTER = re.compile(r"_?(ptrs?|pointer)$")
 _WIDE = re.compile(r"\b(int64|long)\b")
 _NARROW = re.compile(r"\b(int32|int)\b")
 
@@ -31,11 +43,17 @@ class Cause(Enum):
     UNEVEN = "other offsets of the kernel have 64 bits"
     LOADED = "the index is loaded as 32 bits"
     MANY = "several sizes are multiplied"
+    ROWS = "the index runs over all rows or tokens"
+    ELEMENTS = "the index runs over all elements of a tensor"
 
 
 @dataclass(frozen=True, eq=False)
 class NarrowOffset:
-    """A product that the address of `access` has, as large as 2 to the `bits`; `index` is the factor that moves."""
+    """A product that the address of `access` has, as large as 2 to the `bits`; `index` is the factor that moves.
+
+    `rest` is what the index is multiplied by; `end` the size that the access's mask keeps the index below, for one that
+    is known by its mask alone. `place` is where the index is made, if that is where to widen it; else the product.
+    """
 
     product: Product
     term: Term
@@ -44,6 +62,9 @@ class NarrowOffset:
     cause: Cause
     bits: float
     access: Access
+    place: CSTNode
+    rest: Term = ()
+    end: Atom | None = None
 
 
 class NarrowOffsets:
@@ -53,18 +74,33 @@ class NarrowOffsets:
         self._flow = flow
 
     def found(self) -> list[NarrowOffset]:
-        """For each index that moves the product that it makes largest, in the order of the text."""
-        largest: dict[Atom, NarrowOffset] = {}
-        for offset in self._offsets():
-            known = largest.get(offset.index)
+        """For each index, and for each size that bounds one, the product that it makes largest."""
+        offsets = list(self._offsets())
+        if not offsets:
+            return []
+        uses = Counter((offset.index, offset.product) for offset in offsets)
+        moved = Counter(index for index, _ in uses)
+        largest: dict[object, NarrowOffset] = {}
+        for offset in offsets:
+            place = self._place(offset, moved[offset.index])
+            key = self._end_of(offset) or (offset.index if place is offset.product.node else id(place))
+            known = largest.get(key)
             if known is None or offset.bits > known.bits:
-                largest[offset.index] = offset
-        return list(largest.values())
+                largest[key] = replace(offset, place=place)
+        return list({id(offset.place): offset for offset in largest.values()}.values())
 
     def limit(self, offset: NarrowOffset) -> int:
         """From which value of the index on the product is past 32 bits, where its other factors are as is typical."""
-        of_index = self.typical.of_factor(offset.index, offset.term)
+        if offset.end is not None:
+            return max(1, round(2 ** (_BITS - (offset.bits - self.typical.of_atom(offset.end)))))
+        of_index = self._reach(offset.index, offset.term)
         return max(1, round(2 ** (_BITS - (offset.bits - of_index))))
+
+    def size(self, atom: Atom, offset: NarrowOffset) -> int:
+        """What the size or stride is taken for; a single one for the length of a row."""
+        bits = self.typical.of_factor(atom, offset.term)
+        alone = len(self.sizes(offset.term)) < 2
+        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause is Cause.ROWS else bits))
 
     @cached_property
     def typical(self) -> TypicalSizes:
@@ -74,6 +110,21 @@ class NarrowOffsets:
         """The factors that are sizes or strides, and no tile's."""
         return [atom for atom in term if atom.kind in _SIZES and not self.typical.is_tile(atom)]
 
+    def _end_of(self, offset: NarrowOffset) -> Atom | None:
+        """The size that bounds the index, by the mask or by a remainder: what is below it is one index."""
+        if offset.end is not None or offset.index.name != "Modulo":
+            return offset.end
+        ends = list(offset.index.inner[1].atoms())
+        return ends[0] if len(ends) == 1 and self.typical.of_atom(ends[0]) >= _MANY else None
+
+    def _reach(self, index: Atom, term: Term) -> float:
+        """How far the index goes in this product: a loop's variable to where it stops, whatever its step is."""
+        bits = self.typical.of_factor(index, term)
+        if index.kind is not Kind.LOOP or index.step is None or len(index.step.terms) != 1:
+            return bits
+        step = next(iter(index.step.terms))
+        return bits + self.typical.of_term(step, 1) if step and _is_within(step, term) else bits
+
     def _offsets(self) -> Iterator[NarrowOffset]:
         if not self._flow.accesses:
             return
@@ -81,13 +132,78 @@ class NarrowOffsets:
             if product.value.wide or product.value.affine is None:
                 continue
             for term, factor in product.value.affine.terms.items():
-                index = next((atom for atom in term if _moves(atom)), None)
-                if index is None or factor < 0 or (bits := self.typical.of_term(term, factor)) < _LEAST:
+                if factor > 0 and term not in self._widened:
+                    offset = self._moving(product, term, factor) or self._bounded(product, term, factor)
+                    if offset is not None:
+                        yield offset
+
+    def _moving(self, product: Product, term: Term, factor: int) -> NarrowOffset | None:
+        """A product of an index that is large by itself."""
+        index = next((atom for atom in term if _moves(atom)), None)
+        if index is None or (bits := self.typical.of_term(term, factor)) < _LEAST:
+            return None
+        cause = self._cause(product, term, index)
+        access = None if cause is None else self._access(term)
+        if cause is None or access is None:
+            return None
+        rest = tuple(atom for atom in term if atom is not index)
+        beside = self._beside(access, rest)
+        if cause is Cause.ROWS or cause is Cause.LOADED:
+            reach = self._reach(index, term)
+            bits = reach + min(bits - reach, beside)
+        if bits < _LEAST or (not beside and any("stride" in atom.name.lower() for atom in rest)):
+            return None
+        return NarrowOffset(product, term, factor, index, cause, bits, access, product.node, rest)
+
+    def _bounded(self, product: Product, term: Term, factor: int) -> NarrowOffset | None:
+        """A product of an index that a mask keeps below the number of rows or elements."""
+        for inside, end, access in self._ends:
+            if _is_within(inside, term) and self._is_part(term, access):
+                rest = _without(term, inside)
+                if any(_moves(atom) or atom.kind is Kind.LANE for atom in rest):
                     continue
-                cause = self._cause(product, term, index)
-                access = None if cause is None else self._access(term)
-                if cause is not None and access is not None:
-                    yield NarrowOffset(product, term, factor, index, cause, bits, access)
+                of_rest = self.typical.of_term(rest, factor)
+                if rest:
+                    of_rest = min(of_rest, self._beside(access, rest))
+                bits = self.typical.of_atom(end) + of_rest
+                if bits >= _LEAST:
+                    cause = Cause.ROWS if rest else Cause.ELEMENTS
+                    return NarrowOffset(product, term, factor, inside[0], cause, bits, access, product.node, rest, end)
+        return None
+
+    @cached_property
+    def _ends(self) -> list[tuple[Term, Atom, Access]]:
+        """Indices, or parts of them, that a mask keeps below a number of rows or elements, with that number."""
+        found = []
+        for access in self._flow.accesses:
+            for condition in () if access.mask is None else access.mask.mask or ():
+                if isinstance(condition, Less):
+                    found.extend((term, end, access) for term, end in self._below(condition.gap))
+        return found
+
+    def _below(self, gap: Affine) -> Iterator[tuple[Term, Atom]]:
+        ends = [term for term, factor in gap.terms.items() if factor > 0 and term]
+        if len(ends) != 1 or len(ends[0]) != 1 or ends[0][0].kind not in _SIZES:
+            return
+        end = ends[0][0]
+        if self.typical.of_atom(end) >= _MANY:
+            yield from ((term, end) for term, factor in gap.terms.items() if factor == -1)
+
+    def _beside(self, access: Access, rest: Term) -> float:
+        """How large the other parts of the address get: a row is as long as what is added to its start."""
+        address = access.pointer.affine
+        bits = 0.0
+        for term, factor in () if address is None else address.terms.items():
+            if term and factor > 0 and not _is_within(rest, term) and any(_runs(atom) for atom in term):
+                bits = max(bits, *(self._runs_to(atom, term) for atom in term if _runs(atom)))
+        return bits
+
+    def _runs_to(self, atom: Atom, term: Term) -> float:
+        """Lanes of a tile cover some dimension, and none that this kernel does not say to be short."""
+        if atom.kind is not Kind.LANE or atom.size is None:
+            return max(self.typical.of_factor(atom, term), _COLUMNS)
+        number = atom.size.value
+        return _COLUMNS if number is None else math.log2(number)
 
     def _cause(self, product: Product, term: Term, index: Atom) -> Cause | None:
         if id(product.value) in self._widened_late:
@@ -95,9 +211,29 @@ class NarrowOffsets:
         sizes = self.sizes(term)
         if index.name == LOADED:
             return Cause.LOADED if sizes and self._is_narrow(index) else None
-        if len(sizes) < 2:
+        if not sizes:
             return None
+        if len(sizes) < 2:
+            return Cause.ROWS if self._reach(index, term) >= _MANY else None
         return Cause.UNEVEN if self._widens else Cause.MANY
+
+    def _place(self, offset: NarrowOffset, uses: int) -> CSTNode:
+        """Where the index is to be widened: where it is made, unless it is one program's and moves this product alone."""
+        made = None if offset.end is not None else self._made(offset.index)
+        if made is None or (offset.index.kind is Kind.PID and uses < 2 and offset.cause is not Cause.ROWS):
+            return offset.product.node
+        return made
+
+    def _made(self, index: Atom) -> CSTNode | None:
+        """Where a program id, or what is loaded, is made: the index, or what it is computed from."""
+        place = self._flow.places.get(index)
+        if place is not None or (index.kind is not Kind.OPAQUE and index.name != LOADED):
+            return place
+        if index.name == LOADED:
+            return next((node for atom, node in self._flow.places.items() if _is_moved(index, atom)), None)
+        inside = [atom for part in index.inner for atom in part.atoms() if _moves(atom)]
+        inside.sort(key=lambda atom: atom.name != LOADED)
+        return next((node for atom in inside if (node := self._made(atom)) is not None), None)
 
     @cached_property
     def _outermost(self) -> list[Product]:
@@ -112,6 +248,12 @@ class NarrowOffsets:
     @cached_property
     def _widens(self) -> bool:
         return any(product.value.wide for product in self._flow.products)
+
+    @cached_property
+    def _widened(self) -> frozenset[Term]:
+        """Products that the kernel computes in 64 bits, too: a flag tells which of the two it takes."""
+        wide = (product.value.affine for product in self._flow.products if product.value.wide)
+        return frozenset(term for affine in wide if affine is not None for term in affine.terms)
 
     @cached_property
     def _blocks(self) -> frozenset[Atom]:
@@ -129,6 +271,10 @@ class NarrowOffsets:
                     found.append((access, address))
         return found
 
+    def _is_part(self, term: Term, access: Access) -> bool:
+        address = access.pointer.affine
+        return address is not None and any(_is_within(term, other) for other in address.terms)
+
     def _access(self, term: Term) -> Access | None:
         """An access whose address has the term, as it is or multiplied further."""
         for access, address in self._addresses:
@@ -143,33 +289,72 @@ class NarrowOffsets:
         return len(pointers) == 1 and self._host_type(next(iter(pointers))) == "i32"
 
     def _host_type(self, pointer: Atom | None) -> str | None:
-        """`i32` or `i64`, where the file names the type of what is passed for the pointer."""
+        """`i32` or `i64`, where the file names the type of what is passed for the pointer; `i32` if it may be that."""
         if pointer is None:
             return None
         told: set[str] = set()
+        module = self._flow.module
         for launch in self._flow.launches.launches:
             passed = launch.arguments.get(pointer.name)
             for node in () if passed is None else (passed, *launch.definitions(passed)):
                 told |= _types_in(ast.unparse(node))
-            if isinstance(passed, ast.Name):
-                told |= _types_of(passed.id, launch.module.lines)
-        return told.pop() if len(told) == 1 else None
+            if isinstance(passed, ast.Name) and not told:
+                told |= _types_of(passed.id, module)
+        if not self._flow.launches.launches:
+            told |= _types_of(_POINTER.sub("", pointer.name), module)
+        return "i32" if "i32" in told else "i64" if told else None
 
 
 def _types_in(text: str) -> set[str]:
     return {kind for kind, pattern in (("i64", _WIDE), ("i32", _NARROW)) if pattern.search(text)}
 
 
-def _types_of(name: str, lines: list[str]) -> set[str]:
-    """What the lines that set or check a tensor of that name say of its type."""
-    about = re.compile(rf"(^\s*{name}\s*=|\b{name}\.(dtype|to|int|long)\b)")
-    return set().union(*(_types_in(line) for line in lines if about.search(line)))
+def _types_of(name: str, module: Module, depth: int = 0) -> set[str]:
+    """What the host code that sets or checks a tensor of that name says of its type."""
+    about = re.compile(rf"\b{name}\.(dtype|to|int|long)\b")
+    told = set().union(*(_types_in(line) for line in module.lines if about.search(line)))
+    for node in module.nodes(module.tree).of(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == name:
+                told |= _types_in(ast.unparse(node.value))
+            elif isinstance(target, ast.Tuple) and depth < _DEPTH and isinstance(node.value, ast.Call):
+                told |= _types_of_part(name, target, node.value, module, depth)
+    return told
+
+
+def _types_of_part(name: str, target: ast.Tuple, call: ast.Call, module: Module, depth: int) -> set[str]:
+    """What is said of a tensor that a function of the file returns among others."""
+    place = next((at for at, part in enumerate(target.elts) if isinstance(part, ast.Name) and part.id == name), None)
+    function = next((f for f in module.nodes(module.tree).of(ast.FunctionDef) if f.name == dotted_name(call.func)), None)
+    told: set[str] = set()
+    for node in () if place is None or function is None else module.nodes(function).of(ast.Return):
+        if isinstance(node.value, ast.Tuple) and place is not None and place < len(node.value.elts):
+            returned = node.value.elts[place]
+            if isinstance(returned, ast.Name) and returned.id != name:
+                told |= _types_of(returned.id, module, depth + 1)
+    return told
 
 
 def _moves(atom: Atom) -> bool:
     if atom.kind in (Kind.PID, Kind.LOOP) or atom.name == LOADED:
         return True
     return atom.name in _PARTS and any(_moves(inner) for part in atom.inner for inner in part.atoms())
+
+
+def _runs(atom: Atom) -> bool:
+    return atom.kind is Kind.LANE or _moves(atom)
+
+
+def _is_moved(moved: Atom, atom: Atom) -> bool:
+    """Whether it is the loaded value laid along other axes."""
+    return atom.name == LOADED and list(map(str, atom.inner)) == list(map(str, moved.inner))
+
+
+def _without(term: Term, part: Term) -> Term:
+    rest = list(term)
+    for atom in part:
+        rest.remove(atom)
+    return tuple(rest)
 
 
 def _is_within(term: Term, other: Term) -> bool:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 def _program_id(machine: Machine, arguments: Arguments) -> Value:
     axis = arguments.value(0, "axis").const
-    return scalar("i32", Affine.of(machine.atoms.get(Kind.PID, f"tl.program_id({axis})", axis)), lower=0.0)
+    program = machine.atoms.get(Kind.PID, f"tl.program_id({axis})", axis)
+    if machine.recording:
+        machine.flow.places.setdefault(program, arguments.node)
+    return scalar("i32", Affine.of(program), lower=0.0)
 
 
 def _num_programs(machine: Machine, arguments: Arguments) -> Value:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterator
 
 from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
-from tritonaudit.kernel.launch import ROUNDED_UP, LaunchFacts
+from tritonaudit.kernel.extents import rank_of
+from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
 
 TYPICAL: tuple[tuple[str, int], ...] = (
     (r"(n|num)?_?(q|k|v|kv|query|key)?_?(h|heads?)_?(q|k|v|kv|num)?", 6),
@@ -26,6 +28,8 @@ TYPICAL: tuple[tuple[str, int], ...] = (
     (r"(k|n|n_cols|cols?|hidden\w*|c|features?|embed\w*|in_features|out_features|inter\w*)", 13),
     (r"(vocab\w*|n_?vocab\w*|num_classes)", 17),
     (r"(h(ei)?ght|width|[ho]w|[io]h|iw|[hw]_?(in|out)|image\w*)", 9),
+    (r"(n|num)?_?(box(es)?|anchors?|bins?|labels?)", 13),
+    (r"\w*scales?_?\w*stride\w*|\w*stride\w*_?scales?\w*|stride_?[abqkvx]?s_?\w", 7),
     (r"\w*stride\w*_(b|z|batch|page|block|cache|0)|\w*_?(b|batch|page|block)_?stride", 27),
     (r"\w*stride_?[qkvo]?(h|head)|\w*_?head_?stride", 20),
     (r"\w*stride\w*", 13),
@@ -62,6 +66,7 @@ class TypicalSizes:
     def __init__(self, launches: LaunchFacts, blocks: frozenset[Atom]) -> None:
         self._launches = launches
         self._blocks = blocks
+        self._known: dict[Atom, float] = {}
 
     def of_term(self, term: Term, factor: int) -> float:
         """The power of two that the product comes to."""
@@ -72,14 +77,22 @@ class TypicalSizes:
 
         A tile's number is less than a row's; a program by whose number positions are multiplied is for a sequence.
         """
-        if atom.kind in _NAMED and _OF_A_HEAD.fullmatch(atom.name.lower()) and any(map(_counts_heads, term)):
+        if atom.kind in _NAMED and self._is_of_a_head(atom.name.lower(), term):
             return _HEAD_FEATURES
         bits = self.of_atom(atom)
         is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
         if is_unknown_program and any(self._counts_positions(other) for other in term):
             return _SEQUENCES
+        if atom.kind not in _NAMED and any(_FEW.fullmatch(other.name.lower()) for other in term):
+            return min(bits, _OTHER)
         is_number = is_unknown_program or atom.kind is Kind.OPAQUE
         return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
+
+    def _is_of_a_head(self, name: str, term: Term) -> bool:
+        """Whether it counts the features of a head: there are heads in the product, or `K` and `V` beside heads."""
+        if _OF_A_HEAD.fullmatch(name) and any(map(_counts_heads, term)):
+            return True
+        return name in _FEATURES_OF_A_HEAD and self._launches.has_parameter(_NUMBER_OF_HEADS)
 
     def _counts_positions(self, atom: Atom) -> bool:
         return atom.kind in _NAMED and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
@@ -90,6 +103,12 @@ class TypicalSizes:
 
     def of_atom(self, atom: Atom) -> float:
         """The power of two that the atom comes to."""
+        known = self._known.get(atom)
+        if known is None:
+            known = self._known[atom] = self._estimate(atom)
+        return known
+
+    def _estimate(self, atom: Atom) -> float:
         if atom.kind in _NAMED:
             return self._of_parameter(atom)
         if atom.kind is Kind.PID:
@@ -104,12 +123,26 @@ class TypicalSizes:
         numbers = [size.value for size in self._launches.sizes(atom.name)]
         if numbers and all(number is not None for number in numbers):
             return math.log2(max(1, *(number for number in numbers if number is not None)))
-        return _BLOCK if self.is_tile(atom) else bits_of_name(atom.name)
+        if self.is_tile(atom):
+            return _BLOCK
+        named = bits_of_name(atom.name)
+        if named in (_OTHER, _HEAD_FEATURES) or named >= _ROWS:
+            return max(self._passed(atom.name), default=named)
+        return named
+
+    def _passed(self, parameter: str) -> Iterator[float]:
+        """What the launches say of a number whose name says little: of elements, of the rows of some tensor."""
+        for launch in self._launches.launches:
+            node = launch.arguments.get(parameter)
+            for value in () if node is None else launch.definitions(node):
+                found = _of_host(launch, value)
+                if found is not None and not isinstance(value, (ast.Name, ast.Constant)):
+                    yield found
 
     def _of_program(self, atom: Atom) -> float:
         axis = 3 if atom.grid_axis is None else atom.grid_axis
         launches = [launch for launch in self._launches.launches if axis < len(launch.axes)]
-        found = (_of_host(launch.definition(launch.axes[axis])) for launch in launches)
+        found = (_of_axis(launch, launch.axes[axis]) for launch in launches)
         known = [bits for bits in found if bits is not None]
         return max(known, default=_PROGRAMS)
 
@@ -123,6 +156,8 @@ class TypicalSizes:
         parts = [self._of_polynomial(part) for part in atom.inner]
         if atom.name == LOADED or not parts:
             return _LOADED if atom.name == LOADED else _TURNS
+        if atom.name == "Modulo" and len(parts) > 1 and parts[1] >= _ROWS and atom.inner[0].lanes():
+            return parts[1]  # `rows % M`: tiles of all the rows
         if atom.name in ("Modulo", "minimum") and len(parts) > 1:
             return min(parts)
         if atom.name in ("FloorDivide", "cdiv") and len(parts) == 2:
@@ -130,7 +165,14 @@ class TypicalSizes:
         return max(parts)
 
     def _of_polynomial(self, polynomial: Affine) -> float:
-        return max((self.of_term(term, factor) for term, factor in polynomial.terms.items()), default=0.0)
+        bits = max((self.of_term(term, factor) for term, factor in polynomial.terms.items()), default=0.0)
+        return min(bits, _POSITIONS) if _is_difference_of_loaded(polynomial) else bits
+
+
+def _is_difference_of_loaded(polynomial: Affine) -> bool:
+    """`end - start` of a sequence, both loaded."""
+    signs = {factor > 0 for term, factor in polynomial.terms.items() if len(term) == 1 and term[0].name == LOADED}
+    return len(signs) == 2
 
 
 def _counts_heads(atom: Atom) -> bool:
@@ -141,24 +183,58 @@ def _counts_heads(atom: Atom) -> bool:
 _AMBIGUOUS = frozenset("ncs")
 """In a grid, `N` counts sequences as often as features."""
 
+_FEW = re.compile(r"\w*stride\w*_(e|experts?|h|heads?|g|groups?|splits?)")
+"""The strides of what there are few of."""
 
-def _of_host(node: ast.expr) -> float | None:
+_NUMBER_OF_HEADS = re.compile(r"(n|num)_?(q|kv)?_?(h|heads)|(q|kv)?_?(h|heads)_?(q|kv)?")
+_FEATURES_OF_A_HEAD = frozenset({"k", "v", "dk", "dv"})
+_SMALL = re.compile(r"(^|_)(w|weights?|filters?|scales?|bias|ids|idx|ind\w*|locs?|lens?|masks?|cu_\w*|\w*(ids|lens))$")
+"""Tensors that have fewer rows and elements than what a model computes with them."""
+
+
+def _of_axis(launch: Launch, node: ast.expr) -> float | None:
+    """The power of two that an axis of a grid comes to: what its name says, or what the name was set to."""
+    if isinstance(node, ast.Name) and node.id.lower() not in _AMBIGUOUS and bits_of_name(node.id) != _OTHER:
+        return bits_of_name(node.id)
+    return _of_host(launch, launch.definition(node))
+
+
+def _of_host(launch: Launch, node: ast.expr) -> float | None:
     """The power of two that an expression of the host code comes to; None where nothing of it is known."""
     if isinstance(node, ast.Constant):
         return math.log2(node.value) if isinstance(node.value, int) and node.value > 0 else None
     if isinstance(node, ast.Name):
         return None if node.id.lower() in _AMBIGUOUS else bits_of_name(node.id)
     if isinstance(node, ast.BinOp):
-        return _of_operation(node)
+        return _of_operation(launch, node)
     if isinstance(node, ast.Call):
-        return _of_call(node)
+        return _of_call(launch, node)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-        return _COLUMNS if ast.unparse(node.slice) == "-1" else _ROWS if ast.unparse(node.slice) == "0" else None
+        return _of_dimension(launch, node.value.value, node.slice)
     return None
 
 
-def _of_operation(node: ast.BinOp) -> float | None:
-    left, right = _of_host(node.left), _of_host(node.right)
+def _of_dimension(launch: Launch, tensor: ast.expr, index: ast.expr) -> float | None:
+    """The first dimension of a matrix has its rows, that of a tensor of more dimensions has sequences."""
+    text = ast.unparse(index)
+    if text == "-1":
+        return _COLUMNS
+    if text == "1" and launch.wrapper is not None and rank_of(launch, tensor) == 2:
+        return _COLUMNS
+    if text != "0":
+        return None
+    if _is_small(tensor):
+        return _COLUMNS
+    rank = None if launch.wrapper is None else rank_of(launch, tensor)
+    return _ROWS if rank is None or rank < 3 else _SEQUENCES
+
+
+def _is_small(tensor: ast.expr) -> bool:
+    return _SMALL.search(ast.unparse(tensor).lower()) is not None
+
+
+def _of_operation(launch: Launch, node: ast.BinOp) -> float | None:
+    left, right = _of_host(launch, node.left), _of_host(launch, node.right)
     if left is None or right is None:
         return None
     if isinstance(node.op, ast.Mult):
@@ -168,11 +244,13 @@ def _of_operation(node: ast.BinOp) -> float | None:
     return max(left, right) if isinstance(node.op, (ast.Add, ast.Sub)) else None
 
 
-def _of_call(node: ast.Call) -> float | None:
+def _of_call(launch: Launch, node: ast.Call) -> float | None:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name == "numel":
-        return _ELEMENTS
-    sizes = [bits for argument in node.args if (bits := _of_host(argument)) is not None]
+    if name == "numel" and isinstance(node.func, ast.Attribute):
+        return _POSITIONS if _is_small(node.func.value) else _ELEMENTS
+    if name == "size" and isinstance(node.func, ast.Attribute) and node.args:
+        return _of_dimension(launch, node.func.value, node.args[0])
+    sizes = [bits for argument in node.args if (bits := _of_host(launch, argument)) is not None]
     if name.endswith(ROUNDED_UP) and len(node.args) == 2 and sizes:
         return max(0.0, sizes[0] - (_BLOCK if len(sizes) < 2 else min(sizes[1], _BLOCK)))
     if name == "min" and sizes:

@@ -238,6 +238,10 @@ class LaunchFacts:
             values |= {None} if node is None else {_flag(launch.definition(v)) for v in launch.definitions(node)}
         return values.pop() if len(values) == 1 else None
 
+    def has_parameter(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the whole name of one of the kernel's parameters, in lower case, is as the pattern has it."""
+        return any(pattern.fullmatch(parameter.name.lower()) for parameter in self._function.parameters)
+
     def promised_multiple(self, flag: str) -> Multiple | None:
         """What `flag` tells, which a heuristic sets to `args["N"] % … == 0` or a launch passes as `n % … == 0`."""
         for decorator in self._function.decorators:
