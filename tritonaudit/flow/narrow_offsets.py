@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -29,7 +29,8 @@ _LEAST = 32
 """A product that is typically as large wraps at less than is typical, too."""
 _MANY = 20
 """So many rows or tokens all rows are, or more."""
-_COLUMNS = 13.0
+_COLUMNS, _SEQUENCES = 13.0, 10.0
+_OF_SEQUENCES = re.compile(r"^cu_|seq_?len|lens(_ptr)?$|offsets?(_ptr)?$")
 _DEPTH = 2
 _POINTER = re.compile(r"_?(ptrs?|pointer)$")
 _WIDE = re.compile(r"\b(int64|long)\b")
@@ -87,7 +88,7 @@ class NarrowOffsets:
             known = largest.get(key)
             if known is None or offset.bits > known.bits:
                 largest[key] = replace(offset, place=place)
-        return list({id(offset.place): offset for offset in largest.values()}.values())
+        return list(_unlike(largest.values()))
 
     def limit(self, offset: NarrowOffset) -> int:
         """From which value of the index on the product is past 32 bits, where its other factors are as is typical."""
@@ -119,6 +120,8 @@ class NarrowOffsets:
 
     def _reach(self, index: Atom, term: Term) -> float:
         """How far the index goes in this product: a loop's variable to where it stops, whatever its step is."""
+        if index in self._sequences:
+            return _SEQUENCES
         bits = self.typical.of_factor(index, term)
         if index.kind is not Kind.LOOP or index.step is None or len(index.step.terms) != 1:
             return bits
@@ -146,6 +149,8 @@ class NarrowOffsets:
         access = None if cause is None else self._access(term)
         if cause is None or access is None:
             return None
+        bits -= self.typical.of_factor(index, term) - min(self._reach(index, term), self.typical.of_factor(index, term))
+        bits -= self._excess(index, term)
         rest = tuple(atom for atom in term if atom is not index)
         beside = self._beside(access, rest)
         if cause is Cause.ROWS or cause is Cause.LOADED:
@@ -171,27 +176,47 @@ class NarrowOffsets:
                     return NarrowOffset(product, term, factor, inside[0], cause, bits, access, product.node, rest, end)
         return None
 
+    def _excess(self, index: Atom, term: Term) -> float:
+        """By how much the index times a tile is taken for more than the size that a mask keeps it below."""
+        of_tiles = [part for part, end in self._bounds if index in part and len(part) > 1 and _is_within(part, term)]
+        ends = [self.typical.of_atom(end) for part, end in self._bounds if part in of_tiles]
+        return max(0.0, self.typical.of_term(of_tiles[0], 1) - max(ends)) if of_tiles else 0.0
+
     @cached_property
-    def _ends(self) -> list[tuple[Term, Atom, Access]]:
-        """Indices, or parts of them, that a mask keeps below a number of rows or elements, with that number."""
-        found = []
+    def _sequences(self) -> frozenset[Atom]:
+        """Loaded values that are numbers of sequences: lengths or starts of sequences are looked up by them."""
+        found: set[Atom] = set()
+        for access in self._flow.accesses:
+            pointer, address = access.pointer.origin, access.pointer.affine
+            if pointer is not None and address is not None and _OF_SEQUENCES.search(pointer.name.lower()):
+                found |= {term[0] for term in address.terms if len(term) == 1 and term[0].name == LOADED}
+        return frozenset(found)
+
+    @cached_property
+    def _bounds(self) -> list[tuple[Term, Atom]]:
+        """Indices, or parts of them, with the size that a mask keeps them below."""
+        found: list[tuple[Term, Atom]] = []
         for access in self._flow.accesses:
             for condition in () if access.mask is None else access.mask.mask or ():
                 if isinstance(condition, Less):
-                    found.extend((term, end, access) for term, end in self._below(condition.gap))
+                    found.extend(_below(condition.gap))
         return found
 
-    def _below(self, gap: Affine) -> Iterator[tuple[Term, Atom]]:
-        ends = [term for term, factor in gap.terms.items() if factor > 0 and term]
-        if len(ends) != 1 or len(ends[0]) != 1 or ends[0][0].kind not in _SIZES:
-            return
-        end = ends[0][0]
-        if self.typical.of_atom(end) >= _MANY:
-            yield from ((term, end) for term, factor in gap.terms.items() if factor == -1)
+    @cached_property
+    def _ends(self) -> list[tuple[Term, Atom, Access]]:
+        """Indices, or parts of them, that a mask keeps below a number of rows or elements, with that number."""
+        found: list[tuple[Term, Atom, Access]] = []
+        for access in self._flow.accesses:
+            for condition in () if access.mask is None else access.mask.mask or ():
+                if isinstance(condition, Less):
+                    below = _below(condition.gap)
+                    found.extend((term, end, access) for term, end in below if self.typical.of_atom(end) >= _MANY)
+        return found
 
     def _beside(self, access: Access, rest: Term) -> float:
         """How large the other parts of the address get: a row is as long as what is added to its start."""
         address = access.pointer.affine
+        rest = tuple(self.sizes(rest)) or rest
         bits = 0.0
         for term, factor in () if address is None else address.terms.items():
             if term and factor > 0 and not _is_within(rest, term) and any(_runs(atom) for atom in term):
@@ -218,7 +243,7 @@ class NarrowOffsets:
         return Cause.UNEVEN if self._widens else Cause.MANY
 
     def _place(self, offset: NarrowOffset, uses: int) -> CSTNode:
-        """Where the index is to be widened: where it is made, unless it is one program's and moves this product alone."""
+        """Where to widen the index: where it is made, unless it is a program's and moves this product alone."""
         made = None if offset.end is not None else self._made(offset.index)
         if made is None or (offset.index.kind is Kind.PID and uses < 2 and offset.cause is not Cause.ROWS):
             return offset.product.node
@@ -325,7 +350,9 @@ def _types_of(name: str, module: Module, depth: int = 0) -> set[str]:
 def _types_of_part(name: str, target: ast.Tuple, call: ast.Call, module: Module, depth: int) -> set[str]:
     """What is said of a tensor that a function of the file returns among others."""
     place = next((at for at, part in enumerate(target.elts) if isinstance(part, ast.Name) and part.id == name), None)
-    function = next((f for f in module.nodes(module.tree).of(ast.FunctionDef) if f.name == dotted_name(call.func)), None)
+    function = next(
+        (f for f in module.nodes(module.tree).of(ast.FunctionDef) if f.name == dotted_name(call.func)), None
+    )
     told: set[str] = set()
     for node in () if place is None or function is None else module.nodes(function).of(ast.Return):
         if isinstance(node.value, ast.Tuple) and place is not None and place < len(node.value.elts):
@@ -339,6 +366,24 @@ def _moves(atom: Atom) -> bool:
     if atom.kind in (Kind.PID, Kind.LOOP) or atom.name == LOADED:
         return True
     return atom.name in _PARTS and any(_moves(inner) for part in atom.inner for inner in part.atoms())
+
+
+def _unlike(offsets: Iterable[NarrowOffset]) -> Iterator[NarrowOffset]:
+    """One finding for a product and for a place, and one for loops that multiply by the same."""
+    seen: set[object] = set()
+    for offset in sorted(offsets, key=lambda offset: -offset.bits):
+        keys = {id(offset.place), id(offset.product)} | ({offset.rest} if offset.index.kind is Kind.LOOP else set())
+        if not keys & seen:
+            yield offset
+        seen |= keys
+
+
+def _below(gap: Affine) -> list[tuple[Term, Atom]]:
+    """The terms that are subtracted from a size: `n - pid * BLOCK - lanes`."""
+    ends = [term for term, factor in gap.terms.items() if factor > 0 and term]
+    if len(ends) != 1 or len(ends[0]) != 1 or ends[0][0].kind not in _SIZES:
+        return []
+    return [(term, ends[0][0]) for term, factor in gap.terms.items() if factor == -1]
 
 
 def _runs(atom: Atom) -> bool:

@@ -28,23 +28,24 @@ TYPICAL: tuple[tuple[str, int], ...] = (
     (r"(k|n|n_cols|cols?|hidden\w*|c|features?|embed\w*|in_features|out_features|inter\w*)", 13),
     (r"(vocab\w*|n_?vocab\w*|num_classes)", 17),
     (r"(h(ei)?ght|width|[ho]w|[io]h|iw|[hw]_?(in|out)|image\w*)", 9),
+    (r"(n|num|total)?_?(seqs|sequences|reqs?|requests)", 10),
     (r"(n|num)?_?(box(es)?|anchors?|bins?|labels?)", 13),
-    (r"\w*scales?_?\w*stride\w*|\w*stride\w*_?scales?\w*|stride_?[abqkvx]?s_?\w", 7),
+    (r"\w*scales?_?\w*stride\w*|\w*stride\w*_?scales?\w*|stride_?[abqkvx]?s_?\w|\w*stride\w*_meta\w*", 7),
     (r"\w*stride\w*_(b|z|batch|page|block|cache|0)|\w*_?(b|batch|page|block)_?stride", 27),
     (r"\w*stride_?[qkvo]?(h|head)|\w*_?head_?stride", 20),
     (r"\w*stride\w*", 13),
 )
 """The pattern that the whole of a name in lower case matches, and the power of two; the first that matches counts."""
 
-_HEADS = TYPICAL[0][0]
+_HEADS, _BATCH = TYPICAL[0][0], TYPICAL[2][0]
 _HEAD_FEATURES = 7
 _OF_A_HEAD = re.compile(r"k|v|n|d|c|s|dim|hidden\w*|features?")
 """What beside a number of heads counts the features of one."""
 
 _PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
-_TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|m)|^b[a-z]$")
-_OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS = 6, 12, 5, 10, 20, 7, 11
+_TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|[a-z]$)|^b[a-z]$")
+_OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS = 6, 12, 5, 10, 20, 7, 11, 3
 _ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
 """Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
 
@@ -53,6 +54,11 @@ def bits_of_name(name: str) -> float:
     """The power of two that a parameter of this name comes to."""
     plain = name.lower().removeprefix("_")
     return next((bits for pattern, bits in _PATTERNS if pattern.fullmatch(plain)), _OTHER)
+
+
+def _is_known(name: str) -> bool:
+    plain = name.lower().removeprefix("_")
+    return any(pattern.fullmatch(plain) for pattern, _ in _PATTERNS)
 
 
 def counts_positions(name: str) -> bool:
@@ -82,10 +88,10 @@ class TypicalSizes:
         bits = self.of_atom(atom)
         is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
         if is_unknown_program and any(self._counts_positions(other) for other in term):
-            return _SEQUENCES
+            return _PARTS if any(_counts_sequences(other) for other in term) else _SEQUENCES
         if atom.kind not in _NAMED and any(_FEW.fullmatch(other.name.lower()) for other in term):
             return min(bits, _OTHER)
-        is_number = is_unknown_program or atom.kind is Kind.OPAQUE
+        is_number = is_unknown_program or atom.kind is Kind.OPAQUE or (atom.kind is Kind.LOOP and atom.stop is None)
         return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
 
     def _is_of_a_head(self, name: str, term: Term) -> bool:
@@ -126,7 +132,7 @@ class TypicalSizes:
         if self.is_tile(atom):
             return _BLOCK
         named = bits_of_name(atom.name)
-        if named in (_OTHER, _HEAD_FEATURES) or named >= _ROWS:
+        if not _is_known(atom.name) or named == _HEAD_FEATURES or named >= _ROWS:
             return max(self._passed(atom.name), default=named)
         return named
 
@@ -169,6 +175,10 @@ class TypicalSizes:
         return min(bits, _POSITIONS) if _is_difference_of_loaded(polynomial) else bits
 
 
+def _counts_sequences(atom: Atom) -> bool:
+    return atom.kind in _NAMED and re.fullmatch(_BATCH, atom.name.lower()) is not None
+
+
 def _is_difference_of_loaded(polynomial: Affine) -> bool:
     """`end - start` of a sequence, both loaded."""
     signs = {factor > 0 for term, factor in polynomial.terms.items() if len(term) == 1 and term[0].name == LOADED}
@@ -188,13 +198,15 @@ _FEW = re.compile(r"\w*stride\w*_(e|experts?|h|heads?|g|groups?|splits?)")
 
 _NUMBER_OF_HEADS = re.compile(r"(n|num)_?(q|kv)?_?(h|heads)|(q|kv)?_?(h|heads)_?(q|kv)?")
 _FEATURES_OF_A_HEAD = frozenset({"k", "v", "dk", "dv"})
-_SMALL = re.compile(r"(^|_)(w|weights?|filters?|scales?|bias|ids|idx|ind\w*|locs?|lens?|masks?|cu_\w*|\w*(ids|lens))$")
+_SMALL = re.compile(
+    r"(^|_)(\w*weights?\w*|filters?|scales?|bias|ids|idx|ind\w*|locs?|lens?|masks?|cu_\w*|\w*(ids|lens))$|^q?w(_\w+)?$"
+)
 """Tensors that have fewer rows and elements than what a model computes with them."""
 
 
 def _of_axis(launch: Launch, node: ast.expr) -> float | None:
     """The power of two that an axis of a grid comes to: what its name says, or what the name was set to."""
-    if isinstance(node, ast.Name) and node.id.lower() not in _AMBIGUOUS and bits_of_name(node.id) != _OTHER:
+    if isinstance(node, ast.Name) and node.id.lower() not in _AMBIGUOUS and _is_known(node.id):
         return bits_of_name(node.id)
     return _of_host(launch, launch.definition(node))
 
@@ -219,6 +231,8 @@ def _of_dimension(launch: Launch, tensor: ast.expr, index: ast.expr) -> float | 
     text = ast.unparse(index)
     if text == "-1":
         return _COLUMNS
+    if _is_small(tensor) and text == "1":
+        return None
     if text == "1" and launch.wrapper is not None and rank_of(launch, tensor) == 2:
         return _COLUMNS
     if text != "0":
