@@ -365,6 +365,7 @@ class LoopRange:
     stop: Affine | None
     step: Affine | None
     static: bool = False
+    wide: bool = False
 
 
 def loop_range(machine: Machine, node: cst.BaseExpression) -> LoopRange:
@@ -383,7 +384,7 @@ def loop_range(machine: Machine, node: cst.BaseExpression) -> LoopRange:
     affines = [value.affine for value in values]
     start, stop = (ZERO, affines[0]) if len(values) == 1 else (affines[0], affines[1])
     step = affines[2] if len(values) == 3 else ONE
-    return LoopRange(start, stop, step, static)
+    return LoopRange(start, stop, step, static, any(value.wide for value in values))
 
 
 def _call(machine: Machine, node: cst.Call) -> Value:

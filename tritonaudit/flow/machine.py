@@ -293,7 +293,8 @@ class Machine:
             stop=bounds.stop,
         )
         index = bounds.start + Affine.of(counter) * bounds.step if bounds.start and bounds.step else None
-        variable = scalar("i32", index if index is not None else Affine.of(counter), constexpr=bounds.static)
+        place = index if index is not None else Affine.of(counter)
+        variable = scalar("i64" if bounds.wide else "i32", place, constexpr=bounds.static, wide=bounds.wide)
 
         def body() -> None:
             if isinstance(node.target, cst.Name):

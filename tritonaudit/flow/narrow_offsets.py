@@ -208,9 +208,12 @@ class NarrowOffsets:
         found: list[tuple[Term, Atom, Access]] = []
         for access in self._flow.accesses:
             for condition in () if access.mask is None else access.mask.mask or ():
-                if isinstance(condition, Less):
-                    below = _below(condition.gap)
-                    found.extend((term, end, access) for term, end in below if self.typical.of_atom(end) >= _MANY)
+                for term, end in _below(condition.gap) if isinstance(condition, Less) else ():
+                    bits = self.typical.of_atom(end)
+                    if bits >= _LEAST and (_is_loops_end(end, condition) or any(map(self.typical.is_capped, term))):
+                        continue  # a loop up to 2**31 or more has a variable of 64 bits, and few programs start it
+                    if bits >= _MANY:
+                        found.append((term, end, access))
         return found
 
     def _beside(self, access: Access, rest: Term) -> float:
@@ -376,6 +379,12 @@ def _unlike(offsets: Iterable[NarrowOffset]) -> Iterator[NarrowOffset]:
         if not keys & seen:
             yield offset
         seen |= keys
+
+
+def _is_loops_end(end: Atom, condition: Less) -> bool:
+    """Whether what is compared moves by a loop that goes up to this size."""
+    loops = (atom for atom in condition.gap.atoms() if atom.kind is Kind.LOOP)
+    return any(loop.stop is not None and end in loop.stop.atoms_inside() for loop in loops)
 
 
 def _below(gap: Affine) -> list[tuple[Term, Atom]]:

@@ -45,7 +45,7 @@ _OF_A_HEAD = re.compile(r"k|v|n|d|c|s|dim|hidden\w*|features?")
 _PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 _TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|[a-z]$)|^b[a-z]$")
-_OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS = 6, 12, 5, 10, 20, 7, 11, 3
+_OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS, _PACKED = 6, 12, 5, 10, 20, 7, 11, 3, 10
 _ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
 """Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
 
@@ -91,6 +91,8 @@ class TypicalSizes:
             return _PARTS if any(_counts_sequences(other) for other in term) else _SEQUENCES
         if atom.kind not in _NAMED and any(_FEW.fullmatch(other.name.lower()) for other in term):
             return min(bits, _OTHER)
+        if atom.kind not in _NAMED and any(_OF_BATCHES.fullmatch(other.name.lower()) for other in term):
+            return min(bits, _PACKED)
         is_number = is_unknown_program or atom.kind is Kind.OPAQUE or (atom.kind is Kind.LOOP and atom.stop is None)
         return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
 
@@ -152,6 +154,13 @@ class TypicalSizes:
         known = [bits for bits in found if bits is not None]
         return max(known, default=_PROGRAMS)
 
+    def is_capped(self, atom: Atom) -> bool:
+        """Whether a program id's axis of the grid is the lesser of sizes, as where programs loop over their share."""
+        if atom.kind is not Kind.PID or atom.grid_axis is None:
+            return False
+        axes = [launch.axes[atom.grid_axis] for launch in self._launches.launches if atom.grid_axis < len(launch.axes)]
+        return any(isinstance(axis, ast.Call) and ast.unparse(axis.func) == "min" for axis in axes)
+
     def _of_turns(self, atom: Atom) -> float:
         if atom.stop is None:
             return _TURNS
@@ -196,6 +205,8 @@ _AMBIGUOUS = frozenset("ncs")
 _FEW = re.compile(r"\w*stride\w*_(e|experts?|h|heads?|g|groups?|splits?)")
 """The strides of what there are few of."""
 
+_OF_BATCHES = re.compile(r"\w*stride\w*_(b|z|batch)|\w*_?(b|batch)_?stride")
+
 _NUMBER_OF_HEADS = re.compile(r"(n|num)_?(q|kv)?_?(h|heads)|(q|kv)?_?(h|heads)_?(q|kv)?")
 _FEATURES_OF_A_HEAD = frozenset({"k", "v", "dk", "dv"})
 _SMALL = re.compile(
@@ -207,7 +218,7 @@ _SMALL = re.compile(
 def _of_axis(launch: Launch, node: ast.expr) -> float | None:
     """The power of two that an axis of a grid comes to: what its name says, or what the name was set to."""
     if isinstance(node, ast.Name) and node.id.lower() not in _AMBIGUOUS and _is_known(node.id):
-        return bits_of_name(node.id)
+        return _of_name(launch, node)
     return _of_host(launch, launch.definition(node))
 
 
@@ -216,7 +227,7 @@ def _of_host(launch: Launch, node: ast.expr) -> float | None:
     if isinstance(node, ast.Constant):
         return math.log2(node.value) if isinstance(node.value, int) and node.value > 0 else None
     if isinstance(node, ast.Name):
-        return None if node.id.lower() in _AMBIGUOUS else bits_of_name(node.id)
+        return None if node.id.lower() in _AMBIGUOUS else _of_name(launch, node)
     if isinstance(node, ast.BinOp):
         return _of_operation(launch, node)
     if isinstance(node, ast.Call):
@@ -224,6 +235,12 @@ def _of_host(launch: Launch, node: ast.expr) -> float | None:
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return _of_dimension(launch, node.value.value, node.slice)
     return None
+
+
+def _of_name(launch: Launch, node: ast.Name) -> float:
+    """What the name says; rows of a small tensor are few, whatever they are called."""
+    bits, value = bits_of_name(node.id), launch.definition(node)
+    return min(bits, _of_host(launch, value) or bits) if bits >= _ROWS and value is not node else bits
 
 
 def _of_dimension(launch: Launch, tensor: ast.expr, index: ast.expr) -> float | None:
