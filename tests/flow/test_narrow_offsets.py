@@ -66,6 +66,55 @@ def test_a_loaded_index_has_32_bits_where_the_host_code_says_so() -> None:
     assert causes("page.to(tl.int64) * stride_page", page, dtype="int32") == []
 
 
+ROWS = """
+@triton.jit
+def kernel(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
+    {body}
+
+def launch(x, out):
+    kernel[{grid}](x, out, {n}, x.stride(0), BLOCK=1024)
+"""
+
+
+def of_rows(body: str, grid: str = "(x.shape[0],)", n: str = "x.shape[1]") -> list[Cause]:
+    """Why the offsets of a kernel with these lines are thought to wrap."""
+    (found,) = flows(ROWS.format(body="\n    ".join(body.split("; ")), grid=grid, n=n))
+    return [offset.cause for offset in NarrowOffsets(found).found()]
+
+
+ROW = "row = tl.program_id(0); cols = tl.arange(0, BLOCK); x = tl.load(x_ptr + row * stride + cols, mask=cols < n)"
+TILE = "offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK); x = tl.load(x_ptr + offs, mask=offs < n)"
+LOOP = (
+    "for at in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK): "
+    "x = tl.load(x_ptr + at + tl.arange(0, BLOCK), mask=at + tl.arange(0, BLOCK) < n)"
+)
+
+
+def test_a_grid_of_all_rows_makes_one_stride_enough() -> None:
+    assert of_rows(ROW) == [Cause.ROWS]
+    assert of_rows(ROW, grid="(8,)") == []
+    assert of_rows(ROW.replace("tl.program_id(0)", "tl.program_id(0).to(tl.int64)")) == []
+    assert of_rows("x = tl.load(x_ptr + tl.program_id(0) * stride)") == []  # a row of one number
+
+
+def test_a_mask_of_all_elements_tells_how_far_tiles_go() -> None:
+    assert of_rows(TILE, n="x.numel()") == [Cause.ELEMENTS]
+    assert of_rows(TILE, n="x.shape[1]") == []
+    assert of_rows(TILE, n="ids.numel()") == []
+    assert of_rows(TILE, n="x.numel()", grid="(min(triton.cdiv(x.numel(), 1024), 256),)") == []
+
+
+def test_a_loop_up_to_all_elements_has_a_variable_as_wide_as_they_need() -> None:
+    assert of_rows(LOOP, n="x.numel()") == []
+
+
+def test_an_index_is_widened_where_it_is_made() -> None:
+    (found,) = flows(ROWS.format(body="\n    ".join(ROW.split("; ")), grid="(x.shape[0],)", n="x.shape[1]"))
+    (offset,) = NarrowOffsets(found).found()
+    assert offset.place is found.places[offset.index]
+    assert offset.place is not offset.product.node
+
+
 def test_numbers_and_grids_of_the_launch_count() -> None:
     start = "tl.program_id(0) * seq_len * num_heads * head_dim"
     assert causes(start, seq_len="x.shape[2]") == [Cause.MANY]

@@ -101,7 +101,7 @@ class NarrowOffsets:
         """What the size or stride is taken for; a single one for the length of a row."""
         bits = self.typical.of_factor(atom, offset.term)
         alone = len(self.sizes(offset.term)) < 2
-        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause is Cause.ROWS else bits))
+        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause in (Cause.ROWS, Cause.LOADED) else bits))
 
     @cached_property
     def typical(self) -> TypicalSizes:
@@ -208,13 +208,20 @@ class NarrowOffsets:
         found: list[tuple[Term, Atom, Access]] = []
         for access in self._flow.accesses:
             for condition in () if access.mask is None else access.mask.mask or ():
-                for term, end in _below(condition.gap) if isinstance(condition, Less) else ():
-                    bits = self.typical.of_atom(end)
-                    if bits >= _LEAST and (_is_loops_end(end, condition) or any(map(self.typical.is_capped, term))):
-                        continue  # a loop up to 2**31 or more has a variable of 64 bits, and few programs start it
-                    if bits >= _MANY:
-                        found.append((term, end, access))
+                if isinstance(condition, Less):
+                    found.extend((term, end, access) for term, end in self._numerous(condition.gap))
         return found
+
+    def _numerous(self, gap: Affine) -> Iterator[tuple[Term, Atom]]:
+        """The terms that are kept below a number of rows or elements, but for those that hold all elements.
+
+        A loop that goes up to 2**31 or more has a variable of 64 bits, and no more programs start it than fit.
+        """
+        for term, end in _below(gap):
+            bits = self.typical.of_atom(end)
+            holds = bits >= _LEAST and (_is_loops_end(end, gap) or any(map(self.typical.is_capped, term)))
+            if bits >= _MANY and not holds:
+                yield term, end
 
     def _beside(self, access: Access, rest: Term) -> float:
         """How large the other parts of the address get: a row is as long as what is added to its start."""
@@ -228,6 +235,8 @@ class NarrowOffsets:
 
     def _runs_to(self, atom: Atom, term: Term) -> float:
         """Lanes of a tile cover some dimension, and none that this kernel does not say to be short."""
+        if self.typical.is_of_few(term):
+            return self.typical.of_factor(atom, term)
         if atom.kind is not Kind.LANE or atom.size is None:
             return max(self.typical.of_factor(atom, term), _COLUMNS)
         number = atom.size.value
@@ -381,9 +390,9 @@ def _unlike(offsets: Iterable[NarrowOffset]) -> Iterator[NarrowOffset]:
         seen |= keys
 
 
-def _is_loops_end(end: Atom, condition: Less) -> bool:
+def _is_loops_end(end: Atom, gap: Affine) -> bool:
     """Whether what is compared moves by a loop that goes up to this size."""
-    loops = (atom for atom in condition.gap.atoms() if atom.kind is Kind.LOOP)
+    loops = (atom for atom in gap.atoms() if atom.kind is Kind.LOOP)
     return any(loop.stop is not None and end in loop.stop.atoms_inside() for loop in loops)
 
 

@@ -89,7 +89,7 @@ class TypicalSizes:
         is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
         if is_unknown_program and any(self._counts_positions(other) for other in term):
             return _PARTS if any(_counts_sequences(other) for other in term) else _SEQUENCES
-        if atom.kind not in _NAMED and any(_FEW.fullmatch(other.name.lower()) for other in term):
+        if atom.kind not in _NAMED and self.is_of_few(term):
             return min(bits, _OTHER)
         if atom.kind not in _NAMED and any(_OF_BATCHES.fullmatch(other.name.lower()) for other in term):
             return min(bits, _PACKED)
@@ -104,6 +104,10 @@ class TypicalSizes:
 
     def _counts_positions(self, atom: Atom) -> bool:
         return atom.kind in _NAMED and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
+
+    def is_of_few(self, term: Term) -> bool:
+        """Whether the product has the stride of experts, heads or groups."""
+        return any(atom.kind in _NAMED and _FEW.fullmatch(atom.name.lower()) for atom in term)
 
     def is_tile(self, atom: Atom) -> bool:
         """Whether it is the size of a tile, or of a group of tiles."""
@@ -134,9 +138,11 @@ class TypicalSizes:
         if self.is_tile(atom):
             return _BLOCK
         named = bits_of_name(atom.name)
-        if not _is_known(atom.name) or named == _HEAD_FEATURES or named >= _ROWS:
-            return max(self._passed(atom.name), default=named)
-        return named
+        if "stride" in atom.name.lower():
+            return 0.0 if self._is_innermost(atom.name) else named
+        passed = max(self._passed(atom.name), default=named)
+        says_little = not _is_known(atom.name) or atom.name in ("d", "D") or named >= _ROWS
+        return passed if says_little or passed >= _ELEMENTS else named
 
     def _passed(self, parameter: str) -> Iterator[float]:
         """What the launches say of a number whose name says little: of elements, of the rows of some tensor."""
@@ -145,7 +151,13 @@ class TypicalSizes:
             for value in () if node is None else launch.definitions(node):
                 found = _of_host(launch, value)
                 if found is not None and not isinstance(value, (ast.Name, ast.Constant)):
-                    yield found
+                    is_guess = _COLUMNS < found < _ELEMENTS and not _is_known(parameter)
+                    yield _COLUMNS if is_guess and ast.unparse(value).endswith("[-2]") else found
+
+    def _is_innermost(self, parameter: str) -> bool:
+        """Whether every launch passes the stride of a last dimension, which is 1 as a rule."""
+        passed = [launch.arguments.get(parameter) for launch in self._launches.launches]
+        return bool(passed) and all(node is not None and _LAST_STRIDE.search(ast.unparse(node)) for node in passed)
 
     def _of_program(self, atom: Atom) -> float:
         axis = 3 if atom.grid_axis is None else atom.grid_axis
@@ -165,7 +177,9 @@ class TypicalSizes:
         if atom.stop is None:
             return _TURNS
         step = self._of_polynomial(atom.step) if atom.step is not None else 0.0
-        return max(0.0, self._of_polynomial(atom.stop) - step)
+        stop = self._of_polynomial(atom.stop)
+        is_length = any(inner.name == LOADED for inner in atom.stop.atoms())
+        return max(0.0, (min(stop, _POSITIONS) if is_length else stop) - step)
 
     def _of_value(self, atom: Atom) -> float:
         parts = [self._of_polynomial(part) for part in atom.inner]
@@ -205,6 +219,7 @@ _AMBIGUOUS = frozenset("ncs")
 _FEW = re.compile(r"\w*stride\w*_(e|experts?|h|heads?|g|groups?|splits?)")
 """The strides of what there are few of."""
 
+_LAST_STRIDE = re.compile(r"\.stride\(-1\)$")
 _OF_BATCHES = re.compile(r"\w*stride\w*_(b|z|batch)|\w*_?(b|batch)_?stride")
 
 _NUMBER_OF_HEADS = re.compile(r"(n|num)_?(q|kv)?_?(h|heads)|(q|kv)?_?(h|heads)_?(q|kv)?")
@@ -245,19 +260,14 @@ def _of_name(launch: Launch, node: ast.Name) -> float:
 
 def _of_dimension(launch: Launch, tensor: ast.expr, index: ast.expr) -> float | None:
     """The first dimension of a matrix has its rows, that of a tensor of more dimensions has sequences."""
-    text = ast.unparse(index)
-    if text == "-1":
-        return _COLUMNS
-    if _is_small(tensor) and text == "1":
+    place = ast.unparse(index)
+    if place not in ("0", "1", "-1", "-2"):
         return None
-    if text == "1" and launch.wrapper is not None and rank_of(launch, tensor) == 2:
-        return _COLUMNS
-    if text != "0":
-        return None
-    if _is_small(tensor):
-        return _COLUMNS
     rank = None if launch.wrapper is None else rank_of(launch, tensor)
-    return _ROWS if rank is None or rank < 3 else _SEQUENCES
+    if place == "0" or (place == "-2" and rank == 2):
+        return _COLUMNS if _is_small(tensor) else _ROWS if rank is None or rank < 3 else _SEQUENCES
+    is_last = place == "-1" or (place == "1" and rank == 2)
+    return _COLUMNS if is_last and not _is_small(tensor) else None
 
 
 def _is_small(tensor: ast.expr) -> bool:
