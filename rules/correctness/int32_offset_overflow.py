@@ -40,6 +40,7 @@ class Int32OffsetOverflow(Rule):
                 found.place,
                 f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.cause.value}",
                 remedy=_remedy(found),
+                confidence=Confidence.LOW if found.cause is Cause.ELEMENTS else None,
                 related=tuple(_related(found)),
             )
 
