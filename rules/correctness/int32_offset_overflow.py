@@ -40,9 +40,17 @@ class Int32OffsetOverflow(Rule):
                 found.place,
                 f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.cause.value}",
                 remedy=_remedy(found),
-                confidence=Confidence.LOW if found.cause is Cause.ELEMENTS else None,
+                severity=Severity.INFO if found.cause is Cause.ROWS else None,
+                confidence=None if _speaks_of_large_tensors(found) else Confidence.LOW,
                 related=tuple(_related(found)),
             )
+
+
+def _speaks_of_large_tensors(found: NarrowOffset) -> bool:
+    """Rows that are as long as they are wide may be a matrix's of any size; a stride is passed for tensors at large."""
+    if found.cause is Cause.ROWS:
+        return any("stride" in atom.name.lower() for atom in found.term)
+    return found.cause is not Cause.ELEMENTS
 
 
 def _related(found: NarrowOffset) -> Iterator[tuple[CSTNode, str]]:
