@@ -113,6 +113,14 @@ class Affine:
             return self.terms[()]
         return None
 
+    @property
+    def atom(self) -> Atom | None:
+        """The atom, when it is one, once and alone."""
+        if len(self.terms) != 1:
+            return None
+        (product, factor), *_ = self.terms.items()
+        return product[0] if factor == 1 and len(product) == 1 else None
+
     def __add__(self, other: Affine) -> Affine:
         terms = dict(self.terms)
         for product, factor in other.terms.items():

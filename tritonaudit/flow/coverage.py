@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import Affine, Kind
 from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
@@ -63,25 +63,17 @@ def _tilings(flow: KernelFlow) -> Iterator[Tiling]:
 
 def _tiling(access: Access, condition: Less) -> Tiling | None:
     index = bounded_index(condition)
-    size = _only(condition.gap + index)
+    size = (condition.gap + index).atom
     lanes, programs = list(index.lanes()), [atom for atom in index.atoms() if atom.kind is Kind.PID]
     if size is None or size.kind not in _NAMED or len(lanes) != 1 or len(programs) != 1 or lanes[0].size is None:
         return None
-    block = _only(lanes[0].size)
+    block = lanes[0].size.atom
     if block is None or block.kind is not Kind.CONSTEXPR:
         return None
     if index != Affine.of(programs[0]) * lanes[0].size + Affine.of(lanes[0]):
         return None
     axis = programs[0].grid_axis
     return None if axis is None else Tiling(access, axis, size.name, block.name)
-
-
-def _only(value: Affine) -> Atom | None:
-    """The atom that it is, once and alone."""
-    if len(value.terms) != 1:
-        return None
-    (product, factor), *_ = value.terms.items()
-    return product[0] if factor == 1 and len(product) == 1 else None
 
 
 def _is_size(launch: Launch, tiling: Tiling, size: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import JOINED, Affine, Atom, Kind
+from tritonaudit.flow.affine import JOINED, Atom, Kind
 from tritonaudit.flow.facts import KernelFlow, Product
 
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
@@ -43,28 +43,21 @@ def interleaved(flow: KernelFlow) -> Iterator[Interleaved]:
 
 def _strided(product: Product) -> tuple[Atom | None, Atom | None]:
     """A number and the parameter that it is multiplied by."""
-    left, right = (None if value.affine is None else _alone(value.affine) for value in product.operands)
+    left, right = (None if value.affine is None else value.affine.atom for value in product.operands)
     if left is not None and left.kind is Kind.PARAM:
         left, right = right, left
     return (left, right) if right is not None and right.kind is Kind.PARAM else (None, None)
 
 
-def _alone(value: Affine) -> Atom | None:
-    if len(value.terms) != 1:
-        return None
-    (product, factor), *_ = value.terms.items()
-    return product[0] if factor == 1 and len(product) == 1 else None
-
-
 def _remainder(atom: Atom) -> tuple[Atom, Atom] | None:
     """The program and the count of `program % count`, also where an `if` takes the program's number itself."""
     if atom.name == JOINED:
-        sides = [side for side in map(_alone, atom.inner) if side is not None]
+        sides = [side.atom for side in atom.inner if side.atom is not None]
         found = [remainder for side in sides if (remainder := _remainder(side)) is not None]
         return found[0] if len(found) == 1 and len(sides) == 2 and found[0][0] in sides else None
     if atom.name != "Modulo":
         return None
-    program, count = map(_alone, atom.inner)
+    program, count = (side.atom for side in atom.inner)
     if program is None or count is None or program.kind is not Kind.PID or count.kind not in _NAMED:
         return None
     return program, count

@@ -53,19 +53,12 @@ def _length(atom: Atom) -> str | None:
     if atom.kind is not Kind.OPAQUE or not atom.inner:
         return None
     if atom.name in _COUNTED:
-        inner = _alone(atom.inner[0])
+        inner = atom.inner[0].atom
         return None if inner is None or inner.name != JOINED else _length(inner)
     if atom.name != JOINED:
         return None
-    kept = [inner for side in atom.inner if (inner := _alone(side)) is not None and inner.kind is Kind.PARAM]
+    kept = [inner for side in atom.inner if (inner := side.atom) is not None and inner.kind is Kind.PARAM]
     return kept[0].name if len(kept) == 1 and any(map(_is_difference, atom.inner)) else None
-
-
-def _alone(value: Affine) -> Atom | None:
-    if len(value.terms) != 1:
-        return None
-    (product, factor), *_ = value.terms.items()
-    return product[0] if factor == 1 and len(product) == 1 else None
 
 
 def _is_difference(value: Affine) -> bool:
@@ -81,7 +74,7 @@ def _is_number(atom: Atom) -> bool:
     """A program's number, or the quotient or remainder of one."""
     if atom.kind is Kind.PID:
         return True
-    return atom.name in _DIVIDED and (inner := _alone(atom.inner[0])) is not None and _is_number(inner)
+    return atom.name in _DIVIDED and (inner := atom.inner[0].atom) is not None and _is_number(inner)
 
 
 def _begins_as_close(address: Affine, part: Product) -> bool:
@@ -99,7 +92,7 @@ def _is_begin(atom: Atom) -> bool:
     """Where a sequence begins: a number that is loaded, at least where sequences differ in length."""
     if atom.name == LOADED:
         return not atom.axes
-    sides = [_alone(side) for side in atom.inner] if atom.name == JOINED and not atom.axes else []
+    sides = [side.atom for side in atom.inner] if atom.name == JOINED and not atom.axes else []
     return any(side is not None and side.name == LOADED for side in sides)
 
 
