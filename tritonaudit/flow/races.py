@@ -69,8 +69,36 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
 
 def _is_told_apart(flow: KernelFlow, axis: int) -> bool:
     """Whether the address of every store has the program's whole number along the axis, as flow sees at once."""
-    addresses = (access.pointer.affine for access in flow.accesses if access.kind == "store")
-    return all(address is not None and any(atom.grid_axis == axis for atom in address.atoms()) for address in addresses)
+    return all(_has_number(set(_atoms(access)), axis) for access in flow.accesses if access.kind == "store")
+
+
+def _atoms(access: Access) -> Iterator[Atom]:
+    """What the address is made of, that of a block pointer of its base and its offsets."""
+    block = access.pointer.block
+    parts = (access.pointer.affine,) if block is None else (block.base, *block.offsets)
+    for part in parts:
+        if part is not None:
+            yield from _inside(part)
+
+
+def _inside(value: Affine) -> Iterator[Atom]:
+    """The atoms, and those that they are computed from; of a quotient or a remainder it is itself what counts."""
+    for atom in value.atoms():
+        yield atom
+        for part in atom.inner[1:] if atom.name in _PARTS else atom.inner:
+            yield from _inside(part)
+
+
+_PARTS = ("FloorDivide", "Modulo")
+
+
+def _has_number(atoms: set[Atom], axis: int) -> bool:
+    """Whether it is there as a whole, or its quotient and its remainder by the same number are."""
+    if any(atom.grid_axis == axis for atom in atoms):
+        return True
+    split = [atom for atom in atoms if len(atom.inner) == 2 and (of := atom.inner[0].atom) and of.grid_axis == axis]
+    quotients = {atom.inner[1] for atom in split if atom.name == "FloorDivide"}
+    return any(atom.inner[1] in quotients for atom in split if atom.name == "Modulo")
 
 
 def _may_meet(dependence: Dependence, write: Write, axes: list[int]) -> bool:
