@@ -69,24 +69,24 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
 
 def _is_told_apart(flow: KernelFlow, axis: int) -> bool:
     """Whether the address of every store has the program's whole number along the axis, as flow sees at once."""
-    return all(_has_number(set(_atoms(access)), axis) for access in flow.accesses if access.kind == "store")
+    return all(_has_number(_atoms(access), axis) for access in flow.accesses if access.kind == "store")
 
 
-def _atoms(access: Access) -> Iterator[Atom]:
-    """What the address is made of, that of a block pointer of its base and its offsets."""
+def _atoms(access: Access) -> set[Atom]:
+    """What the address is made of and computed from; of a quotient or a remainder it is itself what counts.
+
+    The address of a block pointer is made of its base and its offsets.
+    """
     block = access.pointer.block
-    parts = (access.pointer.affine,) if block is None else (block.base, *block.offsets)
-    for part in parts:
-        if part is not None:
-            yield from _inside(part)
-
-
-def _inside(value: Affine) -> Iterator[Atom]:
-    """The atoms, and those that they are computed from; of a quotient or a remainder it is itself what counts."""
-    for atom in value.atoms():
-        yield atom
-        for part in atom.inner[1:] if atom.name in _PARTS else atom.inner:
-            yield from _inside(part)
+    waiting = [access.pointer.affine] if block is None else [block.base, *block.offsets]
+    found: set[Atom] = set()
+    while waiting:
+        part = waiting.pop()
+        new = set() if part is None else set(part.atoms()) - found
+        found |= new
+        for atom in new:
+            waiting.extend(atom.inner[1:] if atom.name in _PARTS else atom.inner)
+    return found
 
 
 _PARTS = ("FloorDivide", "Modulo")
