@@ -195,22 +195,18 @@ class NarrowOffsets:
     @cached_property
     def _bounds(self) -> list[tuple[Term, Atom]]:
         """Indices, or parts of them, with the size that a mask keeps them below."""
-        found: list[tuple[Term, Atom]] = []
-        for access in self._flow.accesses:
-            for condition in () if access.mask is None else access.mask.mask or ():
-                if isinstance(condition, Less):
-                    found.extend(_below(condition.gap))
-        return found
+        return [bound for gap, _ in self._gaps for bound in _below(gap)]
+
+    @cached_property
+    def _gaps(self) -> list[tuple[Affine, Access]]:
+        """By how much masks keep indices below sizes, with the access of each."""
+        masks = ((access.mask.mask or (), access) for access in self._flow.accesses if access.mask is not None)
+        return [(one.gap, access) for conditions, access in masks for one in conditions if isinstance(one, Less)]
 
     @cached_property
     def _ends(self) -> list[tuple[Term, Atom, Access]]:
         """Indices, or parts of them, that a mask keeps below a number of rows or elements, with that number."""
-        found: list[tuple[Term, Atom, Access]] = []
-        for access in self._flow.accesses:
-            for condition in () if access.mask is None else access.mask.mask or ():
-                if isinstance(condition, Less):
-                    found.extend((term, end, access) for term, end in self._numerous(condition.gap))
-        return found
+        return [(term, end, access) for gap, access in self._gaps for term, end in self._numerous(gap)]
 
     def _numerous(self, gap: Affine) -> Iterator[tuple[Term, Atom]]:
         """The terms that are kept below a number of rows or elements, but for those that hold all elements.

@@ -37,13 +37,13 @@ _MOST_PLACES = 8
 
 def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
     """The hits of one kernel for those of its mistakes that the table has words for."""
-    alike: dict[object, list[Mistake]] = {}
+    alike: dict[object, tuple[Words, list[Mistake]]] = {}
     for number, mistake in enumerate(kernel.mistakes):
         words = table.get((mistake.kind, mistake.what)) or table.get((mistake.kind, "*"))
         if words is not None:
-            alike.setdefault((id(words), mistake.releases) if words.once else number, []).append(mistake)
-    for first, *others in alike.values():
-        words = table.get((first.kind, first.what)) or table[first.kind, "*"]
+            key = (id(words), mistake.releases) if words.once else number
+            alike.setdefault(key, (words, []))[1].append(mistake)
+    for words, (first, *others) in alike.values():
         found = hit(kernel, first, words)
         nodes: list[Any] = [other.node for other in others[:_MOST_PLACES]]
         places = [span_of(node, kernel.module.lines) for node in nodes]
