@@ -100,7 +100,7 @@ def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
 
 def test_the_summary_says_what_was_not_tried_of_what_was_chosen() -> None:
     hasty = Verdict(True, cases=3, untried=("9 of 12 cases, since the time was spent",))
-    told = "Of those chosen, not all cases were tried: `softmax`, 9 of 12 cases, since the time was spent."
+    told = "Of the cases planned for those chosen, not tried: `softmax`, 9 of 12 cases, since the time was spent."
     slow, quick = times(10.0, 20.0, 60.0), times(1.0, 2.0, 6.0)
     assert told in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
     assert "not all cases" not in summary_text(

@@ -65,9 +65,10 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
             )
         )
     lines += [row(code(name), _NOTHING, _NOTHING, _NOTHING, _NOTHING, prose(reason)) for name, reason in failed]
-    hasty = [f"{code(one.operation.name)}, {missed}" for one in selected for missed in _untried(one)]
+    hasty = [f"{code(one.operation.name)}, {what}" for one in selected for what in _untried(one)]
     if hasty:
-        lines += ["", f"Of those chosen, not all cases were tried: {'; '.join(hasty)}. A larger `--budget` tries more."]
+        missed = "; ".join(hasty)
+        lines += ["", f"Of the cases planned for those chosen, not tried: {missed}. A larger `--budget` tries more."]
     if untimed := [one for one in selected if one.untimed and one.chosen]:
         targets = ", ".join(dict.fromkeys(one.target for one in untimed))
         names = ", ".join(code(one.operation.name) for one in untimed)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
 """Ordinary cases before the hardships, large tensors and configs: the rest of them follow."""
+_LEAST_CALLS = 8
+"""Of those come before the hardships however long they take: among them are sizes that no block divides."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
 _SANITIZED = 8
@@ -58,7 +60,8 @@ _MOST_BROKEN_OFF = 2
 class SubjectTask:
     """A subject of a file, by its name, so many seconds and cases for it, and what is known already.
 
-    One that `cross_checks` asks Triton's interpreter for a second opinion, where the CPU engine executes launches.
+    The seconds begin behind its first trial, which brings up the device and compiles. One that `cross_checks` asks
+    Triton's interpreter for a second opinion, where the CPU engine executes launches.
     """
 
     path: Path
@@ -158,11 +161,12 @@ class _Audit:
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == "call"]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.minimising = 0.0
+        self.starting = 0.0
 
     @property
     def spent(self) -> float:
-        """Seconds, also those of workers before this one."""
-        return self.spent_before + time.monotonic() - self.started
+        """Seconds, also those of workers before this one; none for the first trial, once it has ended."""
+        return self.spent_before + time.monotonic() - self.started - self.starting
 
     @property
     def left(self) -> float:
@@ -207,7 +211,7 @@ class _Audit:
         """So many cases of the plan, some of them again in other orders; tells how many there was time for."""
         done = 0
         for number, case in enumerate(plan.cases[:most]):
-            if not self._has_time(share):
+            if not self._has_time(share if number >= _LEAST_CALLS else 1.0):
                 break
             self._call(case)
             if number % _REPEATED_EVERY == 0 and not any(map(is_huge, case.sizes.values())):
@@ -251,6 +255,8 @@ class _Audit:
         trial = Trial(check, case.label)
         if trial not in self.known:
             outcome = self._outcome(trial, case, work)
+            if not self.known:
+                self.starting = self.spent
             self._tell(Ended(trial, outcome, self.spent))
             self.known[trial] = outcome
             if check == "call":
