@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from tritonaudit.finding import Span
 from tritonaudit.report.escape import cell_width, visible_character
@@ -94,12 +95,21 @@ def _left(line: str, start: int) -> int:
 
 
 def _shown(line: str, left: int) -> str:
-    code = "".join(text for text, _ in _cells(line[left : left + _WIDEST])).rstrip()
+    text = line[left : left + _WIDEST]
+    code = (text if _is_plain(text) else "".join(shown for shown, _ in _cells(text))).rstrip()
     return (_CUT if left else "") + code + (_CUT if left + _WIDEST < len(line) else "")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether each of its code points shows as itself in one cell of a terminal."""
+    return text.isascii() and text.isprintable()
 
 
 def _cells(text: str) -> Iterator[tuple[str, int]]:
     """What each code point shows as, and the terminal cells it takes."""
+    if _is_plain(text):
+        yield from zip(text, repeat(1))
+        return
     column = 0
     for character in text:
         shown = " " * (_TAB - column % _TAB) if character == "\t" else visible_character(character)
