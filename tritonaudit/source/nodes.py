@@ -8,25 +8,43 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=ast.AST)
 
 
+_LEAVES = frozenset(("ctx", "id", "attr", "arg", "op", "ops", "kind", "lineno", "type_comment", "conversion"))
+"""Fields of strings and numbers, and those that say how a name is used and which operator stands there."""
+_NO_FIELDS = (ast.Constant, ast.Global, ast.Nonlocal)
+_fields: dict[type, tuple[str, ...]] = {}
+"""Of each kind of node, those of its fields that may hold others."""
+
+
 class Nodes:
-    """The nodes below a root and the root itself; those that say how a name is used are not kept."""
+    """The nodes below a root and the root itself; operators, and those that say how a name is used, are not kept."""
 
     def __init__(self, root: ast.AST) -> None:
         self._by_kind: dict[type, list[ast.AST]] = {}
         found = [root]
         for node in found:  # which grows while it is read: the outer ones come first
-            for name in node._fields:
+            kind = type(node)
+            fields = _fields.get(kind)
+            if fields is None:
+                fields = _fields[kind] = _fields_of(kind)
+            for name in fields:
                 value = getattr(node, name, None)
-                if isinstance(value, ast.AST):
-                    if name != "ctx":
-                        found.append(value)
-                elif isinstance(value, list):
-                    found.extend(part for part in value if isinstance(part, ast.AST))
-            self._by_kind.setdefault(type(node), []).append(node)
+                if isinstance(value, list):
+                    found += [part for part in value if isinstance(part, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    found.append(value)
+            kept = self._by_kind.get(kind)
+            if kept is None:
+                self._by_kind[kind] = [node]
+            else:
+                kept.append(node)
 
     def of(self, kind: type[Node]) -> list[Node]:
         """The nodes of exactly this kind, the outer ones first."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]  # by the key
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    return () if issubclass(kind, _NO_FIELDS) else tuple(name for name in kind._fields if name not in _LEAVES)
 
 
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
