@@ -1,102 +1,38 @@
-"""Whether data is as one of the schemas beside this module says; what they are written with is understood here."""
+"""Whether data is as one of the schemas beside this module says."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-_TYPES: Mapping[str, Callable[[Any], bool]] = {
-    "null": lambda data: data is None,
-    "boolean": lambda data: isinstance(data, bool),
-    "integer": lambda data: isinstance(data, int) and not isinstance(data, bool),
-    "number": lambda data: isinstance(data, (int, float)) and not isinstance(data, bool),
-    "string": lambda data: isinstance(data, str),
-    "array": lambda data: isinstance(data, list),
-    "object": lambda data: isinstance(data, dict),
-}
+_FOLDER = Path(__file__).parent
+_LONGEST = 200
+"""Characters of what is said, which may repeat the data."""
 
 
 def breach(data: Any, file: str) -> str | None:
-    """The first thing in data, as json.loads gives it, that the schema of that file forbids, and where; None if none.
+    """What in data, as json.loads gives it, the schema of that file forbids, and where; None if nothing.
 
-    `subjects[0].path: is no string`.
+    `subjects[0].path: 5 is not of type 'string'`.
     """
-    return next(_Schema(file).breaches(data, schema(file), ""), None)
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(file).iter_errors(data))
+    if error is None:
+        return None
+    at = error.json_path.removeprefix("$").removeprefix(".")
+    said = error.message if len(error.message) <= _LONGEST else f"{error.message[:_LONGEST]} …"
+    return f"{at or 'the whole'}: {said}"
 
 
 @cache
-def schema(file: str) -> dict[str, Any]:
-    """The schema in a file beside this module."""
-    loaded: dict[str, Any] = json.loads((Path(__file__).parent / file).read_text("utf-8"))
-    return loaded
+def _validator(file: str) -> Any:
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
 
-
-class _Schema:
-    """The schemas as seen from one file."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-
-    def breaches(self, data: Any, said: Mapping[str, Any], at: str) -> Iterator[str]:
-        if "$ref" in said:
-            file, _, pointer = said["$ref"].partition("#")
-            file = file or self._file
-            yield from _Schema(file).breaches(data, _found(schema(file), pointer), at)
-        if "type" in said and not _is_of(said["type"], data):
-            yield f"{_shown(at)}: is not {_either(said['type'])}"
-            return
-        if "enum" in said and data not in said["enum"]:
-            yield f"{_shown(at)}: is none of {', '.join(map(json.dumps, said['enum']))}"
-        if "oneOf" in said:
-            yield from self._one_of(data, said["oneOf"], at)
-        if isinstance(data, dict):
-            yield from self._of_object(data, said, at)
-        elif isinstance(data, list) and "items" in said:
-            for number, item in enumerate(data):
-                yield from self.breaches(item, said["items"], f"{at}[{number}]")
-        elif isinstance(data, str) and "pattern" in said and not re.search(said["pattern"], data):
-            yield f"{_shown(at)}: does not match {said['pattern']}"
-        elif _TYPES["number"](data) and data < said.get("minimum", data):
-            yield f"{_shown(at)}: is less than {said['minimum']}"
-
-    def _one_of(self, data: Any, ways: Sequence[Mapping[str, Any]], at: str) -> Iterator[str]:
-        told = [next(self.breaches(data, way, at), None) for way in ways]
-        if told.count(None) != 1:
-            # What the last of them says: the others are mostly null.
-            yield told[-1] or f"{_shown(at)}: fits several of what it may be"
-
-    def _of_object(self, data: Mapping[str, Any], said: Mapping[str, Any], at: str) -> Iterator[str]:
-        for key in said.get("required", ()):
-            if key not in data:
-                yield f"{_shown(at)}: lacks {key!r}"
-        known = said.get("properties", {})
-        others = said.get("additionalProperties", True)
-        for key, value in data.items():
-            if key in known:
-                yield from self.breaches(value, known[key], f"{at}.{key}" if at else key)
-            elif others is False:
-                yield f"{_shown(at)}: has {key!r}, which is none of its keys"
-            elif isinstance(others, dict):
-                yield from self.breaches(value, others, f"{at}.{key}" if at else key)
-
-
-def _found(said: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
-    for part in filter(None, pointer.split("/")):
-        said = said[part]
-    return said
-
-
-def _is_of(types: str | Sequence[str], data: Any) -> bool:
-    return any(_TYPES[name](data) for name in ([types] if isinstance(types, str) else types))
-
-
-def _either(types: str | Sequence[str]) -> str:
-    return types if isinstance(types, str) else " or ".join(types)
-
-
-def _shown(at: str) -> str:
-    return at or "the whole"
+    schemas = {path.name: json.loads(path.read_text("utf-8")) for path in _FOLDER.glob("*.schema.json")}
+    resources = ((name, Resource.from_contents(schema)) for name, schema in schemas.items())
+    registry: Registry[Any] = Registry().with_resources(resources)
+    return Draft202012Validator(schemas[file], registry=registry)
