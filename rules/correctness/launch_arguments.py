@@ -31,7 +31,6 @@ class LaunchArguments(Rule):
         )
         for launch in kernel.launches.launches:
             yield from self._grid(kernel, launch)
-            yield from self._addresses(kernel, launch)
             if wrapped or launch.is_open or kernel.function.node.args.kwarg or kernel.function.node.args.vararg:
                 continue
             yield from self._keywords(kernel, launch)
@@ -78,13 +77,6 @@ class LaunchArguments(Rule):
             names = ", ".join(f"`{name}`" for name in missing)
             yield self._hit(kernel, launch.call, f"this launch of `{kernel.name}` does not pass {names}", "pass it")
 
-    def _addresses(self, kernel: KernelFlow, launch: Launch) -> Iterator[Hit]:
-        for argument in launch.arguments.values():
-            called = argument.func if isinstance(argument, ast.Call) else None
-            if isinstance(called, ast.Attribute) and called.attr == "data_ptr" and not _casts(kernel):
-                message = f"`{ast.unparse(argument)}` is an integer to the kernel, not a pointer"
-                yield self._hit(kernel, argument, message, f"pass the tensor itself, `{ast.unparse(called.value)}`")
-
     def _grid(self, kernel: KernelFlow, launch: Launch) -> Iterator[Hit]:
         node = launch.definition(launch.grid)
         if isinstance(node, ast.Lambda):
@@ -104,12 +96,6 @@ class LaunchArguments(Rule):
         self, kernel: KernelFlow, node: ast.expr, message: str, remedy: str, confidence: Confidence | None = None
     ) -> Hit:
         return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, confidence=confidence)
-
-
-def _casts(kernel: KernelFlow) -> bool:
-    """Whether the kernel makes pointers of integers."""
-    first, last = kernel.function.first_line, kernel.function.last_line
-    return any("pointer_type" in line for line in kernel.module.lines[first - 1 : last])
 
 
 def _is_one(node: ast.expr) -> bool:
