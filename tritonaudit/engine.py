@@ -324,6 +324,7 @@ class _Checker:
             witness=hit.witness,
             cause=hit.cause,
             expression=expression[:_MAX_EXPRESSION],
+            once_in=rule.once_in,
         )
 
     def _suppression_findings(

@@ -72,6 +72,13 @@ class Stage(Enum):
     MEASURE = "5"
 
 
+class Extent(Enum):
+    """In what a rule says the same thing only once."""
+
+    KERNEL = "kernel"
+    FILE = "file"
+
+
 class Cause(str, Enum):
     """A defect that several stages see, each in its own way: it is one finding, with the surest evidence."""
 
@@ -145,7 +152,7 @@ class Finding:
     `expression` is the source of the expression with its whitespace folded, `ordinal` its number among equal
     ones of the file: with the code (or the cause that several stages share) and the kernel they are the
     finding's identity, which survives edits elsewhere in the file. `in_baseline` says whether a baseline holds it,
-    None where there is no baseline.
+    None where there is no baseline. What has the same message is told once in what `once_in` names.
     """
 
     code: str
@@ -164,6 +171,7 @@ class Finding:
     expression: str = ""
     ordinal: int = 0
     in_baseline: bool | None = None
+    once_in: Extent | None = None
 
     @property
     def category(self) -> Category:

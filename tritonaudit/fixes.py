@@ -71,6 +71,16 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
+def united(fixes: Sequence[Fix]) -> Fix:
+    """One fix that does what the others do, except where their edits touch those of others before them."""
+    edits: list[Edit] = []
+    for fix in fixes:
+        new = [edit for edit in fix.edits if edit not in edits]
+        if not any(_touch(edit.span, other.span) for edit in new for other in edits):
+            edits.extend(new)
+    return replace(fixes[0], edits=tuple(edits))
+
+
 def _round(mended: Mended, offered: Sequence[Finding]) -> Mended:
     chosen = _compatible(offered)
     text = edited(mended.text, (edit for _, fix in chosen for edit in fix.edits))

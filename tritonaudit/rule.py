@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
-from tritonaudit.finding import Category, Confidence, Fix, Severity, Span, Stage, Witness
+from tritonaudit.finding import Category, Confidence, Extent, Fix, Severity, Span, Stage, Witness
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -37,7 +37,10 @@ class Hit:
 
 
 class Rule:
-    """One rule. A subclass gives the metadata and `check`, whose parameter's annotation names the facts it reads."""
+    """One rule. A subclass gives the metadata and `check`, whose parameter's annotation names the facts it reads.
+
+    What it says in the same words several times in what `once_in` names is one finding in a report.
+    """
 
     code: ClassVar[str]
     name: ClassVar[str]
@@ -45,6 +48,7 @@ class Rule:
     severity: ClassVar[Severity]
     confidence: ClassVar[Confidence]
     since: ClassVar[str]
+    once_in: ClassVar[Extent | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tritonaudit.api.facts import ApiFacts, Misuse
 from tritonaudit.api.hits import hits
 from tritonaudit.api.problems import Kind
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.rule import Hit, Rule
 
 
@@ -16,6 +16,7 @@ class DeprecatedApi(Rule):
     code, name = "TAC106", "deprecated-api"
     summary = "A name or a keyword that the targeted Triton has removed, or is about to."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    once_in = Extent.FILE
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
         for misuse, hit in hits(file, (Kind.GONE, Kind.DEPRECATED)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Confidence, Extent, Severity, Span
 from tritonaudit.flow.coverage import uncovered
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.extents import MOST_PROGRAMS, CountedProgram, LongAxis, counted_programs, long_axes
@@ -17,6 +17,7 @@ class GridLimit(Rule):
     code, name = "TAC203", "grid-limit"
     summary = "The grid has more programs along an axis than GPUs take, or too few for the data."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+    once_in = Extent.FILE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         if kernel.for_vendor:

@@ -6,23 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tritonaudit.finding import Confidence, Fix, Severity, Span
+from tritonaudit.finding import Confidence, Extent, Fix, Severity, Span
 from tritonaudit.flow.facts import BooleanUse, KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
 
-_REMEDIES = {
-    "and": "write `(a) & (b)`, with each comparison in parentheses",
-    "or": "write `(a) | (b)`, with each comparison in parentheses",
-    "not": "write `~mask`",
-}
+_REMEDY = "write `{}`, with each comparison in parentheses"
+_REMEDIES = {"and": _REMEDY.format("(a) & (b)"), "or": _REMEDY.format("(a) | (b)"), "not": "write `~mask`"}
+_BOTH = _REMEDY.format("(a) & (b)` and `(a) | (b)")
 
-
+_DEPRECATED = "with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1"
 _MESSAGES = {
-    "and": "`and` with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1",
-    "or": "`or` with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1",
+    "and": f"`and` {_DEPRECATED}",
+    "or": f"`or` {_DEPRECATED}",
     "not": "`not` of a block gives one Python truth value under TRITON_INTERPRET=1",
 }
 
@@ -62,6 +60,7 @@ class PythonBooleanOnTensor(Rule):
     code, name = "TAC107", "python-boolean-on-tensor"
     summary = "A Python boolean operator combines blocks; Triton deprecates it and its interpreter gets it wrong."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
+    once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))
@@ -76,16 +75,17 @@ class PythonBooleanOnTensor(Rule):
         yield from (hit for hit in self._deprecated(kernel) if not rejected or _span(kernel, hit) not in rejected)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for use in kernel.booleans:
-            blocks = any(operand.is_block for operand in use.operands)
-            if blocks and use.operator in _MESSAGES:
-                yield Hit(
-                    use.node,
-                    _MESSAGES[use.operator],
-                    remedy=_REMEDIES[use.operator],
-                    severity=Severity.INFO if use.operator == "not" else None,
-                    fix=_fix(kernel, use),
-                )
+        uses = [use for use in kernel.booleans if use.operator in _MESSAGES and any(o.is_block for o in use.operands)]
+        both = {"and", "or"} <= {use.operator for use in uses}  # is one thing to do
+        for use in uses:
+            is_one_of_both = both and use.operator != "not"
+            yield Hit(
+                use.node,
+                f"`and` or `or` {_DEPRECATED}" if is_one_of_both else _MESSAGES[use.operator],
+                remedy=_BOTH if is_one_of_both else _REMEDIES[use.operator],
+                severity=Severity.INFO if use.operator == "not" else None,
+                fix=_fix(kernel, use),
+            )
 
 
 def _span(kernel: KernelFlow, hit: Hit) -> Span:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, hit
 from tritonaudit.frontend.mistakes import Kind
@@ -38,6 +38,7 @@ class UnknownAttribute(Rule):
     code, name = "TAC125", "unknown-attribute"
     summary = "A block, dtype or tuple has no such attribute or method, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for mistake in kernel.mistakes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Cause, Confidence, Severity, Span
+from tritonaudit.finding import Cause, Confidence, Extent, Severity, Span
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.late_guards import late_guards
@@ -23,6 +23,7 @@ class UnmaskedAccess(Rule):
     code, name = "TAM101", "unmasked-access"
     summary = "A block access can run past the end of its tensor."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         said = {id(guard.access) for guard in late_guards(kernel)}  # by the rule on loads in the arms of `tl.where`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.changing_sizes import Changing, ChangingArgument, recompiling
 from tritonaudit.kernel.tuning import tuners
@@ -18,6 +18,7 @@ class ChangingSize(Rule):
     code, name = "TAP201", "changing-size"
     summary = "A kernel is compiled or tuned anew for each value of a size that changes from call to call."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+    once_in = Extent.FILE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         lines = kernel.module.lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import Accumulation, KernelFlow
 from tritonaudit.flow.value import HALF, INTEGERS
 from tritonaudit.rule import Hit, Rule
@@ -14,6 +14,7 @@ class LowPrecisionAccumulation(Rule):
     code, name = "TAN101", "low-precision-accumulation"
     summary = "A sum is accumulated in 16 bits, or rounded to them on its way."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
+    once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         from tritonaudit.mends.precision import wide_sum

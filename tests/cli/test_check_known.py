@@ -21,6 +21,16 @@ def other_kernel(x_ptr, BLOCK):
     tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)
 """
 
+GONE = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def {0}_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.math.tanh(tl.load(x_ptr + offsets, mask=offsets < n)), mask=offsets < n)
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path, faulty: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -68,6 +78,17 @@ def test_what_is_new_is_not_in_the_baseline(tritonaudit: Command, project: Path)
     assert ran.code == 1
     assert ran.out.count(" (in the baseline)\n") == known
     assert "TAC103" in ran.out
+
+
+def test_a_cause_that_is_known_is_new_in_another_kernel(tritonaudit: Command, project: Path) -> None:
+    file = project / "tanh.py"
+    file.write_text(GONE.format("old"), "utf-8")
+    tritonaudit(file, "--write-baseline", "known.json")
+    file.write_text(GONE.format("a_new") + GONE.format("old") + GONE.format("other_new"), "utf-8")
+    out = tritonaudit(file, "--baseline", "known.json").out
+    assert out.count("TAC106") == 2
+    assert out.count("(in the baseline)") == 1
+    assert "; the same in 1 other kernel\n" in out
 
 
 def test_of_equal_findings_the_baseline_counts_so_many(tritonaudit: Command, project: Path) -> None:
@@ -182,6 +203,16 @@ def test_only_findings_on_changed_lines(tritonaudit: Command, repository: Path, 
         git("commit", "-q", "-a", "-m", "second")
     found = report(tritonaudit, repository, "--changed-since", "HEAD~1" if commit else "HEAD")
     assert {finding["kernel"] for finding in found} == {"other_kernel"}
+
+
+def test_a_cause_is_told_where_lines_changed(tritonaudit: Command, repository: Path) -> None:
+    file = repository / "tanh.py"
+    file.write_text(GONE.format("old") + GONE.format("older"), "utf-8")
+    git("add", ".")
+    git("commit", "-q", "-m", "second")
+    file.write_text(file.read_text("utf-8") + GONE.format("new"), "utf-8")
+    (found,) = report(tritonaudit, file, "--changed-since", "HEAD")
+    assert (found["kernel"], found["related"]) == ("new_kernel", [])
 
 
 def test_a_file_that_git_does_not_know_is_new(tritonaudit: Command, repository: Path) -> None:

@@ -1,10 +1,9 @@
-"""From what is wrong with a file's names to hits: one for each cause in a kernel, with the fix where there is one."""
+"""From what is wrong with a file's names to hits, with the fix where there is one."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
 
 from tritonaudit.api.advice import Advice, advice
 from tritonaudit.api.facts import ApiFacts, Misuse
@@ -18,52 +17,38 @@ from tritonaudit.source.outline import span_of
 from tritonaudit.target import Version
 
 _OF_BLOCK_POINTERS = ("boundary_check", "padding_option")
-_MAX_RELATED = 8
-
-
-@dataclass(frozen=True)
-class _Cause:
-    """What one change mends: a name or a parameter in a kernel, or outside kernels in a file."""
-
-    kernel: str
-    kind: Kind
-    name: str
-    parameter: str | None
 
 
 def hits(file: ApiFacts, kinds: Collection[Kind]) -> Iterator[tuple[Misuse, Hit]]:
-    """The hits of these kinds: at the first place of each cause, with the others as related places."""
-    causes: dict[_Cause, list[Misuse]] = {}
-    for misuse in file.misuses:
-        if misuse.problem.kind in kinds:
-            causes.setdefault(_cause(misuse), []).append(misuse)
-    for cause, misuses in causes.items():
-        if not _follows(cause, causes):
-            first = next((misuse for misuse in misuses if misuse.sure), misuses[0])
-            yield first, _hit(file, first, [misuse for misuse in misuses if misuse is not first])
+    """The hits of these kinds, each where the name or the keyword stands."""
+    misuses = [misuse for misuse in file.misuses if misuse.problem.kind in kinds]
+    has_block_pointers = any(misuse.sure and _makes_block_pointers(misuse.problem) for misuse in misuses)
+    known: dict[object, Advice | None] = {}
+    for misuse in misuses:
+        problem = misuse.problem
+        if has_block_pointers and _needs_block_pointers(problem):
+            continue
+        key = problem.kind, problem.name.dotted, problem.parameter, problem.versions
+        if key not in known:
+            known[key] = advice(table(), problem, file.target.versions)
+        yield misuse, _hit(file, problem, known[key])
 
 
-def _cause(misuse: Misuse) -> _Cause:
-    problem = misuse.problem
-    kernel = "" if misuse.kernel is None else misuse.kernel.qualname
-    return _Cause(kernel, problem.kind, problem.name.dotted, problem.parameter)
+def _makes_block_pointers(problem: Problem) -> bool:
+    return problem.name.dotted.endswith(".make_block_ptr")
 
 
-def _follows(cause: _Cause, causes: Collection[_Cause]) -> bool:
-    """Whether it goes away with another: what block pointers need with the block pointers themselves."""
-    needed = cause.parameter in _OF_BLOCK_POINTERS or cause.name.endswith(".advance")
-    return needed and any(other.kernel == cause.kernel and other.name.endswith(".make_block_ptr") for other in causes)
+def _needs_block_pointers(problem: Problem) -> bool:
+    """Whether it goes away with the block pointers."""
+    return problem.parameter in _OF_BLOCK_POINTERS or problem.name.dotted.endswith(".advance")
 
 
-def _hit(file: ApiFacts, misuse: Misuse, others: list[Misuse]) -> Hit:
-    problem = misuse.problem
-    found = advice(table(), problem, file.target.versions)
+def _hit(file: ApiFacts, problem: Problem, found: Advice | None) -> Hit:
     return Hit(
         _span(file, problem),
         sentence(table(), problem, file.target),
         remedy=None if found is None else found.text,
-        related=tuple((_span(file, other.problem), "here too") for other in others[:_MAX_RELATED]),
-        fix=_fix_all(file, [problem, *(other.problem for other in others)], found),
+        fix=_fix(file, problem, found),
     )
 
 
@@ -80,15 +65,6 @@ def _keyword(problem: Problem) -> ast.keyword | None:
     if problem.use.call is None or problem.parameter is None:
         return None
     return next((keyword for keyword in problem.use.call.keywords if keyword.arg == problem.parameter), None)
-
-
-def _fix_all(file: ApiFacts, problems: list[Problem], found: Advice | None) -> Fix | None:
-    """The fix of the first place, with the edits of the others where they have one as well."""
-    fixes = [_fix(file, problem, found) for problem in problems]
-    if fixes[0] is None:
-        return None
-    edits = dict.fromkeys(edit for fix in fixes if fix is not None for edit in fix.edits)
-    return replace(fixes[0], edits=tuple(edits))
 
 
 def _fix(file: ApiFacts, problem: Problem, found: Advice | None) -> Fix | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Audit, Finding
+from tritonaudit.report.causes import told_once
 from tritonaudit.report.full import summary
 from tritonaudit.report.shortfall import shortfall_lines
 
@@ -34,6 +35,7 @@ def counts(audit: Audit) -> list[Count]:
 
 def statistics(audit: Audit, output_format: str) -> str:
     """The counts as a table with what could not be analysed and the summary, or as a list in JSON."""
+    audit = told_once(audit)
     if output_format == "json":
         return json.dumps([vars(count) for count in counts(audit)], indent=2) + "\n"
     return "".join(f"{line}\n" for line in (*_table(counts(audit)), *shortfall_lines(audit), summary(audit)))
