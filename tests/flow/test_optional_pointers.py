@@ -61,3 +61,26 @@ def test_a_use_under_a_condition_or_a_flag_that_is_not_asked(body: str) -> None:
 )
 def test_the_launch_may_not_say_so_or_pass_something_else(wrapper: str) -> None:
     assert unguarded(f"{BIAS}\n{USE}", wrapper) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("n = y.shape[0]", []),
+        ("z = torch.empty_like(y)", []),
+        ("y = y.contiguous()", []),
+        ("n = None if y is None else y.shape[0]", [("y_ptr", "FLAG")]),
+        ("n = y is not None and y.shape[0]", [("y_ptr", "FLAG")]),
+        ("y = make(y)", [("y_ptr", "FLAG")]),
+        ("n = x.shape[0]", [("y_ptr", "FLAG")]),
+    ],
+)
+def test_a_wrapper_that_needs_the_tensor_itself_never_passes_none(line: str, found: list[tuple[str, str]]) -> None:
+    decorator = '@triton.heuristics({"FLAG": lambda args: args["y_ptr"] is not None})'
+    wrapper = f"\ndef wrapper(x, y=None):\n    {line}\n    if x:\n        kernel[(8,)](x, y, 1, 2, 3, BLOCK=64)\n"
+    kernel = flow(f"{BIAS}\n{USE}", before=decorator, after=wrapper)
+    assert [(each.parameter, each.flag) for each in unguarded_pointers(kernel)] == found
+
+
+def test_what_runs_under_another_condition_tells_nothing() -> None:
+    assert unguarded(f"{BIAS}\n{USE}", WRAPPER.format(line="if x: n = y.shape", flag="y is not None")) != []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Span
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.updates import parameter_of
-from tritonaudit.kernel.optional import optional_pointers
+from tritonaudit.kernel.optional import is_always_given, optional_pointers
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import span_of
 
@@ -35,7 +35,7 @@ def unguarded_pointers(flow: KernelFlow) -> Iterator[Unguarded]:
     for pointer, flags in optional_pointers(flow.module, flow.function, flow.launches).items():
         asked = sorted(flags & _tested(flow))
         found = (_computed(flow, pointer) or _accessed(flow, pointer, flags)) if asked else None
-        if found is not None:
+        if found is not None and not is_always_given(flow.launches, pointer):
             yield Unguarded(pointer, asked[0], found)
 
 

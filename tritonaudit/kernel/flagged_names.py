@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import LaunchFacts
+from tritonaudit.kernel.optional import is_always_given, optional_pointers
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
@@ -49,7 +50,7 @@ def flagged_names(module: Module, function: JitFunction, launches: LaunchFacts) 
         found = _unset(reader, use, place)
         if found is None or found.flag in told or not _may_be(launches, found.flag, found.value):
             continue
-        if not _is_asked_beside(function, use, found.flag):
+        if not _is_asked_beside(function, use, found.flag) and not _is_never_false(module, function, launches, found):
             told.add(found.flag)
             yield found
 
@@ -77,6 +78,12 @@ def _may_be(launches: LaunchFacts, flag: str, value: bool) -> bool:
     constant = launches.constant(flag)
     known = bool(launches.launches) or flag in launches.tuned
     return known and (constant is None or constant.value is value)
+
+
+def _is_never_false(module: Module, function: JitFunction, launches: LaunchFacts, found: FlaggedName) -> bool:
+    """Whether it is the flag of a pointer that would have to be None, and no launch can pass None for it."""
+    pointers = {} if found.value else optional_pointers(module, function, launches)
+    return any(found.flag in flags and is_always_given(launches, pointer) for pointer, flags in pointers.items())
 
 
 def _condition(test: ast.expr, flags: set[str]) -> Condition | None:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from tritonaudit.kernel.launch import Launch, LaunchFacts
 from tritonaudit.kernel.tuning import Heuristics, decorators
-from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.source.nodes import names_in
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
+
+_MAKE_TENSORS = frozenset(
+    {"contiguous", "view", "reshape", "transpose", "permute", "flatten", "unsqueeze", "squeeze", "expand", "clone"}
+    | {"detach", "to", "float", "half", "t", "empty", "zeros", "ones", "full", "arange", "empty_like", "zeros_like"}
+    | {"ones_like", "full_like", "new_empty", "new_zeros", "new_ones", "new_full", "cumsum"}
+)
+"""Methods of tensors and functions of torch that return a tensor, and fail where they are given None."""
+
 
 
 def optional_pointers(module: Module, function: JitFunction, launches: LaunchFacts) -> dict[str, set[str]]:
@@ -17,6 +26,61 @@ def optional_pointers(module: Module, function: JitFunction, launches: LaunchFac
         found.setdefault(pointer, set()).add(flag)
     constants = {parameter.name for parameter in function.parameters if parameter.constexpr}
     return {pointer: flags for pointer, flags in found.items() if pointer not in constants}
+
+
+def is_always_given(launches: LaunchFacts, pointer: str) -> bool:
+    """Whether no launch of the file can pass None for the parameter: the host code would have failed before."""
+    return bool(launches.launches) and all(
+        pointer in launch.arguments and _is_tensor(launch, launch.arguments[pointer]) for launch in launches.launches
+    )
+
+
+def _is_tensor(launch: Launch, node: ast.expr) -> bool:
+    """Whether the argument was made by a call that makes tensors, or used as one on the way to the launch."""
+    if isinstance(node, ast.Name) and node.id not in launch.reaching:
+        wrapper = launch.wrapper
+        return wrapper is not None and _is_used_before(wrapper.body, node.id, launch.call)
+    return all(
+        isinstance(value, ast.Call) and (_attribute(value.func) in _MAKE_TENSORS) for value in launch.definitions(node)
+    )
+
+
+def _attribute(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _is_used_before(body: list[ast.stmt], name: str, call: ast.Call) -> bool:
+    """Whether a statement that runs before the call, whatever the conditions are, fails where the name is None."""
+    for statement in body:
+        if statement.lineno > call.lineno:
+            return False
+        if (statement.end_lineno or statement.lineno) >= call.lineno:
+            blocks = (getattr(statement, block, []) for block in ("body", "orelse", "finalbody"))
+            return any(_is_used_before(block, name, call) for block in blocks if _holds(block, call))
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and statement.value is not None:
+            if name in names_in(statement.value) and _needs_tensor(statement.value, name):
+                return True
+    return False
+
+
+def _holds(block: list[ast.stmt], call: ast.Call) -> bool:
+    return any(statement.lineno <= call.lineno <= (statement.end_lineno or statement.lineno) for statement in block)
+
+
+def _needs_tensor(node: ast.expr, name: str) -> bool:
+    """`x.shape`, `x[0]` and `torch.empty_like(x)`, where nothing chooses whether they run."""
+    if isinstance(node, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp)):
+        return False
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and _is_named(node.value, name):
+        return True
+    if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("_like") and node.args:
+        if _is_named(node.args[0], name):
+            return True
+    return any(_needs_tensor(child, name) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _by_heuristics(module: Module, function: JitFunction) -> Iterator[tuple[str, str]]:
