@@ -58,6 +58,15 @@ def test_an_axis_of_rows_may_be_too_long(grid: str, lines: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize(
+    ("line", "long"),
+    [("use(block_tables)", 0), ("use(page_table)", 0), ("use(block_table, cu_seqlens)", 1), ("use(table)", 1)],
+)
+def test_rows_with_pages_of_their_own_are_the_sequences_of_a_batch(line: str, long: int) -> None:
+    assert len(list(long_axes(launches("(1, num_tokens)", "num_tokens, H, D = x.shape", line)))) == long
+    assert len(list(long_axes(launches("(1, B * H)", HEADS, line)))) == 1
+
+
+@pytest.mark.parametrize(
     ("grid", "lines"),
     [
         ("(1, B * H)", (HEADS,)),

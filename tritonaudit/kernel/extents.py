@@ -32,6 +32,8 @@ _LIKE_POSITIONS = re.compile(r"seq_?len|seq$|ctx$|^(t|s|l)$|len(gth)?$", re.IGNO
 _LIKE_BLOCKS = re.compile(r"^n_?[tclsq]$|^t[qk]$|chunk|blocks$|tokens", re.IGNORECASE)
 _LIKE_BATCH = re.compile(r"batch|^bs|^bsz$|^b$|seqs|req", re.IGNORECASE)
 _LIKE_FEW = re.compile(r"head|expert|group|split|chunk|stage|block|slot|page|chan|^n?h", re.IGNORECASE)
+_PAGED = re.compile(r"^(block|page)_?tables?$", re.IGNORECASE)
+_PACKED = re.compile(r"cu_?seq|start_?loc|indptr|q_?start", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ def long_axes(launches: LaunchFacts) -> Iterator[LongAxis]:
                 continue
             node = launch.axes[axis]
             extent = extent_of(launch, node)
-            if extent is not None and extent.most > MOST_PROGRAMS and not _is_kept_small(launch, node):
+            if extent is None or extent.most <= MOST_PROGRAMS or (extent.counted and _has_pages_for_rows(launch)):
+                continue
+            if not _is_kept_small(launch, node):
                 others = [other for other in launch.axes if other is not node]
                 yield LongAxis(launch, axis, node, extent, any(_splits_positions(launch, other) for other in others))
                 break
@@ -116,6 +120,12 @@ def _is_limited(launch: Launch) -> bool:
     assert launch.wrapper is not None
     first, last = launch.wrapper.lineno, launch.wrapper.end_lineno
     return any(_LIMITS.search(line.partition("#")[0]) for line in launch.module.lines[first - 1 : last])
+
+
+def _has_pages_for_rows(launch: Launch) -> bool:
+    """Whether each row has pages of a cache of its own: then it is the one new token of a sequence of the batch."""
+    names = {node.id for node in launch.nodes.of(ast.Name) if isinstance(node.ctx, ast.Load)}
+    return any(map(_PAGED.search, names)) and not any(map(_PACKED.search, names))
 
 
 def _is_kept_small(launch: Launch, node: ast.expr) -> bool:
