@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
+from pathlib import Path
+
 import pytest
 
-from tests.flow.kernels import flow
+from tests.flow.kernels import IMPORTS, PARAMETERS, flow
+from tritonaudit.flow.analysis import NotAnalysed, analyse
 from tritonaudit.flow.strides import misaddressed
+from tritonaudit.kernel.project import Project
+from tritonaudit.source.outline import outline
+from tritonaudit.target import DEFAULT, Target
 
 ROWS = (
     "offsets = tl.program_id(0) * {stride} + tl.arange(0, BLOCK)\ntl.store(y_ptr + offsets, tl.load(x_ptr + offsets))"
@@ -121,3 +128,26 @@ def test_block_pointers_have_strides_of_their_own(strides: str, expected: list[t
     pointer = f"p = tl.make_block_ptr(x_ptr, (n, m), {strides}, (0, 0), (BLOCK, BLOCK), (1, 0))"
     body = f"{pointer}\ntl.store(y_ptr + tl.arange(0, BLOCK)[:, None], tl.load(p))"
     assert found(BACKWARD.format(line="pass", stride="dy.stride(0)"), body) == expected
+
+
+@pytest.mark.parametrize(
+    ("caller", "is_found"),
+    [
+        ("def use(a):\n    return wrapper(a)", True),
+        ("def use(a):\n    a = a.contiguous()\n    return wrapper(a)", False),
+        ("def use(a):\n    return m.wrapper(x=a.contiguous())", False),
+        ("def use(a):\n    a = a.contiguous()\n    return chosen(a)", False),
+        ("def use(a):\n    a.contiguous()\n    return wrapper(a)\ndef other(a):\n    return wrapper(a)", True),
+        ("def use(a):\n    return wrapper", True),
+        ("this is no Python: wrapper(", True),
+    ],
+)
+def test_callers_in_neighbouring_files_see_to_the_layout(tmp_path: Path, caller: str, is_found: bool) -> None:
+    body = textwrap.indent(ROWS.format(stride="stride"), "    ")
+    wrapper = WRAPPER.format(decorator="", more="", line="y = torch.empty_like(x)", stride="x.stride(0)")
+    text = f"{IMPORTS}@triton.jit\ndef kernel({PARAMETERS}):\n{body}\n\n{wrapper}\nchosen = wrapper\n"
+    (tmp_path / "m.py").write_text(text)
+    (tmp_path / "caller.py").write_text(f"from .m import wrapper, chosen\n\n\n{caller}\n")
+    kernels = analyse(outline(str(tmp_path / "m.py"), text), Project(tmp_path), Target.parse(DEFAULT))
+    (kernel,) = (found for found in kernels if not isinstance(found, NotAnalysed))
+    assert bool(list(misaddressed(kernel))) == is_found

@@ -60,7 +60,9 @@ def test_a_flag_that_every_launch_gives_is_no_question() -> None:
 
 
 @pytest.mark.parametrize(("line", "value"), [("pass", [("v", "FLAG", False)]), ("n = y.numel()", [])])
-def test_a_flag_of_a_tensor_that_the_wrapper_needs_is_never_false(line: str, value: list[tuple[str, str, bool]]) -> None:
+def test_a_flag_of_a_tensor_that_the_wrapper_needs_is_never_false(
+    line: str, value: list[tuple[str, str, bool]]
+) -> None:
     launch = f"def run(x, y):\n    {line}\n    kernel[(1,)](x, y, 4, 4, 4, BLOCK=64, FLAG=y is not None)\n"
     kernel = flow("if FLAG:\n    v = 1\ntl.store(x_ptr, v)", after=launch)
     names = flagged_names(kernel.module, kernel.function, kernel.launches)

@@ -17,6 +17,7 @@ from tritonaudit.kernel.tensors import (
     allocation,
     given_to,
     gradient,
+    is_laid_out_elsewhere,
     may_lie_anyhow,
     speaks_of_layout,
     stride_owners,
@@ -138,9 +139,10 @@ class _Reader:
             return False
         if speaks_of_layout(module, launch.wrapper, tensor.names):
             return False
-        return may_lie_anyhow(module, launch.wrapper, found) and (
+        is_free = may_lie_anyhow(module, launch.wrapper, found) and (
             is_new or may_lie_anyhow(module, launch.wrapper, tensor)
         )
+        return is_free and not is_laid_out_elsewhere(self._flow.launches, launch.wrapper, found)
 
 
 def _terms(access: Access) -> list[frozenset[str]] | None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tritonaudit.kernel.reaching import Definitions, definitions_at
 from tritonaudit.source.nodes import Nodes
-from tritonaudit.source.outline import JitFunction, Module, dotted_name
+from tritonaudit.source.outline import JitFunction, Module, Unparsable, dotted_name, outline
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Project
@@ -352,6 +352,16 @@ class LaunchFacts:
             for text in self._project.neighbours(self._module, wrapper)
         )
 
+    def files_that_call(self, wrapper: ast.FunctionDef) -> Iterator[tuple[Module, str]]:
+        """The neighbouring files that speak of a wrapper, each with the name that they know it by."""
+        aliases = (node.targets[0] for node in self._module.tree.body if _is_alias(node, wrapper.name))
+        for name in (wrapper.name, *(target.id for target in aliases if isinstance(target, ast.Name))):
+            for text in self._project.neighbours(self._module, name):
+                try:
+                    yield outline("", text), name
+                except Unparsable:
+                    continue
+
     def asserts_power_of_2(self, parameter: str) -> bool:
         """Whether a wrapper speaks of powers of two or of allowed sizes, or the kernel's decorators set it."""
         if parameter in self.tuned:
@@ -375,6 +385,11 @@ class LaunchFacts:
     def grid_axes(self, axis: int) -> list[tuple[Launch, GridAxis]]:
         """For each launch, what its grid's `axis` is."""
         return [(launch, launch.grid_axis(axis)) for launch in self.launches]
+
+
+def _is_alias(node: ast.stmt, name: str) -> TypeGuard[ast.Assign]:
+    """`other = name`."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name
 
 
 def _remainder(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:

@@ -18,7 +18,6 @@ _MAKE_TENSORS = frozenset(
 """Methods of tensors and functions of torch that return a tensor, and fail where they are given None."""
 
 
-
 def optional_pointers(module: Module, function: JitFunction, launches: LaunchFacts) -> dict[str, set[str]]:
     """The parameters that may be None, each with the flags that say that it is not."""
     found: dict[str, set[str]] = {}
@@ -57,9 +56,9 @@ def _is_used_before(body: list[ast.stmt], name: str, call: ast.Call) -> bool:
         if (statement.end_lineno or statement.lineno) >= call.lineno:
             blocks = (getattr(statement, block, []) for block in ("body", "orelse", "finalbody"))
             return any(_is_used_before(block, name, call) for block in blocks if _holds(block, call))
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and statement.value is not None:
-            if name in names_in(statement.value) and _needs_tensor(statement.value, name):
-                return True
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) else None
+        if value is not None and name in names_in(value) and _needs_tensor(value, name):
+            return True
     return False
 
 
@@ -73,9 +72,9 @@ def _needs_tensor(node: ast.expr, name: str) -> bool:
         return False
     if isinstance(node, (ast.Attribute, ast.Subscript)) and _is_named(node.value, name):
         return True
-    if isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("_like") and node.args:
-        if _is_named(node.args[0], name):
-            return True
+    is_alike = isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("_like")
+    if isinstance(node, ast.Call) and is_alike and node.args and _is_named(node.args[0], name):
+        return True
     return any(_needs_tensor(child, name) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
 

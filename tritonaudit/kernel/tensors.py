@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.kernel.launch import Launch, LaunchFacts
 from tritonaudit.kernel.reaching import Definitions, definitions_at
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import Module, dotted_name
@@ -131,6 +131,21 @@ def may_lie_anyhow(module: Module, function: ast.FunctionDef, tensor: Given, hop
         if passed is not None and may_lie_anyhow(module, caller, passed, hops + 1):
             return True
     return not callers
+
+
+def is_laid_out_elsewhere(launches: LaunchFacts, function: ast.FunctionDef, tensor: Given) -> bool:
+    """Whether neighbouring files call the function, and all of them see to how the tensor lies in memory."""
+    is_called = False
+    for module, name in launches.files_that_call(function):
+        for caller in _host_functions(module):
+            for call in module.nodes(caller).of(ast.Call):
+                if (dotted_name(call.func) or "").rpartition(".")[2] == name:
+                    is_called = True
+                    argument = _argument(function, call, tensor.name)
+                    passed = None if argument is None else given(caller, definitions_at(caller, call), argument)
+                    if passed is not None and not speaks_of_layout(module, caller, passed.names):
+                        return False
+    return is_called
 
 
 def _is_harmless(decorator: ast.expr) -> bool:
