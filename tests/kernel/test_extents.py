@@ -89,6 +89,10 @@ def test_sequences_times_heads_may_be_too_many(grid: str, lines: tuple[str, ...]
         ("(T, B * H)", True),
         ("(triton.cdiv(T, 64), B * H)", True),
         ("(tiles, B * H)", True),
+        ("(triton.cdiv(x.shape[1], 64), B * H)", True),
+        ("(triton.cdiv(x.shape[0], 64), B * H)", False),
+        ("(triton.cdiv(x.shape[3], 64), B * H)", False),
+        ("(x.shape[1] // 64, B * H)", False),
     ],
 )
 def test_another_axis_may_split_the_sequences(grid: str, beside: bool) -> None:
@@ -113,6 +117,7 @@ def test_a_launch_for_one_is_passed_over() -> None:
         ("(1, M // 64)", (MATRIX,)),
         ("(1, B, H)", (HEADS,)),
         ("(1, batch)", ("batch, pages = x.shape",)),
+        ("(1, B * n_chunks)", ("B, n_chunks, H, D = x.shape",)),
         ("(1, num_experts)", ("num_experts, N = x.shape",)),
         ("(1, splits)", ()),
         ("(1, n)", ()),

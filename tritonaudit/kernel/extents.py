@@ -30,6 +30,7 @@ _NAMED_ROWS = re.compile(r"(tokens|rows)$", re.IGNORECASE)
 _LIKE_ROWS = re.compile(r"tok|rows?$|^m$", re.IGNORECASE)
 _LIKE_POSITIONS = re.compile(r"seq_?len|seq$|ctx$|^(t|s|l)$|len(gth)?$", re.IGNORECASE)
 _LIKE_BLOCKS = re.compile(r"^n_?[tclsq]$|^t[qk]$|chunk|blocks$|tokens", re.IGNORECASE)
+_LIKE_CHUNKS = re.compile(r"^(n|num)_?chunks$", re.IGNORECASE)
 _LIKE_BATCH = re.compile(r"batch|^bs|^bsz$|^b$|seqs|req", re.IGNORECASE)
 _LIKE_FEW = re.compile(r"head|expert|group|split|chunk|stage|block|slot|page|chan|^n?h", re.IGNORECASE)
 _PAGED = re.compile(r"^(block|page)_?tables?$", re.IGNORECASE)
@@ -148,6 +149,8 @@ def _asks_for_one(test: ast.expr, texts: set[str]) -> bool:
 
 def _splits_positions(launch: Launch, node: ast.expr, depth: int = 0) -> bool:
     """Whether an axis counts positions of sequences, or blocks of them."""
+    if isinstance(node, ast.Call) and _divides_positions(launch, node):
+        return True
     names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
     if any(_LIKE_POSITIONS.search(name.id) or _LIKE_BLOCKS.search(name.id) for name in names):
         return True
@@ -155,6 +158,16 @@ def _splits_positions(launch: Launch, node: ast.expr, depth: int = 0) -> bool:
     return depth < _DEPTH and any(
         _splits_positions(launch, value, depth + 1) for value in values if not isinstance(value, ast.Subscript)
     )
+
+
+def _divides_positions(launch: Launch, quotient: ast.Call) -> bool:
+    """Whether it divides a dimension of a tensor that is neither its first nor its last, and rounds up."""
+    called = (dotted_name(quotient.func) or "").rpartition(".")[2]
+    if called not in ROUNDED_UP or not quotient.args:
+        return False
+    tensor, index = dimension_of(launch.definition(quotient.args[0]))
+    rank = None if tensor is None else rank_of(launch, tensor)
+    return index is not None and rank is not None and 0 < index % rank < rank - 1
 
 
 def extent_of(launch: Launch, node: ast.expr, name: str = "", depth: int = 0) -> Extent | None:
@@ -202,8 +215,14 @@ def _computed(launch: Launch, node: ast.BinOp, name: str, depth: int) -> Extent 
     if left is None or right is None:
         return None
     if isinstance(node.op, ast.Mult):
+        if any(map(_counts_chunks, (node.left, node.right))) and _BATCH in (left.most, right.most):
+            return Extent(_ROWS // _LEAST_BLOCK)  # all chunks of all sequences, which are no more than the tokens
         return Extent(left.most * right.most, (left.counted or right.counted) and _HEADS not in (left.most, right.most))
     return left if isinstance(node.op, (ast.Add, ast.Sub)) else None
+
+
+def _counts_chunks(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and _LIKE_CHUNKS.search(node.id) is not None
 
 
 def _divided(launch: Launch, node: ast.BinOp, left: Extent | None, right: Extent | None) -> Extent | None:
