@@ -73,6 +73,11 @@ def test_a_block_that_a_mask_may_empty(mask: str, expected: list[Emptied]) -> No
     assert tiles(mask, start="-1e30") == []
 
 
+def test_of_a_tile_of_unknown_rank_a_row_may_be_taken_for_a_key() -> None:
+    filled = TILES.replace("MASK", "cols[None, :] <= rows[:, None]").replace("START", INF).replace("FILL", INF)
+    assert found(filled.replace("    new =", "    s = s + unknown(s)\n    new =")) == []
+
+
 @pytest.mark.parametrize(("start", "expected"), [(INF, [Emptied.ELEMENT]), ("-1e30", []), ("0.0", [])])
 def test_a_maximum_of_each_lane(start: str, expected: list[Emptied]) -> None:
     body = f"""

@@ -221,7 +221,9 @@ def _compares_data(term: Less, axis: int | None) -> bool:
 def _from_below(term: Less, axis: int | None) -> bool:
     """`low <= key` with a bound that is no constant: the gap adds the lane of the reduced axis and subtracts more."""
     gap = term.gap
-    lanes = [a for product in gap.terms for a in product if a.kind is Kind.LANE and (axis is None or axis in a.axes)]
+    if axis is None:
+        return False  # then a row may be taken for a key
+    lanes = [a for product in gap.terms for a in product if a.kind is Kind.LANE and axis in a.axes]
     if not lanes or any(gap.factor_of(lane) is None for lane in lanes):
         return False
     above = [lane for lane in lanes if _positive(gap, lane)]
