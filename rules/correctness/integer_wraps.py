@@ -19,9 +19,12 @@ _WORDS = {
     (Kind.NARROW_SUM, "condition"): Words(
         "`tl.sum` of a condition adds up in one bit, and gives whether the count of `{text}` is odd",
         "cast it first: `tl.sum(({text}).to(tl.int32), 0)`",
+        silent=True,
     ),
     (Kind.NARROW_SUM, "integer"): Words(
-        "`tl.sum` of {dtype} adds up in {dtype}, and wraps", "cast it first: `tl.sum({text}.to(tl.int32), 0)`"
+        "`tl.sum` of {dtype} adds up in {dtype}, and wraps",
+        "cast it first: `tl.sum({text}.to(tl.int32), 0)`",
+        silent=True,
     ),
     (Kind.INTEGER_INFINITY, "*"): Words(
         "`other={text}` fills {dtype} elements, and an infinity has no defined value as an integer",

@@ -6,26 +6,39 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.tails import unclamped_tails
+from tritonaudit.flow.tails import Reach, unclamped_tails
 from tritonaudit.rule import Hit, Rule
 
-_CLAMP = "clamp the row: `min(start + BLOCK, n) - 1`"
+_WORDS = {
+    Reach.LAST: (
+        "is at `{tile.last}`, the last row of its tile, which does not exist where the tile is cut off at `{tile.bound}`",
+        "clamp the row: `min(start + BLOCK, n) - 1`",
+    ),
+    Reach.IN_LOOP: (
+        "goes in its loop up to `{tile.last}`, the last row of its tile, which does not exist where the tile is cut off"
+        " at `{tile.bound}`",
+        "end the loop at `min(BLOCK, n - start)`",
+    ),
+    Reach.FIRST: (
+        "is at `{tile.start}`, the first row of a part of a tile, which does not exist where the tile is cut off before"
+        " it, at `{tile.bound}`",
+        "return where the row is past the end, or mask it: `mask=start < n`",
+    ),
+}
 
 
 class TailRowNotClamped(Rule):
     code, name = "TAM103", "tail-row-not-clamped"
-    summary = "An access at the last row of a tile is past the end where the tile is partial."
+    summary = "An access at one row of a tile, such as its last, is past the end where the tile is partial."
     severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for tail in unclamped_tails(kernel):
-            tile = tail.tile
-            verb = "goes in its loop up to" if tail.in_loop else "is at"
+            what, remedy = _WORDS[tail.reach]
             yield Hit(
                 tail.access.node,
-                f"this {tail.access.what} {verb} `{tile.last}`, the last row of its tile, which does not exist "
-                f"where the tile is cut off at `{tile.bound}`",
-                remedy="end the loop at `min(BLOCK, n - start)`" if tail.in_loop else _CLAMP,
+                f"this {tail.access.what} {what.format(tile=tail.tile)}",
+                remedy=remedy,
                 cause=Cause.OUT_OF_BOUNDS,
                 related=((tail.bounded_by.node, "this access masks the rows of the same tile"),),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.flow.kernels import flow
-from tritonaudit.flow.tails import unclamped_tails
+from tritonaudit.flow.tails import Reach, unclamped_tails
 
 BOUNDED = """\
 pid = tl.program_id(0)
@@ -80,7 +80,7 @@ LOOP = "for i in range({}):\n    tl.load(y_ptr + (pid * BLOCK + i) * stride{})\n
 )
 def test_a_loop_over_the_rows_of_a_tile_comes_to_its_last_one(body: str) -> None:
     (found,) = unclamped_tails(flow(BOUNDED + body))
-    assert found.in_loop
+    assert found.reach is Reach.IN_LOOP
     assert str(found.tile.bound) == "n"
 
 
@@ -106,4 +106,43 @@ end = tl.load(y_ptr).to(tl.int32)
 p = tl.make_block_ptr(x_ptr, (end,), (1,), (end - 1,), (1,), (0,))
 tl.load(p, boundary_check=(0,))
 """
+    assert tails(body) == []
+
+
+PART = """\
+chunk = tl.program_id(0)
+part = tl.program_id(1)
+rows = chunk * 64 + part * BLOCK + tl.arange(0, BLOCK)
+tl.load(x_ptr + rows, mask=rows < n)
+"""
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "tl.load(y_ptr + chunk * 64 + part * BLOCK)",
+        "tl.load(y_ptr + (chunk * 64 + part * BLOCK) * stride + tl.arange(0, 64))",
+        "tl.load(y_ptr + (chunk * 64 + part * BLOCK) * stride + tl.arange(0, 64), mask=tl.arange(0, 64) < m)",
+        "if part > 0:\n    tl.load(y_ptr + chunk * 64 + part * BLOCK)",
+    ],
+)
+def test_the_first_row_of_a_part_of_a_tile_is_found(load: str) -> None:
+    (found,) = unclamped_tails(flow(PART + load))
+    assert found.reach is Reach.FIRST
+    assert str(found.tile.bound) == "n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PART + "if chunk * 64 + part * BLOCK < n:\n    tl.load(y_ptr + chunk * 64 + part * BLOCK)",
+        PART + "tl.load(y_ptr + chunk * 64 + part * BLOCK, mask=chunk * 64 + part * BLOCK < n)",
+        PART + "tl.load(y_ptr + chunk * 64)",
+        PART + "tl.load(y_ptr + chunk * 64 + part * BLOCK + tl.arange(0, BLOCK))",
+        PART.replace("tl.program_id(1)", "tl.program_id(1) % tl.cdiv(n, BLOCK)")
+        + "tl.load(y_ptr + chunk * 64 + part * BLOCK)",
+        BOUNDED.replace("pid * BLOCK", "pid * BLOCK + m") + "tl.load(y_ptr + pid * BLOCK + m)",
+    ],
+)
+def test_a_first_row_that_exists_or_is_asked_for_is_not(body: str) -> None:
     assert tails(body) == []

@@ -1,18 +1,21 @@
 """Addresses of "the last row of the tile", which is past the end where the last tile is partial.
 
-A loop over the rows of a tile, one at a time, comes to its last row in its last round.
+A loop over the rows of a tile, one at a time, comes to its last row in its last round. Where a tile is a part of a
+larger one that is partial, even its first row may be past the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from tritonaudit.flow.affine import ONE, Affine, Atom, Kind, Product
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Condition, Less, Opaque
 
 _MOVING = (Kind.PID, Kind.LOOP, Kind.OPAQUE)
+_STEPPING = (Kind.LANE, Kind.LOOP)
 
 
 @dataclass(frozen=True)
@@ -28,32 +31,66 @@ class Tile:
         return self.start + self.size - ONE
 
 
+class Reach(Enum):
+    """Where in its tile an access is."""
+
+    LAST = "at its last index"
+    IN_LOOP = "at one index after the other, up to the last"
+    FIRST = "at its first index, the tile being a part of a larger one"
+
+
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """An access at the last index of a tile, and the access that shows the tile to be bounded.
-
-    `in_loop` says that it goes through the tile's indices one by one.
-    """
+    """An access at an index of a tile that may not exist, and the access that shows the tile to be bounded."""
 
     access: Access
     tile: Tile
     bounded_by: Access
-    in_loop: bool = False
+    reach: Reach
 
 
 def unclamped_tails(flow: KernelFlow) -> Iterator[Tail]:
-    """Accesses at the last index of a tile that may be partial, where nothing clamps or masks that index."""
+    """Accesses at one index of a tile that may be partial, where nothing clamps or masks that index."""
     tiles = dict(_tiles(flow))
     if not tiles:
         return
+    inner = {tile for tile in tiles if _is_part(tile)}
     for access in flow.accesses:
         last_rounds = _last_rounds(access)
-        addresses = [*_addresses(access), *last_rounds]
         for tile, witness in tiles.items():
-            found = next((address for address in addresses if _holds(address, tile)), None)
-            if found is not None and not _is_guarded(access, tile):
-                yield Tail(access, tile, witness, any(found is address for address in last_rounds))
+            reach = _reach(access, last_rounds, tile, tile in inner)
+            if reach is not None and not _is_guarded(access, tile, reach):
+                yield Tail(access, tile, witness, reach)
                 break
+
+
+def _reach(access: Access, last_rounds: list[Affine], tile: Tile, is_part: bool) -> Reach | None:
+    addresses, pointed = _addresses(access), access.pointer.affine if access.pointer.block is None else None
+    if any(_holds(address, tile, tile.last) for address in addresses):
+        return Reach.LAST
+    if any(_holds(address, tile, tile.last) for address in last_rounds):
+        return Reach.IN_LOOP
+    if is_part and pointed is not None and _holds(pointed, tile, tile.start, alone=True):
+        return Reach.FIRST
+    return None
+
+
+def _is_part(tile: Tile) -> bool:
+    """Whether the tile starts at a multiple of its size within a larger tile, each counted by a number of its own.
+
+    Numbers that are computed from where the tile is cut off may stay below it.
+    """
+    if tile.bound.atoms_inside() & tile.start.atoms_inside():
+        return False
+    moving = [(p, f, [a for a in p if a.kind in _MOVING]) for p, f in tile.start.terms.items()]
+    if len(moving) != 2 or any(len(atoms) != 1 for _, _, atoms in moving):
+        return False
+    widths = {atoms[0]: Affine({tuple(a for a in product if a is not atoms[0]): f}) for product, f, atoms in moving}
+    return len(widths) == 2 and tile.size in widths.values() and all(map(_is_constant, widths.values()))
+
+
+def _is_constant(width: Affine) -> bool:
+    return width != ONE and all(atom.kind is Kind.CONSTEXPR for atom in width.atoms())
 
 
 def _tiles(flow: KernelFlow) -> Iterator[tuple[Tile, Access]]:
@@ -114,17 +151,24 @@ def _in_round(address: Affine, counter: Atom, number: Affine) -> Affine:
     return rest + address.factor_of(counter) * number
 
 
-def _holds(address: Affine, tile: Tile) -> bool:
-    """Whether the address contains the tile's last index, times some stride."""
+def _holds(address: Affine, tile: Tile, index: Affine, alone: bool = False) -> bool:
+    """Whether the address contains this index of the tile, times some stride; `alone`: with nothing added to it."""
     first = next(iter(tile.start.terms.items()))
     for product, factor in address.terms.items():
         stride = _divided(product, factor, first)
         if stride is None:
             continue
-        wanted = (tile.last * stride).terms
+        wanted = (index * stride).terms
         if all(address.terms.get(term) == count for term, count in wanted.items()):
-            return True
+            return not alone or _is_alone(address, stride)
     return False
+
+
+def _is_alone(address: Affine, stride: Affine) -> bool:
+    """Whether no lane or loop goes on from the index in steps of the stride, or of a multiple of it."""
+    ((by, _),) = stride.terms.items()
+    steps = (product for product in address.terms if any(atom.kind in _STEPPING for atom in product))
+    return not any(all(product.count(atom) >= by.count(atom) for atom in by) for product in steps)
 
 
 def _divided(product: Product, factor: int, by: tuple[Product, int]) -> Affine | None:
@@ -136,15 +180,22 @@ def _divided(product: Product, factor: int, by: tuple[Product, int]) -> Affine |
     return None if factor % by[1] else Affine({tuple(rest): factor // by[1]})
 
 
-def _is_guarded(access: Access, tile: Tile) -> bool:
-    """Whether a mask or an enclosing `if` compares something of the tile's start, and not the start alone."""
+def _is_guarded(access: Access, tile: Tile, reach: Reach) -> bool:
+    """Whether a mask or an enclosing `if` compares something of the tile's start, and not the start alone.
+
+    The start itself is to be compared with where the tile is cut off.
+    """
     masks = access.mask.mask if access.mask is not None else frozenset[Condition]()
     if masks is None or any(isinstance(condition, Opaque) for condition in masks):
         return True
     start = {atom for atom in tile.start.atoms() if atom.kind in _MOVING}
     gaps = [condition.gap for condition in masks if isinstance(condition, Less)]
     gaps += [gap for guard in access.path if not guard.constexpr for gap in guard.affines]
-    return any(start & gap.atoms_inside() and not _asks_for_start(gap, tile) for gap in gaps)
+    about = [gap for gap in gaps if start & gap.atoms_inside()]
+    if reach is Reach.FIRST:
+        bound = tile.bound.atoms_inside()
+        return any(bound & gap.atoms_inside() for gap in about)
+    return any(not _asks_for_start(gap, tile) for gap in about)
 
 
 def _asks_for_start(gap: Affine, tile: Tile) -> bool:

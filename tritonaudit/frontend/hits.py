@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Words:
     """A message and a remedy, with the names of a mistake's words in braces, and what mends it.
 
-    What is told `once` in a kernel names its other places there.
+    What is told `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
     """
 
     message: str
@@ -29,6 +29,7 @@ class Words:
     confidence: Confidence | None = None
     mend: Callable[[KernelFlow, Mistake], Fix | None] | None = None
     once: bool = False
+    silent: bool = False
 
 
 Table = Mapping[tuple[Kind, str], Words]
@@ -97,10 +98,10 @@ def _releases(mistake: Mistake, target: Target) -> str:
 
 
 def _confidence(mistake: Mistake, words: Words, target: Target) -> Confidence | None:
-    """A mistake in a few old releases alone is shown where somebody asked for them."""
+    """A mistake in a few old releases alone is shown where somebody asked for them, or would not be told by them."""
     if mistake.releases == target.versions:
         return words.confidence
     many = 2 * len(mistake.releases) >= len(target.versions)
-    if many or mistake.releases[-1] == target.versions[-1] or target.asked_in:
+    if many or words.silent or mistake.releases[-1] == target.versions[-1] or target.asked_in:
         return Confidence.MEDIUM if words.confidence is None else words.confidence
     return Confidence.LOW
