@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.dot_operands import hard_coded_operands, one_way_operands
 from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.value import dtype_parameter
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.mends.integers import divided_down
@@ -79,3 +81,33 @@ class DtypeConflict(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)
+        if not kernel.for_vendor:
+            yield from _operands(kernel)
+
+
+def _operands(kernel: KernelFlow) -> Iterator[Hit]:
+    """Matrix products that compile for some flags or inputs alone."""
+    for one in one_way_operands(kernel):
+        yield Hit(
+            one.dot.node,
+            f"the {one.operand} operand of `tl.dot` is {one.differs} on one way that leads here, and"
+            f" {_spelled(one.agrees)}, as the other operand, on another: both must have one dtype",
+            remedy="cast it right before the product, on every way",
+            confidence=Confidence.MEDIUM,
+        )
+    for fixed in hard_coded_operands(kernel):
+        yield Hit(
+            fixed.dot.node,
+            f"one operand of `tl.dot` is {fixed.dtype}, and the other has the dtype of what `{fixed.parameter}` points"
+            " to: it does not compile for any other",
+            remedy=f"cast to the other operand's dtype, or to `{fixed.parameter}.dtype.element_ty`",
+            severity=Severity.WARNING,
+            confidence=Confidence.MEDIUM,
+        )
+
+
+def _spelled(dtype: str) -> str:
+    parameter = dtype_parameter(dtype)
+    if parameter is not None:
+        return f"`{parameter}`"
+    return f"the element type of `{dtype[1:]}`" if dtype[0] == "*" else dtype

@@ -11,7 +11,8 @@ from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     Reach.LAST: (
-        "is at `{tile.last}`, the last row of its tile, which does not exist where the tile is cut off at `{tile.bound}`",
+        "is at `{tile.last}`, the last row of its tile, which does not exist where the tile is cut off at"
+        " `{tile.bound}`",
         "clamp the row: `min(start + BLOCK, n) - 1`",
     ),
     Reach.IN_LOOP: (

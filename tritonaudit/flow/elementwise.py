@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.flow.affine import Affine
+from tritonaudit.flow.affine import Affine, Kind
 from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
 from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.joins import join
@@ -23,6 +23,7 @@ from tritonaudit.flow.value import (
     Less,
     Value,
     broadcast,
+    given_dtype,
     promote,
 )
 
@@ -34,7 +35,7 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
     value, target = arguments.value(0, "input"), arguments.get(1, "dtype")
     if "bitcast" in arguments.keywords:
         return Value(shape=value.shape, murky=ALL_AXES)
-    dtype = dtype_of(target)
+    dtype = dtype_of(target) or _given(value, target)
     # `x.to(y.dtype).to(tl.float32)` at one place rounds on purpose.
     twice = arguments.positional and arguments.positional[0][1] is value.narrowed
     if dtype in ("fp32", "fp64") and machine.recording and value.narrowed is not None and not twice:
@@ -50,6 +51,14 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
         narrowed=arguments.node if narrow else None,
         wide=dtype not in INTEGERS - WIDE,
     )
+
+
+def _given(value: Value, target: Argument | None) -> str | None:
+    """The dtype that a constexpr parameter is; what integers are cast to may be a wider index."""
+    if value.dtype in INTEGERS or target is None or not target[0].constexpr or target[0].affine is None:
+        return None
+    atom = target[0].affine.atom
+    return given_dtype(atom.name) if atom is not None and atom.kind is Kind.CONSTEXPR else None
 
 
 def _may_be_half(dtype: str) -> bool:

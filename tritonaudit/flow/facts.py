@@ -69,6 +69,16 @@ class Reduction:
 
 
 @dataclass(frozen=True, eq=False)
+class Dot:
+    """A matrix product, with its operands."""
+
+    node: CSTNode
+    left: Value
+    right: Value
+    path: Path
+
+
+@dataclass(frozen=True, eq=False)
 class Accumulation:
     """A variable that a loop adds to, with the dtype that it is kept in."""
 
@@ -126,6 +136,7 @@ class KernelFlow:
     types: Mapping[str, str] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
     reductions: list[Reduction] = field(default_factory=list)
+    dots: list[Dot] = field(default_factory=list)
     accumulations: list[Accumulation] = field(default_factory=list)
     shape_uses: list[ShapeUse] = field(default_factory=list)
     aranges: list[tuple[CSTNode, Value, Value]] = field(default_factory=list)

@@ -10,7 +10,7 @@ import libcst as cst
 from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import ONE
 from tritonaudit.flow.arguments import Arguments, Operation, dtype_of, is_none
-from tritonaudit.flow.facts import Reduction
+from tritonaudit.flow.facts import Dot, Reduction
 from tritonaudit.flow.joins import union
 from tritonaudit.flow.padding import murky_axes, placed, poisoned
 from tritonaudit.flow.value import (
@@ -145,6 +145,7 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
     bad = _contracted(machine, left, right)
     if machine.recording:
         machine.flow.reductions.append(Reduction(arguments.node, "dot", left, -1, machine.path, bad))
+        machine.flow.dots.append(Dot(arguments.node, left, right, machine.path))
     out = arguments.keywords.get("out_dtype")
     accumulator = arguments.get(2, "acc")
     if machine.recording and accumulator is not None and isinstance(accumulator[1], cst.Name):

@@ -40,6 +40,16 @@ def element_of(parameter: str) -> str:
     return f"*{parameter}"
 
 
+def given_dtype(parameter: str) -> str:
+    """The dtype that a constexpr parameter is."""
+    return f"={parameter}"
+
+
+def dtype_parameter(dtype: str) -> str | None:
+    """The parameter that a launch gives the dtype by, where it is no other."""
+    return dtype[1:] if dtype[:1] == "=" else None
+
+
 def promote(left: str | None, right: str | None) -> str | None:
     """The dtype of an arithmetic result. Python's own numbers ("int", "float") take the other operand's dtype."""
     if left == right:
