@@ -1,4 +1,4 @@
-"""TAC111: a program that skips its work leaves its part of a new output unwritten."""
+"""TAC111: a program leaves a part of what it is to write as it was."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.half_updates import half_updates
 from tritonaudit.flow.unwritten import unwritten_outputs
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -13,7 +14,7 @@ from tritonaudit.source.outline import span_of
 
 class UnwrittenOutput(Rule):
     code, name = "TAC111", "unwritten-output"
-    summary = "All stores to an output made by `torch.empty` are skipped where a loaded value says so."
+    summary = "A new output is not stored to where a loaded value says so, or one of a pair that is updated in place."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -25,4 +26,12 @@ class UnwrittenOutput(Rule):
                 " it as `torch.empty` made it",
                 remedy="store zeros there, too, or make the output with `torch.zeros`",
                 related=((span_of(found.made, kernel.module.lines), "the output is made here, without contents"),),
+            )
+        for half in half_updates(kernel):
+            yield Hit(
+                half.store.node,
+                "this stores one of two elements that are combined in place, and no store writes the other one back",
+                remedy="compute the other one from the same two loads, and store it where it was loaded from",
+                severity=Severity.ERROR,
+                related=((half.load.node, "the other one is loaded here, and stays as it was"),),
             )

@@ -40,7 +40,7 @@ def exclusive(left: Path, right: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Access:
-    """A load, store or atomic: its pointer, mask (None: none given), what masked lanes read, where it stands."""
+    """A load, store or atomic: its pointer, mask (None: none given), where it stands, and what a store stores."""
 
     node: CSTNode
     kind: str
@@ -50,6 +50,7 @@ class Access:
     path: Path
     loops: tuple[int, ...]
     checked: bool = False
+    stored: Value | None = None
 
     @property
     def what(self) -> str:

@@ -142,6 +142,7 @@ def _note_access(
             path=machine.path,
             loops=tuple(loop.counter.id for loop in machine.loops),
             checked=checked,
+            stored=arguments.value(1, "value") if kind == "store" else None,
         )
     )
 
