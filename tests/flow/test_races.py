@@ -49,6 +49,8 @@ def test_an_update_of_what_others_update() -> None:
         "tl.store(y_ptr + row * m + tl.program_id(1), tl.sum(x, axis=0))",
         "tl.store(y_ptr + row * stride + cols, x, mask=mask)",
         "tl.store(y_ptr + row, tl.load(x_ptr + row))",
+        "tl.store(y_ptr + row, tl.load(x_ptr + row) + tl.zeros([1], dtype=x.dtype))",
+        "tl.store(y_ptr + row, x.shape[0])",
         "tl.atomic_add(y_ptr + row, tl.sum(x, axis=0))",
         "if tl.program_id(1) == 0:\n    tl.store(y_ptr + row, tl.sum(x, axis=0))",
         "if tl.program_id(1) > 0:\n    return\ntl.store(y_ptr + row, tl.sum(x, axis=0))",

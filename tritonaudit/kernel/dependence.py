@@ -31,6 +31,8 @@ NO_AXES: Axes = frozenset()
 ALL_AXES: Axes = frozenset((0, 1, 2))
 _DEPTH = 8
 _BUILT_IN = frozenset(dir(builtins))
+_OF_TYPES = frozenset({"dtype", "element_ty", "shape", "type"})
+"""Attributes that are the same whatever program asks for them."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Dependence:
             return _Reads(numbers=frozenset((number,)))
         if isinstance(node, ast.Name):
             return _Reads(names=frozenset((node.id,)))
+        if isinstance(node, ast.Attribute) and node.attr in _OF_TYPES:
+            return _Reads()
         if isinstance(node, ast.Call):
             if self._is_foreign(node) or _is_atomic(node):
                 return _Reads(foreign=True)
