@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Severity
@@ -54,6 +54,11 @@ _SUPPORT = {
     Construct.WALRUS: _Support("`:=`", "assign in a statement of its own", since=(3, 8), accepted=True),
 }
 
+_FSTRING = Words(
+    "an f-string holds `{text}`, which is known only when the kernel runs",
+    'pass it as an argument: `tl.device_print("x", {text})`',
+    once=True,
+)
 
 _WORDS = {
     (Kind.LOOP_OVER, ""): Words(
@@ -80,8 +85,8 @@ _WORDS = {
         "compare it: `{text} != 0`, `{text} == …`",
     ),
     (Kind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
-    (Kind.FSTRING, "*"): Words("an f-string holds `{text}`, which is known only when the kernel runs",
-                               'pass it as an argument: `tl.device_print("x", {text})`', once=True),
+    (Kind.FSTRING, "*"): _FSTRING,
+    (Kind.FSTRING, "printed"): replace(_FSTRING, confidence=Confidence.LOW),  # a flag for the interpreter
     (Kind.NO_NUMBER, "*"): Words("{text} is no number that a kernel knows", "use a float or an int"),
     (Kind.POWER, "*"): Words("`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"),
     (Kind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),

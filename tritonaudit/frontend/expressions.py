@@ -34,6 +34,7 @@ from tritonaudit.frontend.values import (
     joined,
     text_of_type,
 )
+from tritonaudit.kernel.prints import is_printed_by_flag
 
 if TYPE_CHECKING:
     from tritonaudit.frontend.reader import Reader
@@ -101,7 +102,9 @@ def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:
         if isinstance(part, ast.FormattedValue):
             value = evaluate(reader, part.value)
             if isinstance(value, Tensor) and not value.free:
-                reader.mistake(Kind.FSTRING, part, text=ast.unparse(part.value))
+                function = reader.frame.function
+                what = "printed" if is_printed_by_flag(function.module, function.jit, node) else ""
+                reader.mistake(Kind.FSTRING, part, what, text=ast.unparse(part.value))
                 return UNKNOWN
     return Const("f-string") if _is_plain(node) else Const(ANY)
 

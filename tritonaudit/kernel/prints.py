@@ -30,7 +30,7 @@ def bare_prints(module: Module, function: JitFunction) -> Iterator[Print]:
     """The calls that print whatever the launch says: no enclosing condition asks for a constant of it."""
     if not any(module.origin_of(call.func) in _PRINTS for call in function.nodes.of(ast.Call)):
         return
-    constants = {parameter.name for parameter in function.parameters if parameter.constexpr} | set(module.constants)
+    constants = _constants(module, function)
     stack: list[ast.AST] = list(function.node.body)
     while stack:
         node = stack.pop(0)
@@ -41,3 +41,15 @@ def bare_prints(module: Module, function: JitFunction) -> Iterator[Print]:
             if origin in _PRINTS:
                 yield Print(node, ast.unparse(node.func), _PRINTS[origin])
         stack[:0] = ast.iter_child_nodes(node)
+
+
+def is_printed_by_flag(module: Module, function: JitFunction, node: ast.expr) -> bool:
+    """Whether it is an argument of Python's `print` where a constant asks for it, as under the interpreter alone."""
+    constants = _constants(module, function)
+    tests = (test for test in function.nodes.of(ast.If) if names_in(test.test) & constants)
+    calls = (call for test in tests for call in ast.walk(test) if isinstance(call, ast.Call))
+    return any(module.origin_of(call.func) == "print" and node in call.args for call in calls)
+
+
+def _constants(module: Module, function: JitFunction) -> set[str]:
+    return {parameter.name for parameter in function.parameters if parameter.constexpr} | set(module.constants)
