@@ -11,7 +11,6 @@ from tritonaudit.kernel.hardware_numbers import Counted, bare_ptx, full_grids, h
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
 
-
 _ASK_DEVICE = "ask the device: `torch.cuda.get_device_properties(x.device).multi_processor_count`"
 _ASK_TRITON = "ask Triton: `triton.runtime.driver.active.get_current_target().warp_size`"
 _IDLE = "whatever the GPU: on a larger one multiprocessors idle, on a smaller one programs wait for others"

@@ -26,7 +26,7 @@ def wrapper(x{parameter}):
 
 def found(body: str, head: str = "", parameter: str = "", path: str = "kernel.py") -> list[str]:
     text = KERNEL.format(head=head, parameter=parameter, body=body.replace("\n", "\n    "))
-    config = Config(Path("/nowhere"), select=("TAB201",))
+    config = Config(Path("/nowhere"), select=("TAB",))
     return [
         finding.message.split("`")[1] for finding in check_text(text.encode(), Path("/nowhere", path), config).findings
     ]

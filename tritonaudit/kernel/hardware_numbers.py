@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from typing import TypeGuard
 
 from tritonaudit.kernel.launch import Launch, LaunchFacts
@@ -17,23 +17,29 @@ _DEPTH = 4
 _LEAST = 8  # a number of multiprocessors below it stands for something else
 
 _PROCESSORS = r"(sms?|cus?|streaming_?multi_?processors?|multi_?processors?|compute_?units?)"
-_NAMES = {
-    "processors": re.compile(rf"(num|n|nr|total|device|gpu)_?{_PROCESSORS}|{_PROCESSORS}_?(count|num|cnt)", re.IGNORECASE),
-    "warp": re.compile(r"(num_?)?threads_?(per|in)_?(a_?)?warp|(warp|wave(front)?)_?size|lanes_?per_?warp", re.IGNORECASE),
-}  # fmt: skip
 _FULL = frozenset({108, 114, 132, 142, 148, 188, 228, 304})
 """How many multiprocessors A100, H100, H200, L40, B200 and the like have: odd numbers for anything else."""
 
 _CAPABILITY = re.compile(r"capability|\bcc\b|\.major\b|\bcc_major\b", re.IGNORECASE)
 _PTX = re.compile(r"\.(?:b|f|u|s|bf)(?:8|16|32|64)\b")
-_OTHER_MAKERS = re.compile(r"\b\w*(?:hip|rocm|amd)\w*\b", re.IGNORECASE)
+_OTHER_MAKERS = re.compile(r"(?<![a-z])(?:hip(?![a-z])|rocm|amd)", re.IGNORECASE)
 
 
 class Counted(Enum):
     """What the number counts."""
 
-    PROCESSORS = "processors"
-    LANES = "warp"
+    PROCESSORS = auto()
+    LANES = auto()
+
+
+_COUNTED = {
+    Counted.PROCESSORS: re.compile(
+        rf"(num|n|nr|total|device|gpu)_?{_PROCESSORS}|{_PROCESSORS}_?(count|num|cnt)", re.IGNORECASE
+    ),
+    Counted.LANES: re.compile(
+        r"(num_?)?threads_?(per|in)_?(a_?)?warp|(warp|wave(front)?)_?size|lanes_?per_?warp", re.IGNORECASE
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +124,7 @@ def _is_ptx(node: ast.AST) -> bool:
 
 
 def _counted(name: str) -> Counted | None:
-    return next((Counted(kind) for kind, pattern in _NAMES.items() if pattern.fullmatch(name.strip("_"))), None)
+    return next((counts for counts, pattern in _COUNTED.items() if pattern.fullmatch(name.strip("_"))), None)
 
 
 def _names(launch: Launch) -> Iterable[str]:
