@@ -1,0 +1,33 @@
+"""TAP102: a load that every turn of a loop makes, though no turn changes what it reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Extent, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.invariant_loads import invariant_loads
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+_HOISTED = "the compiler leaves it there before Triton 3.6"
+
+
+class LoopInvariantWork(Rule):
+    code, name = "TAP102", "loop-invariant-work"
+    summary = "A loop loads the same in each turn."
+    severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
+    once_in = Extent.KERNEL
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for found in invariant_loads(kernel):
+            why = "the loop stores, so that the compiler leaves it there" if found.stores else _HOISTED
+            yield Hit(
+                span_of(found.node, kernel.module.lines),
+                f"this load of `{found.tensor}` reads the same in each turn of the loop over"
+                f" `{ast.unparse(found.loop.target)}`: {why}",
+                remedy="load it once before the loop",
+                confidence=None if found.stores else Confidence.LOW,
+                related=tuple((store.node, "this store is to another tensor") for store in found.stores[:1]),
+            )
