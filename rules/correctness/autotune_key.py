@@ -1,4 +1,4 @@
-"""TAC202: an autotuner or heuristics that name what the kernel does not have, or stand in the wrong order."""
+"""TAC202: an autotuner or heuristics that name what the kernel does not have, lack a flag, or are out of order."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tritonaudit.kernel.tuning import (
     computes,
     decorators,
 )
+from tritonaudit.kernel.tuning_keys import missing_flags
 from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -38,6 +39,17 @@ class AutotuneKey(Rule):
             elif isinstance(decorator, Heuristics):
                 yield from self._heuristics(kernel, decorator, parameters)
         yield from self._order(kernel, found)
+        for missing in missing_flags(kernel.module, kernel.function):
+            lines = kernel.module.lines
+            yield Hit(
+                span_of(missing.key, lines),
+                f"`{missing.flag}` is not in this key, and is in those of all other tuned kernels of the file that have"
+                " it: the config that suits one value is taken for the other",
+                remedy=f'add "{missing.flag}" to the key',
+                severity=Severity.INFO,
+                confidence=Confidence.MEDIUM,
+                related=((span_of(missing.keys[0], lines), "it is in this one"),),
+            )
 
     def _names(self, kernel: KernelFlow, autotune: Autotune, parameters: set[str]) -> Iterator[Hit]:
         key = autotune.arguments.get("key")

@@ -1,4 +1,4 @@
-"""Sizes in an autotuner's key that are another number for every batch."""
+"""What an autotuner's key has and should not, sizes that are other numbers for every batch, and what it lacks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
-from tritonaudit.kernel.tuning import Autotune
-from tritonaudit.source.outline import dotted_name
+from tritonaudit.kernel.tuning import Autotune, Heuristics, decorators
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +50,50 @@ def _is_length(node: ast.expr) -> bool:
 
 def _is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
+
+
+# -- flags that a key lacks ----------------------------------------------------------------------------------------
+
+_LEAST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class MissingFlag:
+    """`flag`, which heuristics set and the kernel branches on, is in the `keys` of all siblings and not in `key`."""
+
+    flag: str
+    key: ast.expr
+    keys: tuple[ast.expr, ...]
+
+
+def missing_flags(module: Module, function: JitFunction) -> Iterator[MissingFlag]:
+    """The flags that this kernel's key alone lacks, of all tuned kernels of the file that have them."""
+    own = _keyed(module, function)
+    if own is None:
+        return
+    key, names, flags = own
+    tested = {
+        node.id for test in function.nodes.of(ast.If) for node in ast.walk(test.test) if isinstance(node, ast.Name)
+    }
+    wanted = (flags & tested) - names
+    if not wanted:
+        return
+    siblings = [found for other in module.jit if other is not function and (found := _keyed(module, other)) is not None]
+    for flag in sorted(wanted):
+        having = [(node, keyed) for node, keyed, theirs in siblings if flag in theirs]
+        if len(having) >= _LEAST and all(flag in keyed for _, keyed in having):
+            yield MissingFlag(flag, key, tuple(node for node, _ in having))
+
+
+def _keyed(module: Module, function: JitFunction) -> tuple[ast.expr, frozenset[str], frozenset[str]] | None:
+    """The key that is written out above a kernel, its names, and the flags that heuristics set."""
+    found = decorators(module, function)
+    tuner = next((decorator for decorator in found if isinstance(decorator, Autotune)), None)
+    key = None if tuner is None else tuner.arguments.get("key")
+    if tuner is None or not isinstance(key, (ast.List, ast.Tuple)):
+        return None
+    names = frozenset(name for name, _ in tuner.names("key"))
+    if len(names) != len(key.elts):
+        return None
+    flags = (name for decorator in found if isinstance(decorator, Heuristics) for name in decorator.values)
+    return key, names, frozenset(flags)
