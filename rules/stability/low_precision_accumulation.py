@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import Accumulation, KernelFlow
 from tritonaudit.flow.value import HALF, INTEGERS
 from tritonaudit.rule import Hit, Rule
-
-if TYPE_CHECKING:
-    from libcst import CSTNode
 
 
 class LowPrecisionAccumulation(Rule):
@@ -34,7 +30,15 @@ class LowPrecisionAccumulation(Rule):
                     remedy="cast the operand first: `.to(tl.float32)`",
                     fix=wide_sum(kernel, node, operand.dtype),
                 )
-        yield from _late_casts(kernel)
+        for node, value in kernel.late_casts:
+            if value.narrowed is not None:
+                yield Hit(
+                    node,
+                    "this value was rounded to 16 bits or to its input's dtype before it is widened again",
+                    remedy="keep it in `tl.float32` until it is stored",
+                    confidence=Confidence.MEDIUM,
+                    related=((value.narrowed, "it is rounded here"),),
+                )
 
     def _accumulator(self, kernel: KernelFlow, accumulation: Accumulation) -> Hit | None:
         from tritonaudit.mends.precision import wide_accumulator
@@ -55,20 +59,4 @@ class LowPrecisionAccumulation(Rule):
             remedy="accumulate in `tl.float32` and cast once, at the end",
             confidence=sure,
             fix=wide_accumulator(kernel, accumulation),
-        )
-
-
-def _late_casts(kernel: KernelFlow) -> Iterator[Hit]:
-    """The first place where a rounded value is widened again; the others have the same cause."""
-    widened: dict[CSTNode, list[CSTNode]] = {}
-    for node, value in kernel.late_casts:
-        if value.narrowed is not None:
-            widened.setdefault(value.narrowed, []).append(node)
-    for rounding, (first, *others) in widened.items():
-        yield Hit(
-            first,
-            "this value was rounded to 16 bits or to its input's dtype before it is widened again",
-            remedy="keep it in `tl.float32` until it is stored",
-            confidence=Confidence.MEDIUM,
-            related=((rounding, "it is rounded here"), *((other, "it is widened here, too") for other in others)),
         )
