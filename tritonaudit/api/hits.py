@@ -22,7 +22,7 @@ _OF_BLOCK_POINTERS = ("boundary_check", "padding_option")
 def hits(file: ApiFacts, kinds: Collection[Kind]) -> Iterator[tuple[Misuse, Hit]]:
     """The hits of these kinds, each where the name or the keyword stands."""
     misuses = [misuse for misuse in file.misuses if misuse.problem.kind in kinds]
-    has_block_pointers = any(misuse.sure and _makes_block_pointers(misuse.problem) for misuse in misuses)
+    has_block_pointers = any(_makes_block_pointers(misuse.problem) for misuse in misuses)
     known: dict[object, Advice | None] = {}
     for misuse in misuses:
         problem = misuse.problem
