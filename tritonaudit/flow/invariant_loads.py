@@ -34,27 +34,33 @@ class InvariantLoad:
 
 def invariant_loads(flow: KernelFlow) -> Iterator[InvariantLoad]:
     """The loads that every turn of a loop makes, and that nothing in the loop can change."""
-    for loop in flow.function.nodes.of(ast.For):
-        nodes = [node for statement in loop.body for node in ast.walk(statement)]
-        loads = [call for call in _each_turn(loop.body) if flow.module.origin_of(call.func) == _LOAD]
-        if not loads or not all(_is_quiet(flow.module, node) for node in nodes if isinstance(node, ast.Call)):
-            continue
-        changing = names_in(loop.target) | _set(nodes)
-        for load in loads:
-            if not names_in(load) & changing and _is_pure(flow.module, load):
-                yield from _elsewhere(flow, loop, load)
+    nodes = flow.function.nodes
+    loops = nodes.of(ast.For)
+    calls = nodes.of(ast.Call) if loops else []
+    loads = [(call, names_in(call)) for call in calls if flow.module.origin_of(call.func) == _LOAD]
+    for loop in loops:
+        target = names_in(loop.target)
+        fixed = [(load, names) for load, names in loads if _holds(loop, load) and not names & target]
+        if fixed and all(_is_quiet(flow.module, call) for call in calls if _holds(loop, call)):
+            changing = {
+                node.id for node in nodes.of(ast.Name) if isinstance(node.ctx, ast.Store) and _holds(loop, node)
+            }
+            for load, names in fixed:
+                if not names & changing and _is_each_turn(flow, loop, load) and _is_pure(flow.module, load):
+                    yield from _elsewhere(flow, loop, load)
 
 
-def _each_turn(body: list[ast.stmt]) -> Iterator[ast.Call]:
-    """The calls that no condition and no inner loop is around."""
-    for statement in body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
-            chosen = any(isinstance(node, ast.IfExp) for node in ast.walk(statement))
-            yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call) and not chosen)
+def _holds(outer: ast.stmt | ast.expr, inner: ast.expr) -> bool:
+    return outer.lineno <= inner.lineno <= (outer.end_lineno or outer.lineno)
 
 
-def _set(nodes: list[ast.AST]) -> set[str]:
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+def _is_each_turn(flow: KernelFlow, loop: ast.For, load: ast.Call) -> bool:
+    """Whether it is in the loop's body, and no condition and no inner loop is around it."""
+    nodes = flow.function.nodes
+    around = (*nodes.of(ast.For), *nodes.of(ast.While), *nodes.of(ast.If), *nodes.of(ast.IfExp))
+    return load.lineno >= loop.body[0].lineno and not any(
+        node is not loop and node.lineno >= loop.lineno and _holds(node, load) for node in around
+    )
 
 
 def _is_quiet(module: Module, call: ast.Call) -> bool:
