@@ -21,7 +21,7 @@ class LoopInvariantWork(Rule):
     once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for found in invariant_loads(kernel):
+        for found in () if kernel.for_vendor else invariant_loads(kernel):
             why = "the loop stores, so that the compiler leaves it there" if found.stores else _HOISTED
             yield Hit(
                 span_of(found.node, kernel.module.lines),

@@ -57,7 +57,12 @@ def _holds(outer: ast.stmt | ast.expr, inner: ast.expr) -> bool:
 def _is_each_turn(flow: KernelFlow, loop: ast.For, load: ast.Call) -> bool:
     """Whether it is in the loop's body, and no condition and no inner loop is around it."""
     nodes = flow.function.nodes
-    around = (*nodes.of(ast.For), *nodes.of(ast.While), *nodes.of(ast.If), *nodes.of(ast.IfExp))
+    around: tuple[ast.stmt | ast.expr, ...] = (
+        *nodes.of(ast.For),
+        *nodes.of(ast.While),
+        *nodes.of(ast.If),
+        *nodes.of(ast.IfExp),
+    )
     return load.lineno >= loop.body[0].lineno and not any(
         node is not loop and node.lineno >= loop.lineno and _holds(node, load) for node in around
     )
