@@ -24,7 +24,6 @@ _WORDS = {
     (Kind.NARROW_SUM, "integer"): Words(
         "`tl.sum` of {dtype} adds up in {dtype}, and wraps",
         "cast it first: `tl.sum({text}.to(tl.int32), 0)`",
-        silent=True,
     ),
     (Kind.INTEGER_INFINITY, "*"): Words(
         "`other={text}` fills {dtype} elements, and an infinity has no defined value as an integer",
