@@ -27,6 +27,8 @@ def overwritten_settings(launches: Sequence[Launch]) -> Iterator[Overwritten]:
         for argument in launch.arguments.values():
             if not isinstance(argument, ast.Name) or not _is_number(launch.definition(argument)):
                 continue
+            if sum(_sets(assign, argument.id) for assign in launch.nodes.of(ast.Assign)) < 2:
+                continue  # as nearly always: to look for what reads it is dear
             found = _dead(launch.wrapper.body, argument.id)
             if found is not None and id(found.node) not in seen:
                 seen.add(id(found.node))
