@@ -6,13 +6,16 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import LOADED, Affine, Kind
+import libcst as cst
+
+from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.flow.affine import LOADED, Affine, Kind, Product
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
 from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.frontend.mistakes import Mistake
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -21,6 +24,8 @@ _REMEDIES = {
     Kind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
     Kind.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
 }
+_TOLD = frozenset({Cause.ELSEWHERE, Cause.LATE, Cause.UNEVEN, Cause.LOADED})
+_ROWS = 2**18
 _OF_LOADED = "widen what is loaded before it is multiplied: `tl.load(…).to(tl.int64)`"
 _OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
 
@@ -38,25 +43,30 @@ class Int32OffsetOverflow(Rule):
                 continue  # TAC132 has it, and a fix
             yield Hit(
                 found.place,
-                f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.cause.value}",
+                f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.reason}",
                 remedy=_remedy(found),
-                severity=Severity.INFO if found.cause is Cause.ROWS else None,
-                confidence=None if _speaks_of_large_tensors(found) else Confidence.LOW,
-                related=tuple(_related(found)),
+                severity=Severity.INFO if found.reason == Cause.ROWS.value else None,
+                confidence=None if _is_met(offsets, found) else Confidence.LOW,
+                related=tuple(_related(kernel, found)),
             )
 
 
-def _speaks_of_large_tensors(found: NarrowOffset) -> bool:
-    """Rows that are as long as they are wide may be a matrix's of any size; a stride is passed for tensors at large."""
-    if found.cause is Cause.ROWS:
-        return any("stride" in atom.name.lower() for atom in found.term)
-    return found.cause is not Cause.ELEMENTS
+def _is_met(offsets: NarrowOffsets, found: NarrowOffset) -> bool:
+    """Whether real use comes to it: to fewer rows than a quarter of a million, or to more where the file says so."""
+    if found.cause in _TOLD or found.elsewhere is not None or found.is_shared:
+        return True
+    if found.cause is Cause.ELEMENTS:
+        return found.end is not None and offsets.counts_activations(found.end)
+    is_length = found.cause is Cause.ROWS and not any("stride" in atom.name.lower() for atom in found.rest)
+    return is_length or offsets.limit(found) < _ROWS
 
 
-def _related(found: NarrowOffset) -> Iterator[tuple[CSTNode, str]]:
+def _related(kernel: KernelFlow, found: NarrowOffset) -> Iterator[tuple[CSTNode | Span, str]]:
     if found.place is not found.product.node:
         yield found.product.node, "where it is multiplied"
     yield found.access.node, "an address that it is part of"
+    if found.elsewhere is not None and found.reason == Cause.ELSEWHERE.value:
+        yield span_of(found.elsewhere, kernel.module.lines), "where the file has it in 64 bits"
 
 
 def _line(mistake: Mistake) -> int:
@@ -67,7 +77,13 @@ def _shown(found: NarrowOffset) -> str:
     """The product, with the index as the text has it where that says something."""
     if found.cause is Cause.ELEMENTS:
         return str(Affine({found.term: found.factor}))
-    return f"{found.index.spelled if _is_named(found) else 'index'} * {Affine({found.rest: found.factor})}"
+    return f"{found.index.spelled if _is_named(found) else 'index'} * {Affine({_multiplied(found): found.factor})}"
+
+
+def _multiplied(found: NarrowOffset) -> Product:
+    """What the index is multiplied by; a loop's variable has its step in it."""
+    steps = set() if found.index.step is None else set(found.index.step.atoms())
+    return tuple(atom for atom in found.rest if atom not in steps) or found.rest
 
 
 def _is_named(found: NarrowOffset) -> bool:
@@ -86,4 +102,6 @@ def _wraps(offsets: NarrowOffsets, found: NarrowOffset) -> str:
 def _remedy(found: NarrowOffset) -> str:
     if found.cause is Cause.LATE:
         return "cast a factor, not the product: `a.to(tl.int64) * b`"
+    if isinstance(found.place, cst.Param):
+        return f"annotate the parameter as there: `{found.place.name.value}: tl.int64`"
     return _OF_LOADED if found.index.name == LOADED else _REMEDIES.get(found.index.kind, _OF_OTHERS)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+
+import libcst as cst
 import pytest
 
 from tests.flow.kernels import flows
@@ -134,3 +137,97 @@ def test_the_limit_is_that_of_the_other_factors() -> None:
 )  # fmt: skip
 def test_names_tell_sizes(name: str, bits: int) -> None:
     assert bits_of_name(name) == bits
+
+
+HEADS = """
+@triton.jit
+def kernel({parameters}):
+    token = tl.program_id(0) * tokens + tl.program_id(1)
+    for start in range(0, seq_len, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + token * {stride} + at, mask=at < seq_len)
+"""
+WIDE = """
+@triton.jit
+def other(x_ptr, stride{annotation}):
+    row = tl.program_id(0){cast}
+    x = tl.load(x_ptr + row * stride)
+"""
+
+
+def of_a_file(kernel: str, *, annotation: str = "", cast: str = "") -> NarrowOffsets:
+    """The offsets of the first kernel of a file with another one."""
+    return NarrowOffsets(flows(kernel + WIDE.format(annotation=annotation, cast=cast))[0])
+
+
+@pytest.mark.parametrize("cast", [".to(tl.int64)", ".cast(tl.int64)", ".to(tl.int64) * 4 + tl.arange(0, 4)"])
+def test_a_kernel_that_multiplies_by_the_same_in_64_bits_tells_of_the_other(cast: str) -> None:
+    kernel = ROWS.format(body="\n    ".join(ROW.split("; ")), grid="(x.shape[0],)", n="x.shape[1]")
+    (found,) = of_a_file(kernel, cast=cast).found()
+    assert found.reason == Cause.ELSEWHERE.value
+    assert found.elsewhere is not None
+    (found,) = of_a_file(kernel).found()
+    assert found.reason == Cause.ROWS.value
+
+
+def test_a_stride_that_another_kernel_takes_as_64_bits_is_found_where_it_is_taken() -> None:
+    kernel = HEADS.format(parameters="x_ptr, tokens, stride, seq_len, BLOCK: tl.constexpr", stride="stride")
+    offsets = of_a_file(kernel, annotation=": tl.int64")
+    (found,) = offsets.found()
+    assert isinstance(found.place, cst.Param)
+    assert found.place.name.value == "stride"
+    wide = HEADS.format(parameters="x_ptr, tokens, stride: tl.int64, seq_len, BLOCK: tl.constexpr", stride="stride")
+    assert of_a_file(wide, annotation=": tl.int64").found() == []
+
+
+def test_a_loaded_index_of_unknown_type_is_none_for_a_stride_of_64_bits_either() -> None:
+    kernel = """
+    @triton.jit
+    def kernel(x_ptr, table_ptr, stride, BLOCK: tl.constexpr):
+        at = tl.load(table_ptr + tl.program_id(0))
+        x = tl.load(x_ptr + at * stride + tl.arange(0, BLOCK))
+    """
+    assert of_a_file(textwrap.dedent(kernel), annotation=": tl.int64").found() == []
+
+
+def test_a_stride_is_no_more_than_what_is_added_beside_it_goes_to() -> None:
+    kernel = HEADS.format(parameters="x_ptr, tokens, stride_batch, seq_len, BLOCK: tl.constexpr", stride="stride_batch")
+    assert [offset.cause for offset in NarrowOffsets(flows(kernel)[0]).found()] == [Cause.MANY]
+    one_tile = kernel.replace("start + tl.arange", "tl.arange").replace("range(0, seq_len, BLOCK)", "range(1)")
+    one_tile = one_tile.replace("tokens +", "16 +")
+    assert NarrowOffsets(flows(one_tile)[0]).found() == []
+
+
+def test_sequences_have_a_million_tokens_together() -> None:
+    start = "(tl.program_id(0) * batch * num_heads + tl.program_id(1)) * seq_len"
+    kernel = KERNEL.format(parameters=PARAMETERS + ", batch", before="pass", start=start)
+    assert NarrowOffsets(flows(kernel)[0]).found() == []
+    per_feature = kernel.replace("* seq_len +", "* seq_len * head_dim +")
+    assert [offset.cause for offset in NarrowOffsets(flows(per_feature)[0]).found()] == [Cause.MANY]
+
+
+def test_what_a_loop_written_out_runs_over_is_small() -> None:
+    taps = "for tap in tl.static_range(0, seq_len): y = tl.load(y_ptr + tap)"
+    assert causes("tl.program_id(0) * num_heads * head_dim * seq_len") == [Cause.MANY]
+    assert causes("tl.program_id(0) * num_heads * head_dim * seq_len", taps) == []
+
+
+def test_a_tensor_with_sequences_is_one_of_three_dimensions() -> None:
+    host = "    batch, length, features = x.shape\n    kernel["
+    kernel = ROWS.format(body="\n    ".join(TILE.split("; ")), grid="(8192,)", n="x.numel()")
+    for text, expected in ((kernel, False), (kernel.replace("    kernel[", host), True)):
+        offsets = NarrowOffsets(flows(text)[0])
+        (found,) = offsets.found()
+        assert found.end is not None
+        assert offsets.counts_activations(found.end) is expected
+
+
+def test_programs_share_the_rows_that_a_loop_steps_over_by_their_number() -> None:
+    body = (
+        "cols = tl.arange(0, BLOCK); "
+        "for row in range(tl.program_id(0), n, {step}): x = tl.load(x_ptr + row * stride + cols, mask=cols < 8192)"
+    )
+    for step, shared in (("tl.num_programs(0)", True), ("1", False)):
+        text = ROWS.format(body="\n    ".join(body.format(step=step).split("; ")), grid="(64,)", n="x.shape[0]")
+        (found,) = NarrowOffsets(flows(text.replace(", n, ", ", total_tokens, "))[0]).found()
+        assert found.is_shared is shared

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.flow.facts import Access, KernelFlow, Product
-from tritonaudit.flow.typical_sizes import TypicalSizes
-from tritonaudit.flow.value import Less, Value
+from tritonaudit.flow.typical_sizes import COUNT_OF_PROGRAMS, TypicalSizes
+from tritonaudit.flow.value import Less, Step, Value
+from tritonaudit.kernel.extents import rank_of
+from tritonaudit.kernel.widened import wide_factors, wide_parameters
 from tritonaudit.source.outline import Module, dotted_name
 
 if TYPE_CHECKING:
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
 _SIZES = (Kind.PARAM, Kind.CONSTEXPR)
 _PARTS = ("FloorDivide", "Modulo", "minimum", "maximum", JOINED)
 _BITS = 31
-_LEAST = 32
-"""A product that is typically as large wraps at less than is typical, too."""
+_LEAST, _LEAST_OF_ANNOTATED = 32, 28
+"""A product that is typically as large wraps at less than is typical, too; what the file tells of it counts more."""
 _MANY = 20
 """So many rows or tokens all rows are, or more."""
 _COLUMNS, _SEQUENCES = 13.0, 10.0
 _OF_SEQUENCES = re.compile(r"^cu_|seq_?len|lens(_ptr)?$|offsets?(_ptr)?$")
+_TABLE, _LESS_OF_A_TABLE = re.compile(r"(?i)(^|_)(w|weights?|emb\w*|tables?)(_|$)"), 2
+"""What has a row for each word of a vocabulary, which are fewer than tokens."""
 _DEPTH = 2
 _POINTER = re.compile(r"_?(ptrs?|pointer)$")
 _WIDE = re.compile(r"\b(int64|long)\b")
@@ -40,6 +44,7 @@ _NARROW = re.compile(r"\b(int32|int)\b")
 class Cause(Enum):
     """What tells that the product is meant to be larger than 32 bits hold, or will be."""
 
+    ELSEWHERE = "the file multiplies by the same in 64 bits elsewhere"
     LATE = "it is cast to 64 bits after it has been multiplied"
     UNEVEN = "other offsets of the kernel have 64 bits"
     LOADED = "the index is loaded as 32 bits"
@@ -54,6 +59,7 @@ class NarrowOffset:
 
     `rest` is what the index is multiplied by; `end` the size that the access's mask keeps the index below, for one that
     is known by its mask alone. `place` is where the index is made, if that is where to widen it; else the product.
+    `elsewhere` is where the file multiplies by one of the other factors in 64 bits, or takes it as such.
     """
 
     product: Product
@@ -66,6 +72,19 @@ class NarrowOffset:
     place: CSTNode
     rest: Term = ()
     end: Atom | None = None
+    elsewhere: ast.BinOp | ast.arg | None = None
+
+    @property
+    def reason(self) -> str:
+        """What tells that it is meant to be that large, in words."""
+        weak = self.cause in (Cause.MANY, Cause.ROWS, Cause.ELEMENTS)
+        return (Cause.ELSEWHERE if weak and self.elsewhere is not None else self.cause).value
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether programs loop over rows that are more than they are themselves."""
+        step = self.index.step
+        return step is not None and any(atom.name.startswith(COUNT_OF_PROGRAMS) for atom in step.atoms())
 
 
 class NarrowOffsets:
@@ -75,7 +94,10 @@ class NarrowOffsets:
         self._flow = flow
 
     def found(self) -> list[NarrowOffset]:
-        """For each index, and for each size that bounds one, the product that it makes largest."""
+        """For each index, and for each size that bounds one, the product that it makes largest.
+
+        One whose like the file computes in 64 bits tells more.
+        """
         offsets = list(self._offsets())
         if not offsets:
             return []
@@ -86,7 +108,7 @@ class NarrowOffsets:
             place = self._place(offset, moved[offset.index])
             key = self._end_of(offset) or (offset.index if place is offset.product.node else id(place))
             known = largest.get(key)
-            if known is None or offset.bits > known.bits:
+            if known is None or _told(offset) > _told(known):
                 largest[key] = replace(offset, place=place)
         return list(_unlike(largest.values()))
 
@@ -97,15 +119,24 @@ class NarrowOffsets:
         of_index = self._reach(offset.index, offset.term)
         return max(1, round(2 ** (_BITS - (offset.bits - of_index))))
 
+    def counts_activations(self, end: Atom) -> bool:
+        """Whether a launch passes the number of a tensor's elements that has sequences: three dimensions or more."""
+        return any(
+            launch.wrapper is not None and (rank_of(launch, tensor) or 0) > 2
+            for launch in self._flow.launches.launches
+            if (passed := launch.arguments.get(end.name)) is not None
+            for tensor in filter(None, map(_counted, launch.definitions(passed)))
+        )
+
     def size(self, atom: Atom, offset: NarrowOffset) -> int:
         """What the size or stride is taken for; a single one for the length of a row."""
-        bits = self.typical.of_factor(atom, offset.term)
+        bits = self._of_rest(atom, offset.term, offset.access)
         alone = len(self.sizes(offset.term)) < 2
-        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause in (Cause.ROWS, Cause.LOADED) else bits))
+        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause is not Cause.LATE else bits))
 
     @cached_property
     def typical(self) -> TypicalSizes:
-        return TypicalSizes(self._flow.launches, self._blocks)
+        return TypicalSizes(self._flow.launches, self._blocks, self._unrolled)
 
     def sizes(self, term: Term) -> list[Atom]:
         """The factors that are sizes or strides, and no tile's."""
@@ -120,7 +151,7 @@ class NarrowOffsets:
 
     def _reach(self, index: Atom, term: Term) -> float:
         """How far the index goes in this product: a loop's variable to where it stops, whatever its step is."""
-        if index in self._sequences:
+        if index in self._sequences or self._joins_sequences(index):
             return _SEQUENCES
         bits = self.typical.of_factor(index, term)
         if index.kind is not Kind.LOOP or index.step is None or len(index.step.terms) != 1:
@@ -143,7 +174,8 @@ class NarrowOffsets:
     def _moving(self, product: Product, term: Term, factor: int) -> NarrowOffset | None:
         """A product of an index that is large by itself."""
         index = next((atom for atom in term if _moves(atom)), None)
-        if index is None or (bits := self.typical.of_term(term, factor)) < _LEAST:
+        least = _LEAST if self._parameter(term) is None else _LEAST_OF_ANNOTATED
+        if index is None or (bits := self.typical.of_term(term, factor)) < least:
             return None
         cause = self._cause(product, term, index)
         access = None if cause is None else self._access(term)
@@ -153,19 +185,26 @@ class NarrowOffsets:
         bits -= self._excess(index, term)
         rest = tuple(atom for atom in term if atom is not index)
         beside = self._beside(access, rest)
-        if cause is Cause.ROWS or cause is Cause.LOADED:
+        if cause in (Cause.ROWS, Cause.LOADED, Cause.ELSEWHERE):
             reach = self._reach(index, term)
             bits = reach + min(bits - reach, beside)
-        if bits < _LEAST or (not beside and any("stride" in atom.name.lower() for atom in rest)):
+        else:
+            bits -= sum(self.typical.of_factor(atom, term) - self._of_rest(atom, term, access) for atom in rest)
+        if index.name == LOADED and access.pointer.origin is not None and _TABLE.search(access.pointer.origin.name):
+            bits -= _LESS_OF_A_TABLE
+        if bits - self.typical.packing(term) < least or (
+            not beside and any("stride" in atom.name.lower() for atom in rest)
+        ):
             return None
-        return NarrowOffset(product, term, factor, index, cause, bits, access, product.node, rest)
+        elsewhere = self._elsewhere(rest)
+        return NarrowOffset(product, term, factor, index, cause, bits, access, product.node, rest, None, elsewhere)
 
     def _bounded(self, product: Product, term: Term, factor: int) -> NarrowOffset | None:
         """A product of an index that a mask keeps below the number of rows or elements."""
         for inside, end, access in self._ends:
             if _is_within(inside, term) and self._is_part(term, access):
                 rest = _without(term, inside)
-                if any(_moves(atom) or atom.kind is Kind.LANE for atom in rest):
+                if any(_moves(atom) or atom.kind is Kind.LANE for atom in rest) or not any(map(_moves, inside)):
                     continue
                 of_rest = self.typical.of_term(rest, factor)
                 if rest:
@@ -173,7 +212,8 @@ class NarrowOffsets:
                 bits = self.typical.of_atom(end) + of_rest
                 if bits >= _LEAST:
                     cause = Cause.ROWS if rest else Cause.ELEMENTS
-                    return NarrowOffset(product, term, factor, inside[0], cause, bits, access, product.node, rest, end)
+                    place, other = product.node, self._elsewhere(_without(term, inside[:1]))
+                    return NarrowOffset(product, term, factor, inside[0], cause, bits, access, place, rest, end, other)
         return None
 
     def _excess(self, index: Atom, term: Term) -> float:
@@ -191,6 +231,9 @@ class NarrowOffsets:
             if pointer is not None and address is not None and _OF_SEQUENCES.search(pointer.name.lower()):
                 found |= {term[0] for term in address.terms if len(term) == 1 and term[0].name == LOADED}
         return frozenset(found)
+
+    def _joins_sequences(self, index: Atom) -> bool:
+        return index.name == JOINED and any(atom in self._sequences for part in index.inner for atom in part.atoms())
 
     @cached_property
     def _bounds(self) -> list[tuple[Term, Atom]]:
@@ -229,9 +272,25 @@ class NarrowOffsets:
                 bits = max(bits, *(self._runs_to(atom, term) for atom in term if _runs(atom)))
         return bits
 
+    def _of_rest(self, atom: Atom, term: Term, access: Access) -> float:
+        """The power of two of a factor; a stride is no more than what is added beside it goes to."""
+        bits = self.typical.of_factor(atom, term)
+        return min(bits, self._span(access, atom)) if "stride" in atom.name.lower() else bits
+
+    def _span(self, access: Access, stride: Atom) -> float:
+        """How far the parts of the address go that do not have this stride."""
+        address = access.pointer.affine
+        spans = [
+            max(self.typical.of_term(term, factor), *(self._runs_to(atom, term) for atom in term))
+            for term, factor in (() if address is None else address.terms.items())
+            if stride not in term and any(map(_runs, term))
+        ]
+        return max(spans, default=0.0) + 1
+
     def _runs_to(self, atom: Atom, term: Term) -> float:
         """Lanes of a tile cover some dimension, and none that this kernel does not say to be short."""
-        if self.typical.is_of_few(term):
+        counts = atom.kind is Kind.LOOP and len(term) == 1 and atom.step is not None and atom.step.value == 1
+        if counts or self.typical.is_of_few(term):
             return self.typical.of_factor(atom, term)
         if atom.kind is not Kind.LANE or atom.size is None:
             return max(self.typical.of_factor(atom, term), _COLUMNS)
@@ -247,15 +306,40 @@ class NarrowOffsets:
         if not sizes:
             return None
         if len(sizes) < 2:
-            return Cause.ROWS if self._reach(index, term) >= _MANY else None
+            of_all = self._reach(index, term) >= _MANY
+            return Cause.ROWS if of_all else Cause.ELSEWHERE if self._elsewhere(sizes) else None
         return Cause.UNEVEN if self._widens else Cause.MANY
 
     def _place(self, offset: NarrowOffset, uses: int) -> CSTNode:
         """Where to widen the index: where it is made, unless it is a program's and moves this product alone."""
+        parameter = self._parameter(offset.term) if offset.reason == Cause.ELSEWHERE.value else None
+        if parameter is not None:
+            return parameter
         made = None if offset.end is not None else self._made(offset.index)
-        if made is None or (offset.index.kind is Kind.PID and uses < 2 and offset.cause is not Cause.ROWS):
+        if made is None or (offset.index.kind is Kind.PID and uses < 2 and len(self.sizes(offset.term)) > 1):
             return offset.product.node
         return made
+
+    def _parameter(self, term: Term) -> CSTNode | None:
+        """The first factor that is a parameter which other kernels of the file take as 64 bits."""
+        return next((node for atom in term if (node := self._narrow_here.get(atom.name)) is not None), None)
+
+    @cached_property
+    def _narrow_here(self) -> dict[str, CSTNode]:
+        here = self._flow.tree.function.params.params if self._wide else ()
+        return {parameter.name.value: parameter for parameter in here if parameter.name.value in self._wide}
+
+    def _elsewhere(self, factors: Iterable[Atom]) -> ast.BinOp | ast.arg | None:
+        known = (self._wide.get(atom.name) or self._factors.get(atom.name) for atom in factors)
+        return next((node for node in known if node is not None), None)
+
+    @cached_property
+    def _wide(self) -> dict[str, ast.arg]:
+        return wide_parameters(self._flow.module)
+
+    @cached_property
+    def _factors(self) -> dict[str, ast.BinOp]:
+        return wide_factors(self._flow.module)
 
     def _made(self, index: Atom) -> CSTNode | None:
         """Where a program id, or what is loaded, is made: the index, or what it is computed from."""
@@ -275,12 +359,17 @@ class NarrowOffsets:
 
     @cached_property
     def _widened_late(self) -> frozenset[int]:
-        casts = (step for step in self._flow.steps if step.operation == "cast")
-        return frozenset(id(step.operands[0]) for step in casts if step.operands[-1].dtype == "i64")
+        return frozenset(id(step.operands[0]) for step in self._casts if step.operands[-1].dtype == "i64")
+
+    @cached_property
+    def _casts(self) -> list[Step]:
+        return [step for step in self._flow.steps if step.operation == "cast"]
 
     @cached_property
     def _widens(self) -> bool:
-        return any(product.value.wide for product in self._flow.products)
+        casts = any(step.operands[-1].dtype == "i64" for step in self._casts)
+        takes = any(parameter.wide for parameter in self._flow.function.parameters)
+        return (casts or takes) and any(product.value.wide for product in self._flow.products)
 
     @cached_property
     def _widened(self) -> frozenset[Term]:
@@ -293,6 +382,12 @@ class NarrowOffsets:
         sizes = [size for access in self._flow.accesses for size in _block_of(access.pointer)]
         sizes += [edge.affine for _, *edges in self._flow.aranges for edge in edges if edge.affine is not None]
         return frozenset(atom for size in sizes for atom in size.atoms())
+
+    @cached_property
+    def _unrolled(self) -> frozenset[Atom]:
+        """Sizes that a loop runs over which is written out when compiling."""
+        stops = (use.value.affine for use in self._flow.shape_uses if use.where == "tl.static_range")
+        return frozenset(term[0] for stop in stops if stop is not None for term in stop.terms if len(term) == 1)
 
     @cached_property
     def _addresses(self) -> list[tuple[Access, Affine]]:
@@ -338,6 +433,13 @@ class NarrowOffsets:
         return "i32" if "i32" in told else "i64" if told else None
 
 
+def _counted(node: ast.expr) -> ast.expr | None:
+    """The tensor whose elements it counts: `x` of `x.numel()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numel":
+        return node.func.value
+    return None
+
+
 def _types_in(text: str) -> set[str]:
     return {kind for kind, pattern in (("i64", _WIDE), ("i32", _NARROW)) if pattern.search(text)}
 
@@ -374,6 +476,10 @@ def _moves(atom: Atom) -> bool:
     if atom.kind in (Kind.PID, Kind.LOOP) or atom.name == LOADED:
         return True
     return atom.name in _PARTS and any(_moves(inner) for part in atom.inner for inner in part.atoms())
+
+
+def _told(offset: NarrowOffset) -> tuple[bool, float]:
+    return offset.elsewhere is not None, offset.bits
 
 
 def _unlike(offsets: Iterable[NarrowOffset]) -> Iterator[NarrowOffset]:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.kernel.extents import rank_of
 from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
@@ -46,6 +46,7 @@ _PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
 _NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 _TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|[a-z]$)|^b[a-z]$")
 _OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS, _PACKED = 6, 12, 5, 10, 20, 7, 11, 3, 10
+_UNROLLED, _OF_AXIS = 4, 8
 _ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
 """Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
 
@@ -69,9 +70,10 @@ def counts_positions(name: str) -> bool:
 class TypicalSizes:
     """How large the atoms of one kernel become."""
 
-    def __init__(self, launches: LaunchFacts, blocks: frozenset[Atom]) -> None:
+    def __init__(self, launches: LaunchFacts, blocks: frozenset[Atom], unrolled: frozenset[Atom]) -> None:
         self._launches = launches
         self._blocks = blocks
+        self._unrolled = unrolled
         self._known: dict[Atom, float] = {}
 
     def of_term(self, term: Term, factor: int) -> float:
@@ -87,14 +89,24 @@ class TypicalSizes:
             return _HEAD_FEATURES
         bits = self.of_atom(atom)
         is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
-        if is_unknown_program and any(self._counts_positions(other) for other in term):
-            return _PARTS if any(_counts_sequences(other) for other in term) else _SEQUENCES
+        if atom.kind not in _NAMED and any(self._counts_positions(other) for other in term if other is not atom):
+            if any(map(_counts_sequences, term)):
+                return min(bits, _PARTS)  # of all tokens
+            if is_unknown_program:
+                return _SEQUENCES
         if atom.kind not in _NAMED and self.is_of_few(term):
             return min(bits, _OTHER)
         if atom.kind not in _NAMED and any(_OF_BATCHES.fullmatch(other.name.lower()) for other in term):
             return min(bits, _PACKED)
         is_number = is_unknown_program or atom.kind is Kind.OPAQUE or (atom.kind is Kind.LOOP and atom.stop is None)
         return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
+
+    def packing(self, term: Term) -> float:
+        """By how much sequences times their length are more than the tokens that all of them have."""
+        lengths = [bits for atom in term if self._counts_positions(atom) and (bits := self.of_atom(atom)) < _ROWS]
+        numbers = [atom for atom in term if _counts_sequences(atom)] or [atom for atom in term if atom.kind is Kind.PID]
+        number = max((self.of_factor(atom, term) for atom in numbers), default=0.0)
+        return max(0.0, max(lengths) + number - _ROWS) if lengths else 0.0
 
     def _is_of_a_head(self, name: str, term: Term) -> bool:
         """Whether it counts the features of a head: there are heads in the product, or `K` and `V` beside heads."""
@@ -103,6 +115,8 @@ class TypicalSizes:
         return name in _FEATURES_OF_A_HEAD and self._launches.has_parameter(_NUMBER_OF_HEADS)
 
     def _counts_positions(self, atom: Atom) -> bool:
+        if atom.name == JOINED:
+            return any(self._counts_positions(inner) for part in atom.inner for inner in part.atoms())
         return atom.kind in _NAMED and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
 
     def is_of_few(self, term: Term) -> bool:
@@ -137,12 +151,22 @@ class TypicalSizes:
             return math.log2(max(1, *(number for number in numbers if number is not None)))
         if self.is_tile(atom):
             return _BLOCK
+        if atom in self._unrolled:
+            return _UNROLLED
         named = bits_of_name(atom.name)
         if "stride" in atom.name.lower():
             return 0.0 if self._is_innermost(atom.name) else named
+        if self._counts_tiles(atom.name):
+            return min(named, _TILES)
         passed = max(self._passed(atom.name), default=named)
         says_little = not _is_known(atom.name) or atom.name in ("d", "D") or named >= _ROWS
         return passed if says_little or passed >= _ELEMENTS else named
+
+    def _counts_tiles(self, parameter: str) -> bool:
+        """Whether the launches say that it is something divided by the size of a tile."""
+        passed = [(launch, launch.arguments.get(parameter)) for launch in self._launches.launches]
+        values = [value for launch, node in passed if node is not None for value in launch.definitions(node)]
+        return bool(values) and all(map(_is_of_tiles, values))
 
     def _passed(self, parameter: str) -> Iterator[float]:
         """What the launches say of a number whose name says little: of elements, of the rows of some tensor."""
@@ -160,11 +184,12 @@ class TypicalSizes:
         return bool(passed) and all(node is not None and _LAST_STRIDE.search(ast.unparse(node)) for node in passed)
 
     def _of_program(self, atom: Atom) -> float:
-        axis = 3 if atom.grid_axis is None else atom.grid_axis
+        return _PROGRAMS if atom.grid_axis is None else self._of_axis(atom.grid_axis, _PROGRAMS)
+
+    def _of_axis(self, axis: int, unknown: float = _OF_AXIS) -> float:
         launches = [launch for launch in self._launches.launches if axis < len(launch.axes)]
         found = (_of_axis(launch, launch.axes[axis]) for launch in launches)
-        known = [bits for bits in found if bits is not None]
-        return max(known, default=_PROGRAMS)
+        return max((bits for bits in found if bits is not None), default=unknown)
 
     def is_capped(self, atom: Atom) -> bool:
         """Whether a program id's axis of the grid is the lesser of sizes, as where programs loop over their share."""
@@ -182,6 +207,8 @@ class TypicalSizes:
         return max(0.0, (min(stop, _POSITIONS) if is_length else stop) - step)
 
     def _of_value(self, atom: Atom) -> float:
+        if atom.name.startswith(COUNT_OF_PROGRAMS):
+            return self._of_axis(int(axis)) if (axis := atom.name[len(COUNT_OF_PROGRAMS) : -1]).isdigit() else _OF_AXIS
         parts = [self._of_polynomial(part) for part in atom.inner]
         if atom.name == LOADED or not parts:
             return _LOADED if atom.name == LOADED else _TURNS
@@ -212,6 +239,8 @@ def _counts_heads(atom: Atom) -> bool:
     name = atom.name.lower()
     return atom.kind in _NAMED and (name == "v" or re.fullmatch(_HEADS, name) is not None)
 
+
+COUNT_OF_PROGRAMS = "tl.num_programs("
 
 _AMBIGUOUS = frozenset("ncs")
 """In a grid, `N` counts sequences as often as features."""
@@ -283,6 +312,15 @@ def _of_operation(launch: Launch, node: ast.BinOp) -> float | None:
     if isinstance(node.op, ast.FloorDiv):
         return max(0.0, left - right)
     return max(left, right) if isinstance(node.op, (ast.Add, ast.Sub)) else None
+
+
+def _is_of_tiles(node: ast.expr) -> bool:
+    """`(n + BLOCK - 1) // BLOCK`, or that by a function."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        return _TILE.search(ast.unparse(node.right).lower()) is not None
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(ROUNDED_UP) and len(node.args) == 2:
+        return _TILE.search(ast.unparse(node.args[1]).lower()) is not None
+    return False
 
 
 def _of_call(launch: Launch, node: ast.Call) -> float | None:
