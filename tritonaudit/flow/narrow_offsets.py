@@ -204,7 +204,8 @@ class NarrowOffsets:
         for inside, end, access in self._ends:
             if _is_within(inside, term) and self._is_part(term, access):
                 rest = _without(term, inside)
-                if any(_moves(atom) or atom.kind is Kind.LANE for atom in rest) or not any(map(_moves, inside)):
+                index = next(filter(_moves, inside), None)
+                if index is None or any(map(_runs, rest)):
                     continue
                 of_rest = self.typical.of_term(rest, factor)
                 if rest:
@@ -212,8 +213,8 @@ class NarrowOffsets:
                 bits = self.typical.of_atom(end) + of_rest
                 if bits >= _LEAST:
                     cause = Cause.ROWS if rest else Cause.ELEMENTS
-                    place, other = product.node, self._elsewhere(_without(term, inside[:1]))
-                    return NarrowOffset(product, term, factor, inside[0], cause, bits, access, place, rest, end, other)
+                    place, other = product.node, self._elsewhere(_without(term, (index,)))
+                    return NarrowOffset(product, term, factor, index, cause, bits, access, place, rest, end, other)
         return None
 
     def _excess(self, index: Atom, term: Term) -> float:
@@ -483,10 +484,12 @@ def _told(offset: NarrowOffset) -> tuple[bool, float]:
 
 
 def _unlike(offsets: Iterable[NarrowOffset]) -> Iterator[NarrowOffset]:
-    """One finding for a product and for a place, and one for loops that multiply by the same."""
+    """One finding for an index, a product and a place, and one for loops that multiply by the same."""
     seen: set[object] = set()
     for offset in sorted(offsets, key=lambda offset: -offset.bits):
-        keys = {id(offset.place), id(offset.product)} | ({offset.rest} if offset.index.kind is Kind.LOOP else set())
+        keys = {offset.index, id(offset.place), id(offset.product)} | (
+            {offset.rest} if offset.index.kind is Kind.LOOP else set()
+        )
         if not keys & seen:
             yield offset
         seen |= keys
