@@ -19,7 +19,7 @@ class FixedDevice(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        found = fixed_device(kernel.module, kernel.function)
+        found = fixed_device(kernel.module, kernel.function, kernel.launches.launches)
         if found is not None:
             lines, which = kernel.module.lines, "first" if found.first else "current"
             yield Hit(

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from tritonaudit.kernel.devices import fixed_device
+from tritonaudit.kernel.launch import launches_of
 from tritonaudit.source.outline import outline
 
 TEXT = """\
@@ -32,7 +33,8 @@ def later_kernel(x_ptr, y_ptr):
 def made(wrapper: str, kernel: int = 0) -> list[str]:
     """What is made on the current GPU, and what is so too."""
     module = outline("/nowhere/m.py", TEXT + textwrap.dedent(wrapper))
-    found = fixed_device(module, module.jit[kernel])
+    function = module.jit[kernel]
+    found = fixed_device(module, function, launches_of(module).get(function.name, ()))
     return [] if found is None else [ast.unparse(call) for call in (found.made, *found.others)]
 
 

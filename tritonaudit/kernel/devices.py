@@ -10,7 +10,7 @@ from tritonaudit.kernel.launch import Launch, launches_of
 from tritonaudit.kernel.tensors import given_to
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
-_ON_GPU = re.compile(r"""["']cuda|\.cuda\(\)""")
+_GPU = "cuda"
 _CHOOSES = re.compile(r"set_device|current_device|accelerator")
 _OF_TENSORS = frozenset({"shape", "stride", "dtype", "device", "numel", "size", "contiguous", "ndim", "element_size"})
 
@@ -28,16 +28,13 @@ class FixedDevice:
     first: bool
 
 
-def fixed_device(module: Module, function: JitFunction) -> FixedDevice | None:
-    """What the file's first launch that is so is given, if it is one of this kernel: it is one habit, told once."""
-    if _ON_GPU.search(module.text) is None or _CHOOSES.search(module.text) is not None:
-        return None
-    launches = launches_of(module)
-    if not any(_made_on_gpu(launch) for launch in launches.get(function.name, ())):
+def fixed_device(module: Module, function: JitFunction, launches: tuple[Launch, ...]) -> FixedDevice | None:
+    """What the file's first launch that is so is given, if it is one of this kernel's: it is one habit, told once."""
+    if _GPU not in module.text or not any(map(_made_on_gpu, launches)) or _CHOOSES.search(module.text) is not None:
         return None
     found = [
         (made, name, beside)
-        for name, those in launches.items()
+        for name, those in launches_of(module).items()
         for launch in those
         for made in _made_on_gpu(launch)
         if not _is_guarded(launch, made) and (beside := _of_caller(launch)) is not None

@@ -55,20 +55,22 @@ _HOPS = 8
 def foreign_arguments(module: Module, kernel: JitFunction, launches: tuple[Launch, ...]) -> Iterator[ForeignArgument]:
     """The arguments of the launches that are no tensors of a GPU where the kernel takes one."""
     taken = {parameter.name for parameter in kernel.parameters if not parameter.constexpr}
-    lines = module.lines[kernel.first_line - 1 : kernel.last_line]
-    casts = any(_POINTERS in line for line in lines)
-    has_other_home = _OTHER_HOME.search(module.text) is not None
     for launch in launches:
         for name, node in launch.arguments.items():
-            if name not in taken:
+            made = launch.definition(node) if name in taken else None
+            if not isinstance(made, (ast.Call, ast.Attribute)):
                 continue
-            made = launch.definition(node)
-            if _is_address(made) and not casts:
-                yield ForeignArgument(Foreign.ADDRESS, name, node, made)
-            elif _is_dtype(made):
+            if _is_dtype(made):
                 yield ForeignArgument(Foreign.DTYPE, name, node, made)
-            elif not has_other_home and _is_on_host(launch, made):
+            elif _is_address(made) and not _casts(module, kernel):
+                yield ForeignArgument(Foreign.ADDRESS, name, node, made)
+            elif _is_on_host(launch, made) and _OTHER_HOME.search(module.text) is None:
                 yield ForeignArgument(Foreign.HOST_TENSOR, name, node, made)
+
+
+def _casts(module: Module, kernel: JitFunction) -> bool:
+    """Whether the kernel makes pointers of numbers."""
+    return any(_POINTERS in line for line in module.lines[kernel.first_line - 1 : kernel.last_line])
 
 
 def _is_address(node: ast.expr) -> bool:

@@ -85,10 +85,9 @@ def _is_least(node: ast.expr) -> TypeGuard[ast.Call]:
 def open_ended_tests(launches: LaunchFacts) -> Iterator[ast.expr]:
     """Tests that a capability is at least so high, which decide about numbers of a launch."""
     for launch in launches.launches:
-        chosen = [(node.test, _numbers_set(node.body)) for node in launch.nodes.of(ast.If)]
-        if any(_asks_for_more(test) for test, _ in chosen):
+        if asking := [node for node in launch.nodes.of(ast.If) if _asks_for_more(node.test)]:
             names = set(_names(launch))
-            yield from (test for test, numbers in chosen if _asks_for_more(test) and names & numbers)
+            yield from (node.test for node in asking if names & _numbers_set(node.body))
 
 
 def _asks_for_more(test: ast.expr) -> bool:

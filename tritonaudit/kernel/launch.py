@@ -438,24 +438,24 @@ def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
     parameters = {function.name: [p.name for p in function.parameters] for function in module.jit}
     if not parameters or _LAUNCH.search(module.text) is None:
         return {}
-    own = {id(function.node) for function in module.jit}
-    stack: list[tuple[ast.AST, ast.FunctionDef | None]] = [(module.tree, None)]
-    while stack:
-        node, wrapper = stack.pop()
-        if isinstance(node, ast.FunctionDef):
-            if id(node) in own:
-                continue
-            wrapper = node if wrapper is None else wrapper
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
-            name = _kernel_name(node.func.value, parameters)
-            if name is not None:
-                arguments = _arguments(node, parameters[name])
-                found.setdefault(name, []).append(Launch(module, node, node.func.slice, arguments, wrapper))
-        stack.extend((child, wrapper) for child in ast.iter_child_nodes(node))
+    own = [function.node for function in module.jit]
+    nodes = module.nodes(module.tree)
+    for call in nodes.of(ast.Call):
+        name = _kernel_name(call.func.value, parameters) if isinstance(call.func, ast.Subscript) else None
+        if name is None or any(_encloses(node, call) for node in own):
+            continue
+        assert isinstance(call.func, ast.Subscript)
+        wrapper = next((node for node in nodes.of(ast.FunctionDef) if _encloses(node, call)), None)
+        launch = Launch(module, call, call.func.slice, _arguments(call, parameters[name]), wrapper)
+        found.setdefault(name, []).append(launch)
     return {
         name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
         for name, launches in found.items()
     }
+
+
+def _encloses(function: ast.FunctionDef, call: ast.Call) -> bool:
+    return function.lineno <= call.lineno <= (function.end_lineno or function.lineno)
 
 
 def _kernel_name(node: ast.expr, kernels: dict[str, list[str]]) -> str | None:

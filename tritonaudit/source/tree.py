@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import libcst as cst
@@ -39,13 +38,13 @@ class FunctionTree:
         self._first_line = function.first_line - (1 if indented else 0)
         self._module = cst.parse_module(_WRAPPER + source if indented else source)
         self.function = next(_functions(self._module))
-        self._spans: dict[int, Span] | None = None
+        self._places: dict[int, _Place] | None = None
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node of this tree stands in the file."""
-        if self._spans is None:
-            self._spans = _positions(self._module, self._first_line - 1)
-        return self._spans[id(node)]
+        if self._places is None:
+            self._places = _positions(self._module, self._first_line - 1)
+        return Span(*self._places[id(node)])
 
     def code(self, node: cst.CSTNode) -> str:
         return self._module.code_for_node(node)
@@ -86,6 +85,10 @@ def _longest_statement(function: ast.FunctionDef, lines: list[str]) -> int:
     return longest
 
 
+_Place = tuple[int, int, int, int]
+"""The line and the column where a node starts, and those past its end: a span that nobody has asked for yet."""
+
+
 class _Recorder(CodegenState):
     """Writes the module out and notes where each node starts and ends, without its surrounding whitespace."""
 
@@ -93,7 +96,7 @@ class _Recorder(CodegenState):
         super().__init__(default_indent=module.default_indent, default_newline=module.default_newline)
         self.line = 1 + offset
         self.column = 1
-        self.spans: dict[int, Span] = {}
+        self.places: dict[int, _Place] = {}
         self._starts: list[tuple[int, int]] = []
 
     def add_indent_tokens(self) -> None:
@@ -112,17 +115,30 @@ class _Recorder(CodegenState):
         self._starts.append((self.line, self.column))
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        line, column = self._starts.pop()
-        self.spans.setdefault(id(node), Span(line, column, self.line, self.column))
+        self.places.setdefault(id(node), (*self._starts.pop(), self.line, self.column))
 
-    @contextmanager
-    def record_syntactic_position(self, node: cst.CSTNode, **_: Any) -> Iterator[None]:
-        line, column = self.line, self.column
-        yield
-        self.spans[id(node)] = Span(line, column, self.line, self.column)
+    def record_syntactic_position(self, node: cst.CSTNode, **_: Any) -> Any:
+        return _Recording(self, node)
 
 
-def _positions(module: cst.Module, offset: int) -> dict[int, Span]:
+class _Recording:
+    """A context: while it lasts, a node without its surrounding whitespace is written out."""
+
+    __slots__ = ("_node", "_recorder", "_start")
+
+    def __init__(self, recorder: _Recorder, node: cst.CSTNode) -> None:
+        self._recorder = recorder
+        self._node = node
+
+    def __enter__(self) -> None:
+        self._start = (self._recorder.line, self._recorder.column)
+
+    def __exit__(self, *_: object) -> None:
+        recorder = self._recorder
+        recorder.places[id(self._node)] = (*self._start, recorder.line, recorder.column)
+
+
+def _positions(module: cst.Module, offset: int) -> dict[int, _Place]:
     recorder = _Recorder(module, offset)
     module._codegen(recorder)
-    return recorder.spans
+    return recorder.places
