@@ -173,3 +173,12 @@ def test_a_product_that_is_too_large_is_not_kept() -> None:
         total = total + Affine.of(atoms.get(Kind.PARAM, f"p{index}"))
     assert atoms.product(total, ONE) == total
     assert atoms.product(total, total) is None
+
+
+def test_what_many_ways_lead_to_is_met_once() -> None:
+    atoms = Atoms()
+    first = value = Affine.of(atoms.get(Kind.PARAM, "p"))
+    for index in range(200):  # each is computed from the one before in two ways
+        value = Affine.of(atoms.get(Kind.OPAQUE, f"v{index}", inner=(value, value + ONE)))
+    assert len(value.atoms_inside()) == 201
+    assert set(first.atoms()) < value.atoms_inside()

@@ -157,11 +157,11 @@ class Affine:
     def atoms_inside(self) -> set[Atom]:
         """Every atom, those that opaque atoms are computed from included."""
         found: set[Atom] = set()
-        for atom in self.atoms():
-            if atom not in found:
-                found.add(atom)
-                for part in atom.inner:
-                    found |= part.atoms_inside()
+        parts = [self]
+        while parts:
+            new = set(parts.pop().atoms()) - found
+            found |= new
+            parts.extend(part for atom in new for part in atom.inner)
         return found
 
     def lanes(self) -> set[Atom]:
