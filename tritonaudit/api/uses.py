@@ -49,7 +49,7 @@ def _heads(module: Module, origins: Origins) -> dict[str, str]:
     bindings = origins.bindings(module)
     names = {found.name for found in bindings.imports if is_triton(found.origin)} | bindings.values.keys()
     # What other files of the project define is followed for kernels alone: it means reading these files.
-    kernels = ["\n".join(module.lines[jit.first_line - 1 : jit.last_line]) for jit in module.jit]
+    kernels = [module.text_of(jit) for jit in module.jit]
     others = {found.name for found in bindings.imports} - names
     names |= {name for name in others if any(name in text for text in kernels)}
     found = {name: origin for name in names if (origin := origins.of(module, name)) is not None}

@@ -22,6 +22,9 @@ class Kind(Enum):
     OPAQUE = "value"
 
 
+GIVEN = (Kind.PARAM, Kind.CONSTEXPR)  # what the launch gives
+
+
 @dataclass(frozen=True)
 class Atom:
     """One unknown.

@@ -63,15 +63,11 @@ _RETURNS_VALUE = re.compile(r"^\s*return[ (]+\w", re.MULTILINE)
 _DEFINITION = re.compile(r"\bdef (\w+)\(")
 
 
-def _source(module: Module, jit: JitFunction) -> str:
-    return "\n".join(module.lines[jit.first_line - 1 : jit.last_line])
-
-
 def _called(module: Module) -> frozenset[str]:
     """Names called inside jit functions, without a grid."""
     found: set[str] = set()
     for jit in module.jit:
-        found.update(_CALL.findall(_DEFINITION.sub("", _source(module, jit))))
+        found.update(_CALL.findall(_DEFINITION.sub("", module.text_of(jit))))
     return frozenset(found)
 
 
@@ -82,4 +78,4 @@ def is_helper(function: Function) -> bool:
 
 def _looks_like_helper(module: Module, jit: JitFunction, called: frozenset[str]) -> bool:
     """Whether other kernels call it, so that its parameters may be blocks."""
-    return jit.name in called or _RETURNS_VALUE.search(_source(module, jit)) is not None
+    return jit.name in called or _RETURNS_VALUE.search(module.text_of(jit)) is not None

@@ -6,14 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import Affine, Kind
+from tritonaudit.flow.affine import GIVEN, Affine, Kind
 from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, GridAxis, Launch, meta_key
 from tritonaudit.source.nodes import names_in
-
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ def _tiling(access: Access, condition: Less) -> Tiling | None:
     index = bounded_index(condition)
     size = (condition.gap + index).atom
     lanes, programs = list(index.lanes()), [atom for atom in index.atoms() if atom.kind is Kind.PID]
-    if size is None or size.kind not in _NAMED or len(lanes) != 1 or len(programs) != 1 or lanes[0].size is None:
+    if size is None or size.kind not in GIVEN or len(lanes) != 1 or len(programs) != 1 or lanes[0].size is None:
         return None
     block = lanes[0].size.atom
     if block is None or block.kind is not Kind.CONSTEXPR:

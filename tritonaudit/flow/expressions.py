@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tritonaudit.flow import operations, shapes
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Atoms, Kind
+from tritonaudit.flow.affine import GIVEN, ONE, ZERO, Affine, Atoms
 from tritonaudit.flow.arguments import Arguments
 from tritonaudit.flow.arithmetic import binary, logical, unknown_mask
 from tritonaudit.flow.facts import BooleanUse, ShapeUse
@@ -267,11 +267,9 @@ def _is_none(value: Value) -> bool | None:
         return True
     if value.const is not None or (value.affine is not None and value.shape and value.origin is None):
         return False
-    computed = value.affine is not None and not any(a.kind in _GIVEN for a in value.affine.atoms())
+    computed = value.affine is not None and not any(a.kind in GIVEN for a in value.affine.atoms())
     return False if computed or value.parts is not None else None
 
-
-_GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
 
 _GAPS: dict[type, tuple[bool, bool]] = {
     cst.LessThan: (False, True),

@@ -6,10 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import JOINED, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, JOINED, Atom, Kind
 from tritonaudit.flow.facts import KernelFlow, Product
-
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,7 @@ def _remainder(atom: Atom) -> tuple[Atom, Atom] | None:
     if atom.name != "Modulo":
         return None
     program, count = (side.atom for side in atom.inner)
-    if program is None or count is None or program.kind is not Kind.PID or count.kind not in _NAMED:
+    if program is None or count is None or program.kind is not Kind.PID or count.kind not in GIVEN:
         return None
     return program, count
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tritonaudit.finding import Span
 from tritonaudit.flow.facts import Access, KernelFlow
-from tritonaudit.source.nodes import names_in
+from tritonaudit.source.nodes import names_in, spans
 from tritonaudit.source.outline import Module, span_of
 
 _LOAD = "triton.language.load"
@@ -40,18 +40,14 @@ def invariant_loads(flow: KernelFlow) -> Iterator[InvariantLoad]:
     loads = [(call, names_in(call)) for call in calls if flow.module.origin_of(call.func) == _LOAD]
     for loop in loops:
         target = names_in(loop.target)
-        fixed = [(load, names) for load, names in loads if _holds(loop, load) and not names & target]
-        if fixed and all(_is_quiet(flow.module, call) for call in calls if _holds(loop, call)):
+        fixed = [(load, names) for load, names in loads if spans(loop, load.lineno) and not names & target]
+        if fixed and all(_is_quiet(flow.module, call) for call in calls if spans(loop, call.lineno)):
             changing = {
-                node.id for node in nodes.of(ast.Name) if isinstance(node.ctx, ast.Store) and _holds(loop, node)
+                node.id for node in nodes.of(ast.Name) if isinstance(node.ctx, ast.Store) and spans(loop, node.lineno)
             }
             for load, names in fixed:
                 if not names & changing and _is_each_turn(flow, loop, load) and _is_pure(flow.module, load):
                     yield from _elsewhere(flow, loop, load)
-
-
-def _holds(outer: ast.stmt | ast.expr, inner: ast.expr) -> bool:
-    return outer.lineno <= inner.lineno <= (outer.end_lineno or outer.lineno)
 
 
 def _is_each_turn(flow: KernelFlow, loop: ast.For, load: ast.Call) -> bool:
@@ -64,7 +60,7 @@ def _is_each_turn(flow: KernelFlow, loop: ast.For, load: ast.Call) -> bool:
         *nodes.of(ast.IfExp),
     )
     return load.lineno >= loop.body[0].lineno and not any(
-        node is not loop and node.lineno >= loop.lineno and _holds(node, load) for node in around
+        node is not loop and node.lineno >= loop.lineno and spans(node, load.lineno) for node in around
     )
 
 

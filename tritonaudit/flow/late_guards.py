@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, Affine, Atom
 from tritonaudit.flow.bounds import bounded_index, flattened, index_of, is_guarded, spelled
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less, Value
@@ -60,7 +60,4 @@ def _late(flow: KernelFlow, access: Access, condition: Value, where: CSTNode) ->
 def _is_size(bound: Affine, lane: Atom) -> bool:
     """A parameter, and not the extent of the tile itself."""
     atoms = list(bound.atoms())
-    return len(bound.terms) == 1 and bool(atoms) and bound != lane.size and all(a.kind in _NAMED for a in atoms)
-
-
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
+    return len(bound.terms) == 1 and bool(atoms) and bound != lane.size and all(a.kind in GIVEN for a in atoms)

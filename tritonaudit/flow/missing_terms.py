@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Atom, Kind, Product
+from tritonaudit.flow.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
 
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 _MOVING = (Kind.PID, Kind.LOOP)
 _DIVIDED = ("FloorDivide", "Modulo")
 
@@ -145,7 +144,7 @@ def _rows_of(address: Affine) -> Iterator[_Rows]:
     if not any(address.factor_of(lane) == ONE for lane in address.lanes()):
         return
     for product in address.terms:
-        named = [atom for atom in product if atom.kind in _NAMED]
+        named = [atom for atom in product if atom.kind in GIVEN]
         if len(named) == 2 and len(product) == 3 and named[0] is not named[1]:
             yield _Rows(named[0], named[1], product)
             yield _Rows(named[1], named[0], product)
@@ -173,7 +172,7 @@ def _is_program(atom: Atom) -> bool:
 
 
 def _is_fixed(atom: Atom) -> bool:
-    return atom.kind in (Kind.PID, *_NAMED) or atom.name in (*_DIVIDED, "cdiv")
+    return atom.kind in (Kind.PID, *GIVEN) or atom.name in (*_DIVIDED, "cdiv")
 
 
 def _is_reached(address: Affine, rows: _Rows, head: Atom) -> bool:

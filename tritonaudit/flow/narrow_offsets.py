@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.flow.facts import Access, KernelFlow, Product
 from tritonaudit.flow.typical_sizes import COUNT_OF_PROGRAMS, TypicalSizes
@@ -24,7 +24,6 @@ from tritonaudit.source.outline import Module, dotted_name
 if TYPE_CHECKING:
     from libcst import CSTNode
 
-_SIZES = (Kind.PARAM, Kind.CONSTEXPR)
 _PARTS = ("FloorDivide", "Modulo", "minimum", "maximum", JOINED)
 _BITS = 31
 _LEAST, _LEAST_OF_ANNOTATED = 32, 28
@@ -140,7 +139,7 @@ class NarrowOffsets:
 
     def sizes(self, term: Term) -> list[Atom]:
         """The factors that are sizes or strides, and no tile's."""
-        return [atom for atom in term if atom.kind in _SIZES and not self.typical.is_tile(atom)]
+        return [atom for atom in term if atom.kind in GIVEN and not self.typical.is_tile(atom)]
 
     def _end_of(self, offset: NarrowOffset) -> Atom | None:
         """The size that bounds the index, by the mask or by a remainder: what is below it is one index."""
@@ -504,7 +503,7 @@ def _is_loops_end(end: Atom, gap: Affine) -> bool:
 def _below(gap: Affine) -> list[tuple[Term, Atom]]:
     """The terms that are subtracted from a size: `n - pid * BLOCK - lanes`."""
     ends = [term for term, factor in gap.terms.items() if factor > 0 and term]
-    if len(ends) != 1 or len(ends[0]) != 1 or ends[0][0].kind not in _SIZES:
+    if len(ends) != 1 or len(ends[0]) != 1 or ends[0][0].kind not in GIVEN:
         return []
     return [(term, ends[0][0]) for term, factor in gap.terms.items() if factor == -1]
 

@@ -12,7 +12,7 @@ from tritonaudit.finding import Span
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.updates import parameter_of
 from tritonaudit.kernel.optional import is_always_given, optional_pointers
-from tritonaudit.source.nodes import names_in
+from tritonaudit.source.nodes import names_in, spans
 from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _is_free(flow: KernelFlow, access: Access, pointer: str, flags: set[str]) ->
         return False
     span = flow.tree.span(access.node)
     chosen = (node for node in flow.function.nodes.of(ast.IfExp) if names_in(node.test) & (flags | {pointer}))
-    if any(node.lineno <= span.line <= (node.end_lineno or node.lineno) for node in chosen):
+    if any(spans(node, span.line) for node in chosen):
         return False
     stored = (node for node in flow.function.nodes.of(ast.Name) if isinstance(node.ctx, ast.Store))
     return not any(node.id == pointer and node.lineno < span.line for node in stored)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, Affine, Atom, Kind
 from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.updates import parameter_of, updates
 from tritonaudit.flow.value import Less
@@ -38,7 +38,7 @@ class Overwrite:
 
 def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
     """The stores whose place is the same for all programs of an axis, and what they store is not."""
-    if not flow.launches.launches or _LOCKS.search(_text(flow)):
+    if not flow.launches.launches or _LOCKS.search(flow.module.text_of(flow.function)):
         return
     axes = list(several_programs(flow.launches))
     if all(_is_told_apart(flow, axis) for _, axis in axes):
@@ -183,10 +183,6 @@ def _words(node: ast.expr) -> set[str]:
     }
 
 
-def _text(flow: KernelFlow) -> str:
-    return "\n".join(flow.module.lines[flow.function.first_line - 1 : flow.function.last_line])
-
-
 # -- within a program ----------------------------------------------------------------------------------------------
 
 
@@ -240,7 +236,7 @@ def _is_mirrored(stored: Affine, loaded: Affine) -> bool:
     """Whether the load goes through the same elements from the other end."""
     apart = loaded - stored
     moved = (atom for product in apart.terms for atom in product if not any(a.axes for a in product))
-    return _lanes(stored) == -_lanes(loaded) and all(atom.kind in (Kind.PARAM, Kind.CONSTEXPR) for atom in moved)
+    return _lanes(stored) == -_lanes(loaded) and all(atom.kind in GIVEN for atom in moved)
 
 
 def _base(address: Affine) -> frozenset[object]:
@@ -292,7 +288,7 @@ class EarlyRelease:
 
 def early_releases(flow: KernelFlow) -> Iterator[EarlyRelease]:
     """The releases of a lock right after a store of many lanes, with no barrier in between."""
-    if "atomic_xchg" not in _text(flow):
+    if "atomic_xchg" not in flow.module.text_of(flow.function):
         return
     calls = sorted(flow.function.nodes.of(ast.Call), key=lambda call: (call.lineno, call.col_offset))
     taken = [call for call in calls if _called(call) == "atomic_cas"]

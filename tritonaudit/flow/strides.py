@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from tritonaudit.flow.affine import Affine, Kind
+from tritonaudit.flow.affine import GIVEN, Affine, Kind
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.updates import parameter_of
 from tritonaudit.kernel.launch import Launch
@@ -161,5 +161,5 @@ def _terms(access: Access) -> list[frozenset[str]] | None:
 
 def _products(value: Affine) -> Iterator[tuple[bool, frozenset[str]]]:
     for product in value.terms:
-        names = (atom.name for atom in product if atom.kind in (Kind.PARAM, Kind.CONSTEXPR))
+        names = (atom.name for atom in product if atom.kind in GIVEN)
         yield any(atom.kind in _MOVING for atom in product), frozenset(names)

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
 from tritonaudit.kernel.extents import rank_of
 from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
@@ -43,7 +43,6 @@ _OF_A_HEAD = re.compile(r"k|v|n|d|c|s|dim|hidden\w*|features?")
 """What beside a number of heads counts the features of one."""
 
 _PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 _TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|[a-z]$)|^b[a-z]$")
 _OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS, _PACKED = 6, 12, 5, 10, 20, 7, 11, 3, 10
 _UNROLLED, _OF_AXIS = 4, 8
@@ -85,18 +84,18 @@ class TypicalSizes:
 
         A tile's number is less than a row's; a program by whose number positions are multiplied is for a sequence.
         """
-        if atom.kind in _NAMED and self._is_of_a_head(atom.name.lower(), term):
+        if atom.kind in GIVEN and self._is_of_a_head(atom.name.lower(), term):
             return _HEAD_FEATURES
         bits = self.of_atom(atom)
         is_unknown_program = atom.kind is Kind.PID and bits == _PROGRAMS
-        if atom.kind not in _NAMED and any(self._counts_positions(other) for other in term if other is not atom):
+        if atom.kind not in GIVEN and any(self._counts_positions(other) for other in term if other is not atom):
             if any(map(_counts_sequences, term)):
                 return min(bits, _PARTS)  # of all tokens
             if is_unknown_program:
                 return _SEQUENCES
-        if atom.kind not in _NAMED and self.is_of_few(term):
+        if atom.kind not in GIVEN and self.is_of_few(term):
             return min(bits, _OTHER)
-        if atom.kind not in _NAMED and any(_OF_BATCHES.fullmatch(other.name.lower()) for other in term):
+        if atom.kind not in GIVEN and any(_OF_BATCHES.fullmatch(other.name.lower()) for other in term):
             return min(bits, _PACKED)
         is_number = is_unknown_program or atom.kind is Kind.OPAQUE or (atom.kind is Kind.LOOP and atom.stop is None)
         return min(bits, _TILES) if is_number and any(map(self.is_tile, term)) else bits
@@ -117,15 +116,15 @@ class TypicalSizes:
     def _counts_positions(self, atom: Atom) -> bool:
         if atom.name == JOINED:
             return any(self._counts_positions(inner) for part in atom.inner for inner in part.atoms())
-        return atom.kind in _NAMED and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
+        return atom.kind in GIVEN and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
 
     def is_of_few(self, term: Term) -> bool:
         """Whether the product has the stride of experts, heads or groups."""
-        return any(atom.kind in _NAMED and _FEW.fullmatch(atom.name.lower()) for atom in term)
+        return any(atom.kind in GIVEN and _FEW.fullmatch(atom.name.lower()) for atom in term)
 
     def is_tile(self, atom: Atom) -> bool:
         """Whether it is the size of a tile, or of a group of tiles."""
-        return atom.kind in _NAMED and (atom in self._blocks or _TILE.search(atom.name.lower()) is not None)
+        return atom.kind in GIVEN and (atom in self._blocks or _TILE.search(atom.name.lower()) is not None)
 
     def of_atom(self, atom: Atom) -> float:
         """The power of two that the atom comes to."""
@@ -135,7 +134,7 @@ class TypicalSizes:
         return known
 
     def _estimate(self, atom: Atom) -> float:
-        if atom.kind in _NAMED:
+        if atom.kind in GIVEN:
             return self._of_parameter(atom)
         if atom.kind is Kind.PID:
             return self._of_program(atom)
@@ -226,7 +225,7 @@ class TypicalSizes:
 
 
 def _counts_sequences(atom: Atom) -> bool:
-    return atom.kind in _NAMED and re.fullmatch(_BATCH, atom.name.lower()) is not None
+    return atom.kind in GIVEN and re.fullmatch(_BATCH, atom.name.lower()) is not None
 
 
 def _is_difference_of_loaded(polynomial: Affine) -> bool:
@@ -237,7 +236,7 @@ def _is_difference_of_loaded(polynomial: Affine) -> bool:
 
 def _counts_heads(atom: Atom) -> bool:
     name = atom.name.lower()
-    return atom.kind in _NAMED and (name == "v" or re.fullmatch(_HEADS, name) is not None)
+    return atom.kind in GIVEN and (name == "v" or re.fullmatch(_HEADS, name) is not None)
 
 
 COUNT_OF_PROGRAMS = "tl.num_programs("

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Confidence
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Atom, Kind, Product
+from tritonaudit.flow.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.flow.bounds import (
     bounded_index,
     flattened,
@@ -25,7 +25,6 @@ from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, Launch, Multiple
 
 _MOVING = (Kind.PID, Kind.LOOP)
-_NAMED = (Kind.PARAM, Kind.CONSTEXPR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +141,7 @@ def _stale(lane: _Lane) -> BadMask | None:
 
 def _runs_over(lane: _Lane, tile: Atom, condition: Less) -> bool:
     """Whether the tiles cover what the comparison takes for the end, so that the last one is cut off there."""
-    names = {atom for atom in _bound(condition).atoms() if atom.kind in _NAMED}
+    names = {atom for atom in _bound(condition).atoms() if atom.kind in GIVEN}
     if tile.kind is Kind.LOOP:
         return tile.stop is not None and bool(names & tile.stop.atoms_inside())
     return bool({atom.name for atom in names if atom.kind is Kind.PARAM} & _sizes_of_grid(lane, tile))
@@ -197,7 +196,7 @@ def _inclusive(lane: _Lane) -> BadMask | None:
         whole = condition.gap + bounded_index(condition) == bound
         if condition.strict or not whole or flattened(bounded_index(condition)) != flattened(lane.index):
             continue
-        if len(bound.terms) != 1 or not all(atom.kind in _NAMED for atom in bound.atoms()):
+        if len(bound.terms) != 1 or not all(atom.kind in GIVEN for atom in bound.atoms()):
             continue
         if (reason := _is_count(lane, condition, bound)) is not None:
             why = f"the mask lets `{lane.name}` reach `{bound}`, which is one past the last: {reason}"
@@ -260,7 +259,7 @@ def _from_zero(term: tuple[Product, int]) -> bool:
 
 
 def _is_shift(product: Product) -> bool:
-    return all(atom.kind in _NAMED or (atom.kind is Kind.LOOP and atom.start == ZERO) for atom in product)
+    return all(atom.kind in GIVEN or (atom.kind is Kind.LOOP and atom.start == ZERO) for atom in product)
 
 
 # -- a mask that leaves out the remainder ---------------------------------------------------------------------------

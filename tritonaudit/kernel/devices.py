@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch, launches_of
 from tritonaudit.kernel.tensors import given_to
+from tritonaudit.source.nodes import spans
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 _GPU = "cuda"
@@ -51,7 +52,7 @@ def _is_guarded(launch: Launch, made: ast.Call) -> bool:
     """Whether it is made below `with torch.cuda.device(…)`, or its wrapper is called below one."""
     wrapper = launch.wrapper
     guards = [node for node in launch.module.nodes(launch.module.tree).of(ast.With) if _chooses(node)]
-    return wrapper is None or any(_spans(guard, made.lineno) or _calls(guard, wrapper.name) for guard in guards)
+    return wrapper is None or any(spans(guard, made.lineno) or _calls(guard, wrapper.name) for guard in guards)
 
 
 def _calls(guard: ast.With, name: str) -> bool:
@@ -61,10 +62,6 @@ def _calls(guard: ast.With, name: str) -> bool:
 
 def _chooses(node: ast.With) -> bool:
     return any("device" in ast.unparse(item.context_expr) for item in node.items)
-
-
-def _spans(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _made_on_gpu(launch: Launch) -> list[ast.Call]:

@@ -70,7 +70,7 @@ def foreign_arguments(module: Module, kernel: JitFunction, launches: tuple[Launc
 
 def _casts(module: Module, kernel: JitFunction) -> bool:
     """Whether the kernel makes pointers of numbers."""
-    return any(_POINTERS in line for line in module.lines[kernel.first_line - 1 : kernel.last_line])
+    return _POINTERS in module.text_of(kernel)
 
 
 def _is_address(node: ast.expr) -> bool:

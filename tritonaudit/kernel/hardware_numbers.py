@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import TypeGuard
 
 from tritonaudit.kernel.launch import Launch, LaunchFacts
+from tritonaudit.kernel.tensors import parameters
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
@@ -131,7 +132,7 @@ def _names(launch: Launch) -> Iterable[str]:
     found: dict[str, None] = {}
     nodes: list[ast.AST] = [launch.call]
     for _ in range(_DEPTH):
-        new = {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name)} - found.keys()
+        new = {name for node in nodes for name in names_in(node)} - found.keys()
         if not new:
             break
         found.update(dict.fromkeys(sorted(new)))
@@ -146,7 +147,7 @@ def _of_name(module: Module, launch: Launch, name: str) -> Iterator[HardwareNumb
             yield from _literal(name, values[0])
     elif (default := _default(launch, name)) is not None:
         yield from _literal(name, default, is_default=not _is_left_out(module, launch, name))
-    elif name in module.constants and _is_set_once(module, name) and name not in _parameters(launch):
+    elif name in module.constants and _is_set_once(module, name) and not _is_parameter(launch, name):
         yield from _literal(name, module.constants[name])
 
 
@@ -159,11 +160,8 @@ def _literal(name: str, node: ast.expr, is_default: bool = False) -> Iterator[Ha
         yield HardwareNumber(name, value, counts, node, is_default)
 
 
-def _parameters(launch: Launch) -> list[str]:
-    if launch.wrapper is None:
-        return []
-    arguments = launch.wrapper.args
-    return [node.arg for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+def _is_parameter(launch: Launch, name: str) -> bool:
+    return launch.wrapper is not None and name in parameters(launch.wrapper)
 
 
 def _default(launch: Launch, name: str) -> ast.expr | None:
@@ -183,7 +181,7 @@ def _is_left_out(module: Module, launch: Launch, name: str) -> bool:
     """Whether a call of the wrapper in the file leaves its parameter to the default."""
     wrapper = launch.wrapper
     assert wrapper is not None
-    place = _parameters(launch).index(name)
+    place = parameters(wrapper).index(name)
     calls = (call for call in module.nodes(module.tree).of(ast.Call) if isinstance(call.func, ast.Name))
     return any(
         len(call.args) <= place and all(keyword.arg not in (name, None) for keyword in call.keywords)

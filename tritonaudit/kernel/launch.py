@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
 from tritonaudit.kernel.reaching import Definitions, definitions_at
-from tritonaudit.source.nodes import Nodes
+from tritonaudit.source.nodes import Nodes, spans
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, dotted_name, outline
 
 if TYPE_CHECKING:
@@ -442,20 +442,16 @@ def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
     nodes = module.nodes(module.tree)
     for call in nodes.of(ast.Call):
         name = _kernel_name(call.func.value, parameters) if isinstance(call.func, ast.Subscript) else None
-        if name is None or any(_encloses(node, call) for node in own):
+        if name is None or any(spans(node, call.lineno) for node in own):
             continue
         assert isinstance(call.func, ast.Subscript)
-        wrapper = next((node for node in nodes.of(ast.FunctionDef) if _encloses(node, call)), None)
+        wrapper = next((node for node in nodes.of(ast.FunctionDef) if spans(node, call.lineno)), None)
         launch = Launch(module, call, call.func.slice, _arguments(call, parameters[name]), wrapper)
         found.setdefault(name, []).append(launch)
     return {
         name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
         for name, launches in found.items()
     }
-
-
-def _encloses(function: ast.FunctionDef, call: ast.Call) -> bool:
-    return function.lineno <= call.lineno <= (function.end_lineno or function.lineno)
 
 
 def _kernel_name(node: ast.expr, kernels: dict[str, list[str]]) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.kernel.launch import Launch, LaunchFacts
 from tritonaudit.kernel.tuning import Heuristics, decorators
-from tritonaudit.source.nodes import names_in
+from tritonaudit.source.nodes import names_in, spans
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 _MAKE_TENSORS = frozenset(
@@ -63,7 +63,7 @@ def _is_used_before(body: list[ast.stmt], name: str, call: ast.Call) -> bool:
 
 
 def _holds(block: list[ast.stmt], call: ast.Call) -> bool:
-    return any(statement.lineno <= call.lineno <= (statement.end_lineno or statement.lineno) for statement in block)
+    return any(spans(statement, call.lineno) for statement in block)
 
 
 def _needs_tensor(node: ast.expr, name: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from tritonaudit.source.nodes import spans
+
 Definitions = dict[str, tuple[ast.expr, ...]]
 
 
@@ -17,7 +19,7 @@ def _run(body: list[ast.stmt], before: Definitions, call: ast.Call | None) -> tu
     """The definitions after the body, or at the call if it stands in it, and whether it does."""
     names = dict(before)
     for node in body:
-        if call is None or not node.lineno <= call.lineno <= (node.end_lineno or node.lineno):
+        if call is None or not spans(node, call.lineno):
             names = _after(node, names)
         elif inner := _blocks(node):
             return _inside(node, inner, names, call)

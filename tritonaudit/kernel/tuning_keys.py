@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.tuning import Autotune, Heuristics, decorators
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 
@@ -72,9 +73,7 @@ def missing_flags(module: Module, function: JitFunction) -> Iterator[MissingFlag
     if own is None:
         return
     key, names, flags = own
-    tested = {
-        node.id for test in function.nodes.of(ast.If) for node in ast.walk(test.test) if isinstance(node, ast.Name)
-    }
+    tested = {name for branch in function.nodes.of(ast.If) for name in names_in(branch.test)}
     wanted = (flags & tested) - names
     if not wanted:
         return

@@ -26,14 +26,10 @@ def wide_factors(module: Module) -> dict[str, ast.BinOp]:
     """The names that some kernel of the file multiplies by what it casts to 64 bits, each with the first product."""
     found: dict[str, ast.BinOp] = {}
     for function in module.jit if _WIDE in module.text else ():
-        if _spells(module, function):
+        if _WIDE in module.text_of(function):
             for name, product in _Casts(function).factors():
                 found.setdefault(name, product)
     return found
-
-
-def _spells(module: Module, function: JitFunction) -> bool:
-    return any(_WIDE in line for line in module.lines[function.first_line - 1 : function.last_line])
 
 
 class _Casts:

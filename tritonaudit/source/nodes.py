@@ -59,6 +59,11 @@ def statements_in(root: ast.AST) -> list[ast.AST]:
     return found
 
 
+def spans(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether the line is one of the node's."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def names_in(node: ast.AST) -> set[str]:
     """The names that stand in it."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}

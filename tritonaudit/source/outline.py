@@ -75,6 +75,10 @@ class Module:
             self._walked[id(root)] = Nodes(root)
         return self._walked[id(root)]
 
+    def text_of(self, function: JitFunction) -> str:
+        """The lines of a jit function, its decorators' too."""
+        return "\n".join(self.lines[function.first_line - 1 : function.last_line])
+
     def origin(self, dotted: str) -> str:
         """What `dotted`, as spelled in the file, is: `tl.load` gives `triton.language.load`."""
         head, _, rest = dotted.partition(".")

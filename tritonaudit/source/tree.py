@@ -28,7 +28,7 @@ class FunctionTree:
 
     def __init__(self, module: Module, function: JitFunction) -> None:
         """Raises TooDeep, and `libcst.ParserSyntaxError` for the rare text that Python parses and LibCST does not."""
-        source = "\n".join(module.lines[function.first_line - 1 : function.last_line]) + "\n"
+        source = module.text_of(function) + "\n"
         if len(source) > _ALWAYS_SHALLOW and (
             _depth(function.node) > MAX_DEPTH or _longest_statement(function.node, module.lines) > MAX_STATEMENT
         ):

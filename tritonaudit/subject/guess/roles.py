@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tritonaudit.flow.affine import LOADED, ZERO, Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, LOADED, ZERO, Affine, Atom, Kind
 from tritonaudit.flow.analysis import analyse
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
@@ -90,7 +90,7 @@ def _selectors(access: Access) -> Iterator[tuple[str, str | None]]:
         for product in affine.terms:
             for atom in product:
                 if (source := _source(atom)) is not None:
-                    yield source, next((a.name for a in product if a.kind in (Kind.PARAM, Kind.CONSTEXPR)), "")
+                    yield source, next((a.name for a in product if a.kind in GIVEN), "")
         for atom in affine.atoms_inside():
             yield from ((source, None) for source in _loop_bounds(atom))
             if (source := _source(atom)) is not None:
@@ -176,5 +176,5 @@ def _parameter(bound: Affine) -> str | None:
     if len(bound.terms) != 1:
         return None
     ((product, factor),) = bound.terms.items()
-    is_parameter = len(product) == 1 and factor == 1 and product[0].kind in (Kind.PARAM, Kind.CONSTEXPR)
+    is_parameter = len(product) == 1 and factor == 1 and product[0].kind in GIVEN
     return product[0].name if is_parameter else None
