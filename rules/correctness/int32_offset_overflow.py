@@ -24,7 +24,8 @@ _REMEDIES = {
     Kind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
     Kind.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
 }
-_TOLD = frozenset({Cause.ELSEWHERE, Cause.LATE, Cause.UNEVEN, Cause.LOADED})
+_TOLD = frozenset({Cause.ELSEWHERE, Cause.LATE, Cause.UNEVEN, Cause.LOADED, Cause.CACHED})
+_WEAK = (Cause.ROWS.value, Cause.CACHED.value)
 _ROWS = 2**18
 _OF_LOADED = "widen what is loaded before it is multiplied: `tl.load(…).to(tl.int64)`"
 _OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
@@ -45,7 +46,7 @@ class Int32OffsetOverflow(Rule):
                 found.place,
                 f"`{_shown(found)}` is computed in 32 bits and {_wraps(offsets, found)}; {found.reason}",
                 remedy=_remedy(found),
-                severity=Severity.INFO if found.reason == Cause.ROWS.value else None,
+                severity=Severity.INFO if found.reason in _WEAK else None,
                 confidence=None if _is_met(offsets, found) else Confidence.LOW,
                 related=tuple(_related(kernel, found)),
             )

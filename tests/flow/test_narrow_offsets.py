@@ -69,6 +69,26 @@ def test_a_loaded_index_has_32_bits_where_the_host_code_says_so() -> None:
     assert causes("page.to(tl.int64) * stride_page", page, dtype="int32") == []
 
 
+CACHE = """
+@triton.jit
+def kernel({name}, table_ptr, stride_page, BLOCK: tl.constexpr):
+    page = tl.load(table_ptr + tl.program_id(0))
+    x = tl.load({name} + page * stride_page + tl.arange(0, BLOCK))
+"""
+
+
+@pytest.mark.parametrize(("name", "found"), [("k_cache", [Cause.CACHED]), ("KV_Buffer", [Cause.CACHED]), ("x_ptr", [])])
+def test_a_slot_of_a_cache_is_taken_for_32_bits_where_nothing_says_more(name: str, found: list[Cause]) -> None:
+    (kernel,) = flows(CACHE.format(name=name))
+    assert [offset.cause for offset in NarrowOffsets(kernel).found()] == found
+
+
+def test_a_factor_cast_from_floating_point_hides_no_other() -> None:
+    before = "tile = tl.floor(tl.program_id(1) / 2).to(tl.int32)"
+    start = "(tl.load(table_ptr) * num_heads + tile) * head_dim"
+    assert causes(start, before, dtype="int32") == [Cause.LOADED]
+
+
 ROWS = """
 @triton.jit
 def kernel(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):

@@ -41,16 +41,24 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
     if dtype in ("fp32", "fp64") and machine.recording and value.narrowed is not None and not twice:
         machine.flow.late_casts.append((arguments.node, value))
     narrow = value.dtype in ("fp32", "fp64") and (_may_be_half(dtype) if dtype is not None else _is_dtype_of(target))
-    keeps = (value.dtype in INTEGERS and dtype in INTEGERS) or (value.dtype is None and dtype in INTEGERS)
     return value.but(
         dtype=dtype,
-        affine=value.affine if keeps or (dtype in INTEGERS and value.affine is not None) else None,
+        affine=_cast_affine(machine, arguments, value) if dtype in INTEGERS else None,
         const=value.const if isinstance(value.const, (int, float)) else None,
         constexpr=False,
         origin=None,
         narrowed=arguments.node if narrow else None,
         wide=dtype not in INTEGERS - WIDE,
     )
+
+
+def _cast_affine(machine: Machine, arguments: Arguments, value: Value) -> Affine | None:
+    """That of an integer made of the value: an unknown one where it was no integer."""
+    if value.affine is not None or value.shape is None:
+        return value.affine
+    loops = tuple(loop.counter.id for loop in machine.loops)
+    axes = frozenset(range(-len(value.shape), 0)) if value.shape else frozenset()
+    return machine.atoms.opaque("cast", (id(arguments.node), loops), (), axes)
 
 
 def _given(value: Value, target: Argument | None) -> str | None:

@@ -34,6 +34,7 @@ _COLUMNS, _SEQUENCES = 13.0, 10.0
 _OF_SEQUENCES = re.compile(r"^cu_|seq_?len|lens(_ptr)?$|offsets?(_ptr)?$")
 _TABLE, _LESS_OF_A_TABLE = re.compile(r"(?i)(^|_)(w|weights?|emb\w*|tables?)(_|$)"), 2
 """What has a row for each word of a vocabulary, which are fewer than tokens."""
+_CACHE = re.compile(r"(^|_)(k|v|kv)_?(cache|buffer|pool)")
 _DEPTH = 2
 _POINTER = re.compile(r"_?(ptrs?|pointer)$")
 _WIDE = re.compile(r"\b(int64|long)\b")
@@ -47,6 +48,7 @@ class Cause(Enum):
     LATE = "it is cast to 64 bits after it has been multiplied"
     UNEVEN = "other offsets of the kernel have 64 bits"
     LOADED = "the index is loaded as 32 bits"
+    CACHED = "the slot or page of a cache is loaded, as a rule as 32 bits"
     MANY = "several sizes are multiplied"
     ROWS = "the index runs over all rows or tokens"
     ELEMENTS = "the index runs over all elements of a tensor"
@@ -184,7 +186,7 @@ class NarrowOffsets:
         bits -= self._excess(index, term)
         rest = tuple(atom for atom in term if atom is not index)
         beside = self._beside(access, rest)
-        if cause in (Cause.ROWS, Cause.LOADED, Cause.ELSEWHERE):
+        if cause in (Cause.ROWS, Cause.LOADED, Cause.CACHED, Cause.ELSEWHERE):
             reach = self._reach(index, term)
             bits = reach + min(bits - reach, beside)
         else:
@@ -302,7 +304,7 @@ class NarrowOffsets:
             return Cause.LATE
         sizes = self.sizes(term)
         if index.name == LOADED:
-            return Cause.LOADED if sizes and self._is_narrow(index) else None
+            return self._cause_of_loaded(index, term) if sizes else None
         if not sizes:
             return None
         if len(sizes) < 2:
@@ -410,11 +412,18 @@ class NarrowOffsets:
                 return access
         return None
 
-    def _is_narrow(self, loaded: Atom) -> bool:
-        """Whether the host code says that the tensor which the index is loaded from has 32 bits."""
+    def _cause_of_loaded(self, loaded: Atom, term: Term) -> Cause | None:
+        """What the host code says of the tensor which the index is loaded from, or what it is an index of."""
         origins = {atom for part in loaded.inner for atom in part.atoms() if atom.kind is Kind.PARAM}
         pointers = {access.pointer.origin for access in self._flow.accesses} & origins
-        return len(pointers) == 1 and self._host_type(next(iter(pointers))) == "i32"
+        if len(pointers) != 1:
+            return None
+        told = self._host_type(next(iter(pointers)))
+        if told is None:
+            access = self._access(term)
+            origin = None if access is None else access.pointer.origin
+            return Cause.CACHED if origin is not None and _CACHE.search(origin.name.lower()) else None
+        return Cause.LOADED if told == "i32" else None
 
     def _host_type(self, pointer: Atom | None) -> str | None:
         """`i32` or `i64`, where the file names the type of what is passed for the pointer; `i32` if it may be that."""
