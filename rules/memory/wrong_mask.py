@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Cause, Confidence, Severity, Span
 from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.overruns import Overrun, overruns
 from tritonaudit.flow.wrong_masks import BadMask, false_promise, wrong_mask
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -27,6 +28,8 @@ class WrongMask(Rule):
             if wrong is not None and (key := (wrong.host or access.pointer.origin, wrong.why)) not in seen:
                 seen.add(key)
                 yield _hit(kernel, wrong)
+        for overrun in overruns(kernel):
+            yield _of_overrun(kernel, overrun)
 
 
 def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
@@ -44,4 +47,20 @@ def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
         remedy=wrong.remedy,
         cause=None if wrong.loses else Cause.OUT_OF_BOUNDS,
         related=related,
+    )
+
+
+def _of_overrun(kernel: KernelFlow, overrun: Overrun) -> Hit:
+    bound, stride, access = overrun.bound, overrun.stride, overrun.access
+    times = f"({overrun.times})" if "*" in overrun.times else overrun.times
+    return Hit(
+        overrun.place,
+        f"a {access.what} can leave its tensor: an index goes up to `{bound}` in steps of `{stride}`, and the launch"
+        f" passes `{' * '.join(overrun.shape)}` elements: `{overrun.times}` times as far",
+        remedy=f"let it go up to `{bound} // {times}`, or multiply it by what it counts",
+        cause=Cause.OUT_OF_BOUNDS,
+        related=(
+            (access.node, "this is the access"),
+            (span_of(overrun.launch.call, kernel.module.lines), "this is the launch"),
+        ),
     )

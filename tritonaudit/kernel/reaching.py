@@ -109,6 +109,20 @@ def _bound(target: ast.expr, value: ast.expr, names: Definitions) -> Definitions
 def _part(value: ast.expr, index: int, count: int) -> ast.expr:
     if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == count:
         return value.elts[index]
+    if isinstance(value, ast.Tuple) and (starred := [node for node in value.elts if isinstance(node, ast.Starred)]):
+        return _part_of_starred(value, starred, index, count)
     # `b, h, d = x.shape`: counted from the end, since their number is known here.
     part = ast.Subscript(value=value, slice=ast.Constant(index - count), ctx=ast.Load())
     return ast.copy_location(part, value)
+
+
+def _part_of_starred(value: ast.Tuple, starred: list[ast.Starred], index: int, count: int) -> ast.expr:
+    """`b, h, d, n = *x.shape, groups`: the starred one takes what the others leave."""
+    first = value.elts.index(starred[0])
+    behind = len(value.elts) - first - 1
+    if len(starred) == 1 and index < first:
+        return value.elts[index]
+    if len(starred) == 1 and index >= count - behind:
+        return value.elts[index - count]
+    place = ast.Constant(index - count + behind) if len(starred) == 1 else ast.Name(id="_", ctx=ast.Load())
+    return ast.copy_location(ast.Subscript(value=starred[0].value, slice=place, ctx=ast.Load()), value)
