@@ -19,6 +19,8 @@ class RoundedPartials(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        if not kernel.reductions and not kernel.dots and not kernel.function.nodes.of(ast.For):
+            return  # it adds nothing up
         stored = {parameter_of(access) or "" for access in kernel.accesses if access.kind == "store"}
         lines = kernel.module.lines
         for partials in narrow_partials(kernel.launches.launches, stored):

@@ -131,6 +131,27 @@ def test_a_loop_up_to_all_elements_has_a_variable_as_wide_as_they_need() -> None
     assert of_rows(LOOP, n="x.numel()") == []
 
 
+def test_what_the_wrapper_asserts_bounds_a_size() -> None:
+    row = ROW.replace("row * stride", "row * n")
+    assert of_rows(row, n="top_k") == [Cause.ROWS]
+    held = ROWS.format(body="\n    ".join(row.split("; ")), grid="(x.shape[0],)", n="top_k")
+    (found,) = flows(held.replace("    kernel[", "    assert top_k <= 32\n    kernel["))
+    assert list(NarrowOffsets(found).found()) == []
+
+
+WINDOW = """
+@triton.jit
+def kernel(x_ptr, in_stride_h, stride_h, {other}, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * stride_h * in_stride_h + tl.arange(0, BLOCK))
+"""
+
+
+@pytest.mark.parametrize(("other", "found"), [("padding_h", 0), ("out_stride_h", 1)])
+def test_a_stride_beside_a_padding_is_the_step_of_a_window(other: str, found: int) -> None:
+    (kernel,) = flows(WINDOW.format(other=other))
+    assert len(list(NarrowOffsets(kernel).found())) == found
+
+
 def test_an_index_is_widened_where_it_is_made() -> None:
     (found,) = flows(ROWS.format(body="\n    ".join(ROW.split("; ")), grid="(x.shape[0],)", n="x.shape[1]"))
     (offset,) = NarrowOffsets(found).found()

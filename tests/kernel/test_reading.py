@@ -171,6 +171,16 @@ def test_a_narrow_buffer_that_is_summed_is_found(allocation: str, dtype: str, af
     assert partials(allocation, after) == [dtype]
 
 
+def test_a_buffer_that_is_laid_out_anew_before_it_is_summed_has_no_parts() -> None:
+    assert partials("torch.empty(k, dtype=x.dtype)\n    rest = x", "parts.sum(0)") == ["x.dtype"]
+    again = "kernel[(k,)](x, parts, k, True, 64)\n    parts = parts.reshape(2, -1)\n    total"
+    below = (
+        f"def total(x, k):\n    parts = torch.empty(k, dtype=x.dtype)\n    {again} = parts.sum(0)\n    return total\n"
+    )
+    module, function = kernel("tl.store(y_ptr, tl.load(x_ptr))", below=below)
+    assert list(narrow_partials(launches_of(module)[function.name], {"y_ptr"})) == []
+
+
 @pytest.mark.parametrize(
     ("allocation", "after"),
     [

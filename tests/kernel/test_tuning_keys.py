@@ -9,7 +9,7 @@ from tritonaudit.source.outline import outline
 
 _HEAD = "import triton\nimport triton.language as tl\n\n"
 _KERNEL = """\
-@triton.heuristics({{"FLAG": lambda args: args["x_ptr"] is not None}})
+@triton.heuristics({{"FLAG": lambda args: {flag}}})
 @triton.autotune([triton.Config({{"BLOCK": 64}})], key={key})
 @triton.jit
 def kernel_{number}(x_ptr, n, FLAG: tl.constexpr, BLOCK: tl.constexpr):
@@ -20,9 +20,9 @@ def kernel_{number}(x_ptr, n, FLAG: tl.constexpr, BLOCK: tl.constexpr):
 """
 
 
-def missing(*keys: str, test: str = "FLAG") -> list[tuple[int, str]]:
+def missing(*keys: str, test: str = "FLAG", flag: str = 'args["n"] > 4096') -> list[tuple[int, str]]:
     """The kernels whose keys lack a flag, by number."""
-    kernels = (_KERNEL.format(key=key, number=number, test=test) for number, key in enumerate(keys))
+    kernels = (_KERNEL.format(key=key, number=number, test=test, flag=flag) for number, key in enumerate(keys))
     module = outline("/nowhere/m.py", _HEAD + "".join(kernels))
     return [(number, found.flag) for number, jit in enumerate(module.jit) for found in missing_flags(module, jit)]
 
@@ -40,3 +40,7 @@ def test_too_few_others_or_a_second_one_say_nothing(keys: tuple[str, ...]) -> No
 
 def test_a_flag_that_decides_nothing_is_not_missed() -> None:
     assert missing("['n', 'FLAG']", "['n']", "['FLAG']", test="n > 1") == []
+
+
+def test_triton_tells_apart_by_itself_whether_a_tensor_is_given() -> None:
+    assert missing("['n', 'FLAG']", "['n']", "['FLAG']", flag='args["x_ptr"] is not None') == []

@@ -46,7 +46,7 @@ class Misaddressed:
 def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
     """The tensors of the launches that may lie in memory otherwise than the kernel assumes."""
     for launch in flow.launches.launches:
-        if not launch.is_open and launch.wrapper is not None:
+        if not launch.is_open and launch.wrapper is not None and not launch.is_superseded:
             reader = _Reader(flow, launch)
             for parameter, argument in launch.arguments.items():
                 found = reader.read(parameter, argument)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from tritonaudit.flow.affine import GIVEN, JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.affine import Product as Term
-from tritonaudit.kernel.extents import rank_of
+from tritonaudit.kernel.extents import asserted_most, rank_of
 from tritonaudit.kernel.launch import ROUNDED_UP, Launch, LaunchFacts
 
 TYPICAL: tuple[tuple[str, int], ...] = (
@@ -29,7 +29,9 @@ TYPICAL: tuple[tuple[str, int], ...] = (
     (r"(vocab\w*|n_?vocab\w*|num_classes)", 17),
     (r"(h(ei)?ght|width|[ho]w|[io]h|iw|[hw]_?(in|out)|image\w*)", 9),
     (r"(n|num|total)?_?(seqs|sequences|reqs?|requests)", 10),
-    (r"(n|num)?_?(box(es)?|anchors?|bins?|labels?)", 13),
+    (r"(n|num)?_?(box(es)?|anchors?|labels?)", 13),
+    (r"(n|num)?_?bins?", 8),
+    (r"(n|num)?_?passes", 3),
     (r"\w*scales?_?\w*stride\w*|\w*stride\w*_?scales?\w*|stride_?[abqkvx]?s_?\w|\w*stride\w*_meta\w*", 7),
     (r"\w*stride\w*_(b|z|batch|page|block|cache|0)|\w*_?(b|batch|page|block)_?stride", 27),
     (r"\w*stride_?[qkvo]?(h|head)|\w*_?head_?stride", 20),
@@ -45,7 +47,7 @@ _OF_A_HEAD = re.compile(r"k|v|n|d|c|s|dim|hidden\w*|features?")
 _PATTERNS = tuple((re.compile(pattern), bits) for pattern, bits in TYPICAL)
 _TILE = re.compile(r"block(?!s)|tile(?!s)|group_?(size|[a-z]$)|^b[a-z]$")
 _OTHER, _PROGRAMS, _SEQUENCES, _TILES, _LOADED, _BLOCK, _TURNS, _PARTS, _PACKED = 6, 12, 5, 10, 20, 7, 11, 3, 10
-_UNROLLED, _OF_AXIS = 4, 8
+_UNROLLED, _OF_AXIS, _STEP = 4, 8, 2
 _ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
 """Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
 
@@ -154,10 +156,15 @@ class TypicalSizes:
             return _UNROLLED
         named = bits_of_name(atom.name)
         if "stride" in atom.name.lower():
-            return 0.0 if self._is_innermost(atom.name) else named
+            return 0.0 if self._is_innermost(atom.name) else _STEP if self._is_step(atom.name.lower()) else named
+        limit = self._asserted(atom.name)
+        if limit is not None:
+            return limit
         if self._counts_tiles(atom.name):
             return min(named, _TILES)
         passed = max(self._passed(atom.name), default=named)
+        if named >= _ROWS and self._launches.is_named(_OF_WEIGHTS):
+            return _COLUMNS
         says_little = not _is_known(atom.name) or atom.name in ("d", "D") or named >= _ROWS
         return passed if says_little or passed >= _ELEMENTS else named
 
@@ -176,6 +183,20 @@ class TypicalSizes:
                 if found is not None and not isinstance(value, (ast.Name, ast.Constant)):
                     is_guess = _COLUMNS < found < _ELEMENTS and not _is_known(parameter)
                     yield _COLUMNS if is_guess and ast.unparse(value).endswith("[-2]") else found
+
+    def _is_step(self, parameter: str) -> bool:
+        """Whether it is how far a window moves: there is a `padding_w` or a `dilation_w` beside `stride_w`."""
+        other = re.compile(re.escape(parameter).replace("stride", "(pad|padding|dilation)"))
+        return self._launches.has_parameter(other)
+
+    def _asserted(self, parameter: str) -> float | None:
+        """The power of two of what every launch's wrapper asserts to be the most that it passes."""
+        found = [
+            None if (node := launch.arguments.get(parameter)) is None else asserted_most(launch, node)
+            for launch in self._launches.launches
+        ]
+        numbers = [number for number in found if number is not None]
+        return math.log2(max(1, *numbers)) if numbers and len(numbers) == len(found) else None
 
     def _is_innermost(self, parameter: str) -> bool:
         """Whether every launch passes the stride of a last dimension, which is 1 as a rule."""
@@ -250,6 +271,8 @@ _FEW = re.compile(r"\w*stride\w*_(e|experts?|h|heads?|g|groups?|splits?)")
 _LAST_STRIDE = re.compile(r"\.stride\(-1\)$")
 _OF_BATCHES = re.compile(r"\w*stride\w*_(b|z|batch)|\w*_?(b|batch)_?stride")
 
+_OF_WEIGHTS = re.compile(r"weight_?norm")
+"""A kernel whose rows are those of one weight."""
 _NUMBER_OF_HEADS = re.compile(r"(n|num)_?(q|kv)?_?(h|heads)|(q|kv)?_?(h|heads)_?(q|kv)?")
 _FEATURES_OF_A_HEAD = frozenset({"k", "v", "dk", "dv"})
 _SMALL = re.compile(

@@ -325,6 +325,17 @@ def _integer(node: ast.expr) -> int | None:
     return value if type(value) is int else None
 
 
+def asserted_most(launch: Launch, node: ast.expr) -> int | None:
+    """The largest number that the wrapper asserts of it: 32 by `assert top_k <= 32`."""
+    text, found = ast.unparse(node), []
+    for test in (inner for node in launch.nodes.of(ast.Assert) for inner in ast.walk(node.test)):
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test.left) == text:
+            most = _integer(test.comparators[0])
+            if most is not None and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+                found.append(most - isinstance(test.ops[0], ast.Lt))
+    return min(found, default=None)
+
+
 def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
     """How many dimensions the wrapper shows the tensor to have: all that it unpacks, else the furthest it asks for."""
     assert launch.wrapper is not None

@@ -108,6 +108,17 @@ class Launch:
         """Whether the expression, or what it was set to, is written so."""
         return text in (ast.unparse(node), ast.unparse(self.definition(node)))
 
+    @cached_property
+    def is_superseded(self) -> bool:
+        """Whether the wrapper is `f_v1` of several versions, and the file says `f = f_v2`."""
+        version = None if self.wrapper is None else _VERSION.fullmatch(self.wrapper.name)
+        chosen = [node.value for node in self.module.tree.body if isinstance(node, ast.Assign)] if version else []
+        names = [node.id for node in chosen if isinstance(node, ast.Name)]
+        return version is not None and any(
+            name != version[0] and (other := _VERSION.fullmatch(name)) is not None and other[1] == version[1]
+            for name in names
+        )
+
     @property
     def nodes(self) -> Nodes:
         """The nodes of the wrapper; none at the module's own level."""
@@ -241,6 +252,10 @@ class LaunchFacts:
     def has_parameter(self, pattern: re.Pattern[str]) -> bool:
         """Whether the whole name of one of the kernel's parameters, in lower case, is as the pattern has it."""
         return any(pattern.fullmatch(parameter.name.lower()) for parameter in self._function.parameters)
+
+    def is_named(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the kernel's name, in lower case, has the pattern."""
+        return pattern.search(self._function.name.lower()) is not None
 
     def promised_multiple(self, flag: str) -> Multiple | None:
         """What `flag` tells, which a heuristic sets to `args["N"] % … == 0` or a launch passes as `n % … == 0`."""
@@ -428,6 +443,7 @@ def _parameter_for(launch: Launch, node: ast.expr) -> str | None:
     return next((name for name, given in launch.arguments.items() if ast.unparse(given) == text), None)
 
 
+_VERSION = re.compile(r"(\w+)_v\d+")
 _ARGUMENT = re.compile(r"\w+\['(\w+)'\]")
 _LAUNCH = re.compile(r"\]\s*\(")
 

@@ -82,6 +82,11 @@ def _is_named(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
+def asks_for_none(heuristic: ast.expr) -> bool:
+    """Whether a heuristic tells that an argument is given: `lambda args: args["bias"] is not None`."""
+    return isinstance(heuristic, ast.Lambda) and _asked(heuristic.body) is not None
+
+
 def _by_heuristics(module: Module, function: JitFunction) -> Iterator[tuple[str, str]]:
     """`"HAS_BIAS": lambda args: args["bias"] is not None`."""
     for decorator in decorators(module, function):

@@ -61,10 +61,20 @@ def _parameters(launch: Launch) -> frozenset[str]:
 
 
 def _sum_of(launch: Launch, buffer: str) -> ast.Call | None:
-    """The first `buffer.sum(…)` or `torch.sum(buffer, …)` after the launch."""
+    """The first `buffer.sum(…)` or `torch.sum(buffer, …)` after the launch, if the buffer is then as it was.
+
+    What is laid out anew before is no buffer of parts: the gradients of heads that share a key are added so.
+    """
     later = (node for node in launch.nodes.of(ast.Call) if node.lineno > launch.call.lineno)
     sums = [node for node in later if _sums(launch, node, buffer)]
-    return min(sums, key=lambda node: node.lineno, default=None)
+    first = min(sums, key=lambda node: node.lineno, default=None)
+    if first is None or any(_sets(node, buffer, launch.call, first) for node in launch.nodes.of(ast.Assign)):
+        return None
+    return first
+
+
+def _sets(node: ast.Assign, name: str, after: ast.Call, before: ast.Call) -> bool:
+    return after.lineno < node.lineno < before.lineno and any(_is_name(target, name) for target in node.targets)
 
 
 def _sums(launch: Launch, node: ast.Call, buffer: str) -> bool:

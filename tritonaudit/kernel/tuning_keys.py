@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
+from tritonaudit.kernel.optional import asks_for_none
 from tritonaudit.kernel.tuning import Autotune, Heuristics, decorators
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
@@ -85,7 +86,10 @@ def missing_flags(module: Module, function: JitFunction) -> Iterator[MissingFlag
 
 
 def _keyed(module: Module, function: JitFunction) -> tuple[ast.expr, frozenset[str], frozenset[str]] | None:
-    """The key that is written out above a kernel, its names, and the flags that heuristics set."""
+    """The key that is written out above a kernel, its names, and the flags that heuristics set.
+
+    Triton adds the dtype of each tensor to the key, so that one which tells whether a tensor is given makes none.
+    """
     found = decorators(module, function)
     tuner = next((decorator for decorator in found if isinstance(decorator, Autotune)), None)
     key = None if tuner is None else tuner.arguments.get("key")
@@ -94,5 +98,6 @@ def _keyed(module: Module, function: JitFunction) -> tuple[ast.expr, frozenset[s
     names = frozenset(name for name, _ in tuner.names("key"))
     if len(names) != len(key.elts):
         return None
-    flags = (name for decorator in found if isinstance(decorator, Heuristics) for name in decorator.values)
+    heuristics = (decorator for decorator in found if isinstance(decorator, Heuristics))
+    flags = (name for own in heuristics for name, value in own.values.items() if not asks_for_none(value))
     return key, names, frozenset(flags)
