@@ -5,13 +5,19 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from inspect import isclass
 
 from tritonaudit.rule import Rule
 
 if __name__ != "tritonaudit.rules":
     raise ImportError("import the rules as tritonaudit.rules")
+
+
+@cache
+def installed() -> EntryPoints:
+    """Those of installed packages that offer rules."""
+    return entry_points(group="tritonaudit.rules")
 
 
 @cache
@@ -24,7 +30,7 @@ def all_rules() -> tuple[type[Rule], ...]:
     for module in pkgutil.walk_packages(__path__, prefix=f"{__name__}."):
         if not module.ispkg:
             found |= _rules_of(importlib.import_module(module.name))
-    for entry in entry_points(group="tritonaudit.rules"):
+    for entry in installed():
         loaded = entry.load()
         found |= {loaded} if isclass(loaded) and issubclass(loaded, Rule) else _rules_of(loaded)
     rules = tuple(sorted(found, key=lambda rule: rule.code))

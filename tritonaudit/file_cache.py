@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import tritonaudit
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.requirements import asked_target
+from tritonaudit.rules import installed
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.discover import project_root
 
@@ -31,7 +31,7 @@ def open_cache(config: Config) -> FileCache | None:
 
     None where rules of others are installed, which change untold, or where it cannot be told what this release is.
     """
-    if entry_points(group="tritonaudit.rules"):
+    if installed():
         return None
     with suppress(OSError):
         return FileCache(config)
@@ -47,7 +47,7 @@ class FileCache:
 
     def __init__(self, config: Config) -> None:
         self._folder = cache_folder("source") / digest_of_texts((_release(), repr(config), os.getcwd()))
-        self._places: dict[Path, str] = {}
+        self._places: dict[str, str] = {}
         self._targets: dict[Path, str] = {}
         self._digests: dict[str, str] = {}
         self._folders = Folders()
@@ -58,7 +58,8 @@ class FileCache:
     def get(self, path: Path, text: str) -> Any:
         """What was kept of the file, whose text has this digest; None where it is not to be had any more."""
         try:
-            place, basis, result = pickle.loads(self._entry(path).read_bytes())
+            with open(self._entry(path), "rb") as file:
+                place, basis, result = pickle.load(file)
         except Exception:  # none is there, or it was cut short; whatever it is, it costs no more than its use
             return None
         return result if place == self._place(path) and basis.text == text and self._holds(path, basis) else None
@@ -83,14 +84,15 @@ class FileCache:
             if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
                 shutil.rmtree(other, ignore_errors=True)
 
-    def _entry(self, path: Path) -> Path:
-        return self._folder / digest(os.path.abspath(path).encode("utf-8", "surrogateescape"))
+    def _entry(self, path: Path) -> str:
+        name = digest(os.path.abspath(path).encode("utf-8", "surrogateescape"))
+        return os.path.join(self._folder, name)
 
     def _place(self, path: Path) -> str:
         """The project that the file belongs to, and the releases of Triton that it asks for."""
-        folder = Path(os.path.abspath(path)).parent
+        folder = os.path.dirname(os.path.abspath(path))
         if folder not in self._places:
-            root = project_root(folder)
+            root = project_root(Path(folder))
             if root not in self._targets:
                 self._targets[root] = f"{root} {asked_target(root)!r}"
             self._places[folder] = self._targets[root]
@@ -98,9 +100,9 @@ class FileCache:
 
     def _holds(self, path: Path, basis: Basis) -> bool:
         """Whether all that the result rests on is as it was."""
+        here = os.path.abspath(path)
         return all(self._digest(file) == known for file, known in basis.files) and all(
-            digest_of_texts(self._folders.holding(word, os.path.abspath(path))) == known
-            for word, known in basis.callers
+            digest_of_texts(self._folders.holding(word, here)) == known for word, known in basis.callers
         )
 
     def _digest(self, path: str) -> str:

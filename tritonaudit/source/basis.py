@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 _DIGEST_BYTES = 16
 
@@ -41,19 +41,27 @@ class Folders:
     """The texts of the Python files in a folder, each folder read once."""
 
     def __init__(self) -> None:
-        self._texts: dict[Path, list[tuple[str, str]]] = {}
+        self._texts: dict[str, list[tuple[str, str]]] = {}
 
     def holding(self, word: str, path: str) -> list[str]:
         """The texts of the other Python files in the file's folder that hold the word."""
-        folder = Path(path).parent
+        folder = os.path.dirname(path)
         if folder not in self._texts:
-            self._texts[folder] = [(str(file), _text(file)) for file in sorted(folder.glob("*.py")) if file.is_file()]
+            self._texts[folder] = [(file, _text(file)) for file in _files(folder) if os.path.isfile(file)]
         pattern = re.compile(rf"\b{re.escape(word)}\b")
         return [text for file, text in self._texts[folder] if file != path and word in text and pattern.search(text)]
 
 
-def _text(path: Path) -> str:
+def _files(folder: str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".py"))
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""

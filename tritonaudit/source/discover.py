@@ -45,15 +45,17 @@ def project_root(start: Path) -> Path:
 
     That is the folder from which the outermost package around `start` is imported, or its own folder without one.
     """
-    folder = Path(os.path.abspath(start))
-    if folder.is_file():
-        folder = folder.parent
-    for candidate in (folder, *folder.parents):
-        if (candidate / "pyproject.toml").is_file() or (candidate / ".git").exists():
-            return candidate
-    while (folder / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
+    folder = os.path.abspath(start)
+    if os.path.isfile(folder):
+        folder = os.path.dirname(folder)
+    candidate, below = folder, ""
+    while candidate != below:
+        if os.path.isfile(f"{candidate}/pyproject.toml") or os.path.exists(f"{candidate}/.git"):
+            return Path(candidate)
+        candidate, below = os.path.dirname(candidate), candidate
+    while os.path.isfile(f"{folder}/__init__.py"):
+        folder = os.path.dirname(folder)
+    return Path(folder)
 
 
 class _Walk:
