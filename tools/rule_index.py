@@ -22,6 +22,7 @@ _HEAD = """\
 
 The letter of a code says the category, its first digit the stage that finds it: 1 the source of a kernel, 2 its launch
 and the host code around it, 3 the compiler, 4 a run, 5 a measurement. `tritonaudit explain CODE` shows a page, too.
+What is pedantic is off until `--pedantic`, or `--select` with its code, asks for it.
 
 <!-- Written by `python tools/rule_index.py`, from the rules. -->
 """
@@ -48,7 +49,8 @@ def _group(category: Category, rules: tuple[type[Rule], ...], folder: Path) -> I
     for rule in found:
         page = os.path.relpath(Path(inspect.getfile(rule)).with_suffix(".md"), folder).replace(os.sep, "/")
         summary = rule.summary.replace("|", "\\|")
-        yield f"| [{rule.code}]({page}) | {rule.name} | {rule.severity.value} | {summary} | {rule.since} |"
+        severity = f"{rule.severity.value}, pedantic" if rule.is_pedantic() else rule.severity.value
+        yield f"| [{rule.code}]({page}) | {rule.name} | {severity} | {summary} | {rule.since} |"
 
 
 def main() -> None:

@@ -261,10 +261,13 @@ class _Checker:
         return [
             self._finding(rule, hit, shown, facts.tree, kernel)
             for rule in self._by_facts.get(type(facts), ())
-            if rule.code not in ignored
+            if rule.code not in ignored and (every or self._may_show(rule))
             for hit in rule.check(facts)
             if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
         ]
+
+    def _may_show(self, rule: Rule) -> bool:
+        return not rule.is_pedantic() or self._selection.shown(rule.code, rule.confidence)
 
     def _checked_names(
         self, path: Path, shown: str, module: Module, ignored: frozenset[str], every: bool

@@ -40,6 +40,7 @@ class Rule:
     """One rule. A subclass gives the metadata and `check`, whose parameter's annotation names the facts it reads.
 
     What it says in the same words several times in what `once_in` names is one finding in a report.
+    A rule whose confidence is low is pedantic: it is off unless asked for, and none of its findings is surer.
     """
 
     code: ClassVar[str]
@@ -69,6 +70,11 @@ class Rule:
     @classmethod
     def category(cls) -> Category:
         return Category(cls.code[2])
+
+    @classmethod
+    def is_pedantic(cls) -> bool:
+        """Whether all that it finds is shown under `--pedantic` alone, or where the rule is asked for by its name."""
+        return cls.confidence is Confidence.LOW
 
     @classmethod
     def stage(cls) -> Stage:

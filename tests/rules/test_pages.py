@@ -43,7 +43,8 @@ def parameters(heading: str) -> list[ParameterSet]:
 def codes(rule: type[Rule], text: str, written: Callable[[Stage], dict[str, Path]]) -> set[str]:
     """The codes of what the rule's stage finds in a page's block."""
     if not is_later(rule):
-        audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT))
+        asked = (rule.code,) if rule.is_pedantic() else ()
+        audit = check_text(text.encode("utf-8"), ROOT / "kernel.py", Config(ROOT, extend_select=asked))
         return {finding.code for finding in audit.findings}
     files = written(rule.stage())
     skip_where_it_cannot_run(files[text], rule.stage())
@@ -102,6 +103,11 @@ def test_what_to_use_instead_is_not_found(
 @pytest.mark.parametrize(("rule", "text"), blocks("Use instead"), ids=name)
 def test_what_to_use_instead_is_python(rule: type[Rule], text: str) -> None:
     compile(text, rule.code, "exec")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in all_rules() if rule.is_pedantic()], ids=name)
+def test_the_page_of_a_pedantic_rule_says_so(rule: type[Rule]) -> None:
+    assert "`--pedantic`" in sections(rule)["What it does"]
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=name)

@@ -1,0 +1,100 @@
+"""Tiles that are too large for the registers of the threads that they are spread over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import libcst as cst
+
+from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.facts import Dot, KernelFlow, Path
+from tritonaudit.flow.value import Shape
+from tritonaudit.kernel.settings import Setting, settings
+
+REGISTERS = 255
+"""What a thread of NVIDIA's GPUs has at most, of 32 bits each."""
+
+_TOO_MANY = 256
+_ROW_TOO_MANY = 512
+"""Elements per thread; of a row two of 16 bits may share a register, and its addresses cost little."""
+
+
+@dataclass(frozen=True, eq=False)
+class LargeTile:
+    """At `node` the program holds a tile of these extents, `per_thread` elements for each thread of the setting."""
+
+    setting: Setting
+    node: cst.CSTNode
+    extents: tuple[int, ...]
+    per_thread: int
+
+
+def large_tiles(flow: KernelFlow) -> Iterator[LargeTile]:
+    """For each config or launch, the largest tile of which no thread can hold its part."""
+    tiles = [] if flow.is_helper else list(_tiles(flow))
+    if not tiles:
+        return
+    for setting in settings(flow.module, flow.function, flow.launches):
+        found = [large for tile in tiles if (large := _large(tile, setting)) is not None]
+        if found:
+            yield max(found, key=lambda large: large.per_thread)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tile:
+    """A matrix product, or what is loaded; no thread can hold `too_many` of its elements."""
+
+    node: cst.CSTNode
+    shape: Shape
+    too_many: int = _TOO_MANY
+
+
+def _large(tile: _Tile, setting: Setting) -> LargeTile | None:
+    extents = [None if extent is None else number_of(extent, setting.numbers) for extent in tile.shape]
+    known = tuple(extent for extent in extents if extent is not None)
+    per_thread = prod(known) // setting.threads
+    if len(known) < len(extents) or per_thread < tile.too_many:
+        return None
+    return LargeTile(setting, tile.node, known, per_thread)
+
+
+def _tiles(flow: KernelFlow) -> Iterator[_Tile]:
+    """What every program holds in its registers: operands of matrix products need not be there."""
+    if any(step.operation == "dot" for step in flow.all_steps):
+        for dot in flow.dots:
+            left, right = dot.left.shape, dot.right.shape
+            if left and right and len(left) > 1 and _is_always(dot.path) and not _says_dtype(dot):
+                yield _Tile(dot.node, (*left[:-1], right[-1]))
+        return
+    for access in flow.accesses:
+        shape = access.pointer.shape
+        if access.kind == "load" and shape and access.pointer.block is None and _is_always(access.path):
+            yield _Tile(access.node, shape, _TOO_MANY if len(shape) > 1 else _ROW_TOO_MANY)
+
+
+def _says_dtype(dot: Dot) -> bool:
+    """Whether the sums may be kept in fewer than 32 bits."""
+    assert isinstance(dot.node, cst.Call)
+    return any(argument.keyword is not None and argument.keyword.value == "out_dtype" for argument in dot.node.args)
+
+
+def _is_always(path: Path) -> bool:
+    """Whether no constant of the launch decides about it."""
+    return not any(guard.constexpr for guard in path)
+
+
+def number_of(value: Affine, numbers: Mapping[str, int]) -> int | None:
+    """The number that the constants of a launch make of an expression of constexpr parameters."""
+    total = 0
+    for product, factor in value.terms.items():
+        parts = [_number_of_atom(atom, numbers) for atom in product]
+        if None in parts:
+            return None
+        total += factor * prod(part for part in parts if part is not None)
+    return total
+
+
+def _number_of_atom(atom: Atom, numbers: Mapping[str, int]) -> int | None:
+    return numbers.get(atom.name) if atom.kind is Kind.CONSTEXPR else None
