@@ -33,6 +33,23 @@ def test_rounded_down(grid: str) -> None:
     assert "down" in why
 
 
+@pytest.mark.parametrize("block", ["256", "size"])
+def test_by_a_larger_block_than_the_number_that_the_kernel_has(block: str) -> None:
+    body = BODY.replace("BLOCK", "128")
+    (why,) = left_out(f"(triton.cdiv(n, {block}),)", "size = 256", body=body)
+    assert "each program does `128`" in why
+
+
+@pytest.mark.parametrize("block", ["128", "64", "size", "m"])
+def test_by_no_larger_block_than_the_number_that_the_kernel_has(block: str) -> None:
+    assert not left_out(f"(triton.cdiv(n, {block}),)", "size = 128", body=BODY.replace("BLOCK", "128"))
+
+
+def test_rounded_down_by_the_number_that_the_kernel_has() -> None:
+    (why,) = left_out("(n // 128,)", body=BODY.replace("BLOCK", "128"))
+    assert "down" in why
+
+
 def test_by_a_larger_block() -> None:
     (why,) = left_out("(triton.cdiv(n, 256),)")
     assert "`256`" in why

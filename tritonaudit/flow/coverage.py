@@ -16,7 +16,10 @@ from tritonaudit.source.nodes import names_in
 
 @dataclass(frozen=True, eq=False)
 class Tiling:
-    """The kernel bounds `program * block + lane` by its parameter `size`, in the mask of `access`."""
+    """The kernel bounds `program * block + lane` by its parameter `size`, in the mask of `access`.
+
+    `block` is a constexpr parameter, or a number that the kernel has.
+    """
 
     access: Access
     axis: int
@@ -65,13 +68,19 @@ def _tiling(access: Access, condition: Less) -> Tiling | None:
     lanes, programs = list(index.lanes()), [atom for atom in index.atoms() if atom.kind is Kind.PID]
     if size is None or size.kind not in GIVEN or len(lanes) != 1 or len(programs) != 1 or lanes[0].size is None:
         return None
-    block = lanes[0].size.atom
-    if block is None or block.kind is not Kind.CONSTEXPR:
+    block = _block_of(lanes[0].size)
+    if block is None:
         return None
     if index != Affine.of(programs[0]) * lanes[0].size + Affine.of(lanes[0]):
         return None
     axis = programs[0].grid_axis
-    return None if axis is None else Tiling(access, axis, size.name, block.name)
+    return None if axis is None else Tiling(access, axis, size.name, block)
+
+
+def _block_of(size: Affine) -> str | None:
+    if size.value is not None:
+        return str(size.value)
+    return size.atom.name if size.atom is not None and size.atom.kind is Kind.CONSTEXPR else None
 
 
 def _is_size(launch: Launch, tiling: Tiling, size: str) -> bool:
@@ -82,12 +91,18 @@ def _is_size(launch: Launch, tiling: Tiling, size: str) -> bool:
 def _is_block(launch: Launch, tiling: Tiling, block: str) -> bool:
     """Whether the grid divides by what the kernel multiplies its program's number with."""
     argument = launch.arguments.get(tiling.block)
-    return _key(block) == tiling.block or (argument is not None and launch.spells(argument, block))
+    if _key(block) == tiling.block or (argument is not None and launch.spells(argument, block)):
+        return True
+    return tiling.block.isdigit() and block != "" and _number(launch, _parsed(block)) == int(tiling.block)
 
 
 def _key(block: str) -> str | None:
     """`BLOCK` of `META["BLOCK"]`."""
-    return meta_key(ast.parse(block, mode="eval").body) if block else None
+    return meta_key(_parsed(block)) if block else None
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
@@ -116,9 +131,9 @@ def _is_larger(flow: KernelFlow, launch: Launch, block: str, own: str) -> bool:
         theirs, mine = config.get(key or ""), config.get(own)
         if theirs is not None and mine is not None and (theirs.value or 0) > (mine.value or theirs.value or 0):
             return True
-    given = launch.arguments.get(own)
+    given = _parsed(own) if own.isdigit() else launch.arguments.get(own)
     mine_now = None if given is None else _number(launch, given)
-    written = ast.parse(block, mode="eval").body if key is None else launch.arguments.get(key)
+    written = _parsed(block) if key is None else launch.arguments.get(key)
     theirs_now = None if written is None else _number(launch, written)
     return mine_now is not None and theirs_now is not None and theirs_now > mine_now
 
