@@ -1,0 +1,27 @@
+"""TAB102: the size of a tile stands as a number in the kernel, and again where it is launched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.written_sizes import written_sizes
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class HardCodedSize(Rule):
+    code, name = "TAB102", "hard-coded-size"
+    summary = "The size of a tile is written as a number in the kernel and again in its launch."
+    severity, confidence, since = Severity.INFO, Confidence.LOW, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for size in written_sizes(kernel):
+            where = "in the offsets of programs" if size.again is None else "in the grid of the launch"
+            yield Hit(
+                size.node,
+                f"{size.value} is this tile's size and stands {where} again: who changes one must change the other",
+                remedy="make it a parameter, `BLOCK: tl.constexpr`, and have the launch pass what its grid divides by",
+                related=() if size.again is None else ((span_of(size.again, kernel.module.lines), "it is here, too"),),
+            )
