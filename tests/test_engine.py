@@ -15,6 +15,8 @@ from tests.checkout import ROOT, environment, install_rule
 from tritonaudit.config import Config
 from tritonaudit.engine import check, check_text, shown_path
 from tritonaudit.finding import Audit, Status
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.rules import all_rules
 
 IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
 LOAD = "    tl.load(x_ptr + offs)\n"
@@ -83,6 +85,20 @@ def test_two_rules_may_speak_of_one_place_and_no_rule_twice() -> None:
     assert len(places) == len(set(places))
 
 
+def test_a_pedantic_rule_runs_where_it_is_asked_for() -> None:
+    text = IMPORTS + kernel()
+    assert "TAB103" not in {finding.code for finding in audit(text).findings}
+    assert "TAB103" not in {finding.code for finding in audit(text, select=("TAB",)).findings}
+    assert "TAB103" in {finding.code for finding in audit(text, pedantic=True).findings}
+    assert [finding.code for finding in audit(text, select=("TAB103",)).findings] == ["TAB103"]
+
+
+def test_a_pedantic_rule_does_not_run_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    pedantic, *_ = (rule for rule in all_rules() if rule.is_pedantic() and rule.facts() is KernelFlow)
+    monkeypatch.setattr(pedantic, "check", lambda *_: pytest.fail("it ran"))
+    audit(IMPORTS + kernel())
+
+
 def test_findings_are_sorted(tmp_path: Path) -> None:
     for name in ("b.py", "a.py", "c/a.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -138,7 +154,7 @@ def test_it_is_reported_only_where_its_rules_ran() -> None:
 def test_a_finding_that_is_not_shown_is_suppressed_all_the_same() -> None:
     text = IMPORTS + kernel(LOAD).replace("tl.store(y_ptr + offs, 1, mask=offs < n)", "tl.store(y_ptr, 1)")
     assert codes(text) == []
-    assert codes(text, pedantic=True) == ["TAM101"]
+    assert codes(text, select=("TAM",), pedantic=True) == ["TAM101"]
     commented = text.replace("tl.load(x_ptr + offs)", "tl.load(x_ptr + offs)  # tritonaudit: ignore[TAM101] why")
     assert codes(commented) == []
 
