@@ -171,7 +171,8 @@ NEEDED = frozenset(
 
 
 def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
-    codes = [rule.code for rule in all_rules() if rule.category() is category and rule.stage() is Stage.SOURCE]
+    rules = (rule for rule in all_rules() if rule.category() is category and not rule.is_pedantic())
+    codes = [rule.code for rule in rules if rule.stage() is Stage.SOURCE]
     if reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
         yield among(reasons)
     if unasked := sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries):
