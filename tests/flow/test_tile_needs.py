@@ -12,6 +12,7 @@ TILE = """\
 rows, columns = tl.arange(0, BLOCK), tl.arange(0, 256)
 x = tl.load(x_ptr + rows[:, None] * 256 + columns[None, :])
 """
+COPY = TILE + "tl.store(y_ptr + rows[:, None] * 256 + columns[None, :], x)"
 PRODUCT = TILE + "out = tl.dot(x, tl.trans(x))"
 
 
@@ -27,8 +28,8 @@ def per_thread(body: str, launch: str = "BLOCK=256", decorators: str = "", host:
     [
         (ROW, "BLOCK=65536", 512),
         (ROW, "BLOCK=32768, num_warps=2", 512),
-        (TILE, "BLOCK=128", 256),
-        (TILE, "BLOCK=256, num_warps=8", 256),
+        (COPY, "BLOCK=256", 512),
+        (COPY, "BLOCK=128, num_warps=2", 512),
         (PRODUCT, "BLOCK=256", 512),
         (PRODUCT, "BLOCK=256, num_warps=8", 256),
     ],
@@ -46,8 +47,10 @@ def test_more_than_a_thread_holds(body: str, launch: str, expected: int) -> None
         (ROW, "BLOCK=65536, num_ctas=2"),
         (ROW, "BLOCK=65536, **x.options"),
         (ROW, "BLOCK=block"),
-        (TILE, "BLOCK=64"),
-        (TILE, "BLOCK=256, num_warps=16"),
+        (COPY, "BLOCK=128"),
+        (COPY, "BLOCK=256, num_warps=8"),
+        (TILE + "tl.store(y_ptr + rows, tl.sum(x, 1))", "BLOCK=256"),
+        (COPY.replace("tl.store", "if FLAG:\n    tl.store"), "BLOCK=256"),
         (PRODUCT, "BLOCK=128"),
         (TILE + "if FLAG:\n    out = tl.dot(x, tl.trans(x))", "BLOCK=256"),
         (TILE + "out = tl.dot(x, tl.trans(x), out_dtype=tl.float16)", "BLOCK=256"),

@@ -9,16 +9,15 @@ from math import prod
 import libcst as cst
 
 from tritonaudit.flow.affine import Affine, Atom, Kind
-from tritonaudit.flow.facts import Dot, KernelFlow, Path
+from tritonaudit.flow.facts import Access, Dot, KernelFlow, Path
 from tritonaudit.flow.value import Shape
 from tritonaudit.kernel.settings import Setting, settings
 
 REGISTERS = 255
 """What a thread of NVIDIA's GPUs has at most, of 32 bits each."""
 
-_TOO_MANY = 256
-_ROW_TOO_MANY = 512
-"""Elements per thread; of a row two of 16 bits may share a register, and its addresses cost little."""
+_PRODUCT, _COPY = 256, 512
+"""So many elements per thread are too many: of a copied tile two of 16 bits may share a register."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +43,11 @@ def large_tiles(flow: KernelFlow) -> Iterator[LargeTile]:
 
 @dataclass(frozen=True, eq=False)
 class _Tile:
-    """A matrix product, or what is loaded; no thread can hold `too_many` of its elements."""
+    """A matrix product, or what is loaded and stored; no thread can hold `too_many` of its elements."""
 
     node: cst.CSTNode
     shape: Shape
-    too_many: int = _TOO_MANY
+    too_many: int
 
 
 def _large(tile: _Tile, setting: Setting) -> LargeTile | None:
@@ -61,17 +60,26 @@ def _large(tile: _Tile, setting: Setting) -> LargeTile | None:
 
 
 def _tiles(flow: KernelFlow) -> Iterator[_Tile]:
-    """What every program holds in its registers: operands of matrix products need not be there."""
+    """What every program holds in its registers.
+
+    Operands of matrix products need not be there, and what is reduced as it is loaded need not be there at once.
+    """
     if any(step.operation == "dot" for step in flow.all_steps):
         for dot in flow.dots:
             left, right = dot.left.shape, dot.right.shape
             if left and right and len(left) > 1 and _is_always(dot.path) and not _says_dtype(dot):
-                yield _Tile(dot.node, (*left[:-1], right[-1]))
+                yield _Tile(dot.node, (*left[:-1], right[-1]), _PRODUCT)
         return
+    stored = {_shape_of(access) for access in flow.accesses if access.kind == "store" and _is_always(access.path)}
     for access in flow.accesses:
-        shape = access.pointer.shape
-        if access.kind == "load" and shape and access.pointer.block is None and _is_always(access.path):
-            yield _Tile(access.node, shape, _TOO_MANY if len(shape) > 1 else _ROW_TOO_MANY)
+        shape = _shape_of(access)
+        if access.kind == "load" and shape and shape in stored and _is_always(access.path):
+            yield _Tile(access.node, shape, _COPY)
+
+
+def _shape_of(access: Access) -> Shape | None:
+    """The shape of a tile of pointers; None of a block pointer."""
+    return access.pointer.shape if access.pointer.block is None else None
 
 
 def _says_dtype(dot: Dot) -> bool:
