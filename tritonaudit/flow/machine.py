@@ -346,7 +346,9 @@ class Machine:
                 moved = before.affine + Affine.of(counter) * step
                 carried[name] = join(self.atoms, before, after).but(affine=moved, origin=before.origin)
             else:
-                carried[name] = widened(self.atoms, before, after, (counter.id, name))
+                value = carried[name] = widened(self.atoms, before, after, (counter.id, name))
+                if value.made is not None and value.made.operation == "carried":
+                    self.flow.carried[value.made] = counter
         return carried
 
     def _step(self, before: Value, after: Value, counter: Atom) -> Affine | None:
