@@ -108,6 +108,16 @@ class Product:
 
 
 @dataclass(frozen=True, eq=False)
+class Hint:
+    """What `multiple_of` or `max_contiguous` claims of a value: a number for each dimension, or one for them all."""
+
+    node: CSTNode
+    name: str
+    value: Value
+    claims: tuple[Affine | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class BooleanUse:
     """`and`, `or`, `not` or a chained comparison, with the values it combines."""
 
@@ -142,6 +152,7 @@ class KernelFlow:
     shape_uses: list[ShapeUse] = field(default_factory=list)
     aranges: list[tuple[CSTNode, Value, Value]] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
+    hints: list[Hint] = field(default_factory=list)
     booleans: list[BooleanUse] = field(default_factory=list)
     exps: list[ExpTerm] = field(default_factory=list)
     overflows: list[tuple[ExpTerm, str, CSTNode]] = field(default_factory=list)

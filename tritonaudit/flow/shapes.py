@@ -9,7 +9,7 @@ import libcst as cst
 from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import Affine, Kind
 from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
-from tritonaudit.flow.facts import ShapeUse
+from tritonaudit.flow.facts import Hint, ShapeUse
 from tritonaudit.flow.value import (
     ALL_AXES,
     INTEGERS,
@@ -152,6 +152,18 @@ def _same(machine: Machine, arguments: Arguments) -> Value:
     return arguments.value(0, "input")
 
 
+def _hinted(name: str) -> Operation:
+    def apply(machine: Machine, arguments: Arguments) -> Value:
+        value, claimed = arguments.value(0, "input"), arguments.get(1, "values")
+        if machine.recording and claimed is not None:
+            parts = claimed[0].parts
+            sizes = (claimed[0],) if parts is None else parts
+            machine.flow.hints.append(Hint(arguments.node, name, value, tuple(size.affine for size in sizes)))
+        return value
+
+    return apply
+
+
 def _cdiv(machine: Machine, arguments: Arguments) -> Value:
     x, y = arguments.value(0, "x"), arguments.value(1, "div")
     affine = None
@@ -198,8 +210,8 @@ OPERATIONS: dict[str, Operation] = {
     "expand_dims": _expand_dims,
     "trans": _trans,
     "ravel": _shapeless,
-    "multiple_of": _same,
-    "max_contiguous": _same,
+    "multiple_of": _hinted("multiple_of"),
+    "max_contiguous": _hinted("max_contiguous"),
     "max_constancy": _same,
     "tensor": _same,
     "item": _same,
