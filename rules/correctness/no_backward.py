@@ -1,0 +1,37 @@
+"""TAC210: a kernel that autograd does not see, and a fallback that hides that a kernel failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.finding import Confidence, Extent, Severity
+from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.kernel.fallbacks import fallbacks
+from tritonaudit.kernel.lost_gradients import lost_gradients
+from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.outline import span_of
+
+
+class NoBackward(Rule):
+    code, name = "TAC210", "no-backward"
+    summary = "Training code calls a kernel with no backward, or any failure of a kernel is answered in silence."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+    once_in = Extent.FILE
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        lines, launches = kernel.module.lines, kernel.launches.launches
+        for found in fallbacks(kernel.module, launches):
+            yield Hit(
+                span_of(found.answer, lines),
+                "this takes the kernel's place whatever goes wrong, and nothing says so: a kernel that no longer"
+                " compiles, or fails on some input, shows only in the time it takes",
+                remedy="catch what is expected alone, or warn with the exception before falling back",
+                related=((span_of(found.launch, lines), "the launch whose failures are hidden"),),
+            )
+        for lost in lost_gradients(kernel.module, launches):
+            yield Hit(
+                span_of(lost.call, lines),
+                f"no gradient comes to `{lost.parameter}` through this launch, which autograd does not see",
+                remedy="put the launch into a `torch.autograd.Function` with a `backward`, or under `torch.no_grad()`",
+                confidence=Confidence.LOW,
+            )
