@@ -89,3 +89,35 @@ def test_a_division_is_told_once_though_two_loops_may_be_empty() -> None:
 @pytest.mark.parametrize(("bounds", "split"), [("pid * 64, end", True), ("begin, end", False)])
 def test_parts_are_told_apart(bounds: str, split: bool) -> None:
     assert [loop.split for loop in found(bounds, STORE)] == [split]
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ("i * 16 < end", 1),
+        ("tl.minimum(i * 16 + 16, end) > i * 16", 1),
+        ("i * 16 < n", 0),
+        ("tl.load(x_ptr + i) > 0", 0),
+        ("end == i", 0),
+    ],
+)
+def test_what_a_length_may_leave_out_each_time_is_a_sum_of_nothing(condition: str, count: int) -> None:
+    loop = f"""
+        total = 0.0
+        for i in range(0, 8):
+            if {condition}:
+                total += tl.exp(tl.load(y_ptr + i))
+        """
+    body = DATA + textwrap.dedent(loop) + "tl.store(y_ptr + cols, cols / total)"
+    assert len(list(empty_loops(flow(body)))) == count
+
+
+def test_a_loop_in_a_loop_may_be_empty_each_time() -> None:
+    loop = """
+        total = 0.0
+        for head in range(0, 8):
+            for i in range(end):
+                total += tl.exp(tl.load(y_ptr + head * n + i))
+        """
+    body = DATA + textwrap.dedent(loop) + "tl.store(y_ptr + cols, cols / total)"
+    assert len(list(empty_loops(flow(body)))) == 1

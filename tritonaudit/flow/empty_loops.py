@@ -31,50 +31,45 @@ class EmptyLoop:
 
 
 def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
-    """The divisions that are 0 / 0 after a loop that loaded numbers bound, stored though nothing compares them."""
+    """The divisions that are 0 / 0 where loaded numbers leave a loop nothing to add, stored though nothing compares."""
     loops = {step: atom for step, atom in flow.carried.items() if _is_bound_by_data(atom)}
-    if not loops:
+    if not loops and not flow.skipped:
         return
-    found = [(step, counters) for step in flow.steps if (counters := _empty(flow, loops, step))]
+    trails = ((step, _Trail(loops, flow.skipped)) for step in flow.steps if step.operation == "Divide")
+    found = [(step, trail) for step, trail in trails if trail.leads_to(step)]
+    compared = {v.made for s in flow.steps if s.operation in COMPARISONS for v in s.operands} if found else set()
     told = {d.node for d in divisors(flow) if d.measure is not Measure.SUM and not d.swallowed} if found else set()
     seen: set[Atom] = set()
-    for step, counters in found:
-        data = _data(counters)
-        store = _stored(flow, step, data)
-        if store is None or step.node is None or step.node in told or counters & seen:
+    for step, trail in found:
+        if step.node is None or step.node in told or not trail.steps.isdisjoint(compared) or trail.data & seen:
             continue
-        seen |= counters
-        places = [flow.places[atom] for atom in sorted(data, key=lambda atom: -atom.id) if atom in flow.places]
-        yield EmptyLoop(step.node, store.node, places[0] if places else None, any(map(_is_split, counters)))
-
-
-def _empty(flow: KernelFlow, loops: dict[Step, Atom], step: Step) -> set[Atom]:
-    """The counters of the loops whose having nothing to do makes the divisor 0; none where the kernel compares that."""
-    if step.operation != "Divide" or len(step.operands) != 2:
-        return set()
-    trail = _Trail(loops)
-    if not trail.is_zero(step.operands[1]) and not (
-        _divides_by_length(trail, step) and trail.is_zero(step.operands[0])
-    ):
-        return set()
-    compared = (v.made for s in flow.steps if s.operation in COMPARISONS for v in s.operands)
-    return set() if any(made in trail.steps for made in compared) else trail.counters
-
-
-def _divides_by_length(trail: _Trail, step: Step) -> bool:
-    divisor = step.operands[1].affine
-    return divisor is not None and divisor in trail.lengths
+        store = _stored(flow, step, frozenset(trail.data))
+        if store is not None:
+            seen |= trail.data
+            places = [
+                flow.places[atom] for atom in sorted(trail.data, key=lambda atom: -atom.id) if atom in flow.places
+            ]
+            yield EmptyLoop(step.node, store.node, places[0] if places else None, any(map(_is_split, trail.counters)))
 
 
 class _Trail:
-    """The steps by which a value is 0 after a loop that did not run, and the counters of such loops."""
+    """The steps by which a value is 0 after loops that add nothing, and the loaded numbers by which they do not."""
 
-    def __init__(self, loops: dict[Step, Atom]) -> None:
-        self._loops = loops
-        self.lengths = {a.stop - a.start for a in loops.values() if a.stop is not None and a.start is not None}
+    def __init__(self, loops: dict[Step, Atom], skipped: dict[Step, frozenset[Atom]]) -> None:
+        self._loops, self._skipped = loops, skipped
         self._known: dict[Step, bool] = {}
         self.counters: set[Atom] = set()
+        self.data: set[Atom] = set()
         self.steps: set[Step] = set()
+
+    def leads_to(self, division: Step) -> bool:
+        """Whether the division is 0 / 0 then, or divides 0 by a loop's length."""
+        dividend, divisor = division.operands
+        zero = self.is_zero(divisor) or (self._is_length(divisor) and self.is_zero(dividend))
+        return zero and bool(self.data)
+
+    def _is_length(self, value: Value) -> bool:
+        return value.affine is not None and value.affine in map(_length, self._loops.values())
 
     def is_zero(self, value: Value, depth: int = 0) -> bool:
         step = value.made
@@ -90,14 +85,13 @@ class _Trail:
     def _by_step(self, step: Step, depth: int) -> bool:
         operands = step.operands
         match step.operation:
-            case "carried":
-                if step not in self._loops or not self.is_zero(operands[0], depth):
-                    return False
-                self.counters.add(self._loops[step])
-                return True
+            case "carried" if step in self._loops:
+                return self.is_zero(operands[0], depth) and self._note_loop(self._loops[step])
+            case "either" if step in self._skipped:
+                return self.is_zero(operands[1], depth) and self._note(self._skipped[step])
             case "either" if operands[0].made in self._loops:
                 return self.is_zero(operands[0], depth)  # after a loop, or what it was before it
-            case "either" | "Add" | "Subtract" | "maximum":
+            case "carried" | "either" | "Add" | "Subtract" | "maximum":
                 return all(self.is_zero(operand, depth) for operand in operands)
             case "sum" | "abs" | "sqrt" | "Minus" | "Divide":
                 return self.is_zero(operands[0], depth)
@@ -105,17 +99,29 @@ class _Trail:
                 return any(self.is_zero(operand, depth) for operand in operands)
         return False
 
+    def _note_loop(self, counter: Atom) -> bool:
+        self.counters.add(counter)
+        return self._note(_data(counter))
 
-def _data(counters: set[Atom]) -> frozenset[Atom]:
-    """The loaded numbers that the loops' bounds are computed from."""
-    bounds = [bound for atom in counters for bound in (atom.start, atom.stop) if bound is not None]
+    def _note(self, data: frozenset[Atom]) -> bool:
+        self.data |= data
+        return True
+
+
+def _data(counter: Atom) -> frozenset[Atom]:
+    """The loaded numbers that a loop's bounds are computed from."""
+    bounds = [bound for bound in (counter.start, counter.stop) if bound is not None]
     return frozenset(atom for bound in bounds for atom in bound.atoms_inside() if atom.name == LOADED)
+
+
+def _length(counter: Atom) -> Affine | None:
+    return None if counter.start is None or counter.stop is None else counter.stop - counter.start
 
 
 def _is_bound_by_data(counter: Atom) -> bool:
     """Whether the end, less the beginning, is a loaded number or is computed from one, and may be 0."""
-    start, stop = counter.start, counter.stop
-    return start is not None and stop is not None and _is_loaded(stop) and _smallest(stop - start) <= 0
+    length = _length(counter)
+    return length is not None and counter.stop is not None and _is_loaded(counter.stop) and _smallest(length) <= 0
 
 
 def _is_loaded(length: Affine) -> bool:

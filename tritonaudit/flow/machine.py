@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tritonaudit.flow import expressions
-from tritonaudit.flow.affine import Affine, Atom, Atoms, Kind
+from tritonaudit.flow.affine import LOADED, Affine, Atom, Atoms, Kind
 from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.flow.joins import join, same, widened
-from tritonaudit.flow.value import FLOATS, UNKNOWN, WIDE, Less, Step, Value, scalar
+from tritonaudit.flow.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Function, Project
@@ -248,6 +248,15 @@ class Machine:
                 self.path = (*self.path, self._guard(node, condition, then is not None))
             return
         self.state = self._merge(then, otherwise)
+        if self.loops and condition.mask is not None:
+            self._note_skipped(then, self.state, condition.mask)
+
+    def _note_skipped(self, then: State, merged: State, mask: Mask) -> None:
+        """What a number loaded before the loop may leave as it was, each time round."""
+        data = frozenset(a for c in mask if isinstance(c, Less) for a in c.gap.atoms_inside() if a.name == LOADED)
+        if data and all(atom.id < self.loops[-1].first_atom for atom in data):
+            joined = (value.made for name, value in merged.items() if value is not then.get(name))
+            self.flow.skipped.update({step: data for step in joined if step is not None and step.operation == "either"})
 
     def _else(self, orelse: cst.If | cst.Else | None) -> None:
         if isinstance(orelse, cst.If):
