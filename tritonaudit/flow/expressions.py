@@ -381,8 +381,8 @@ def loop_range(machine: Machine, node: cst.BaseExpression) -> LoopRange:
         return LoopRange(None, None, None, static)
     affines = [value.affine for value in values]
     start, stop = (ZERO, affines[0]) if len(values) == 1 else (affines[0], affines[1])
-    named = next((arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "step"), None)
-    step = affines[2] if len(values) == 3 else ONE if named is None else machine.evaluate(named).affine
+    named = any(arg.keyword is not None and arg.keyword.value == "step" for arg in node.args)
+    step = affines[2] if len(values) == 3 else None if named else ONE
     return LoopRange(start, stop, step, static, any(value.wide for value in values))
 
 
