@@ -22,6 +22,7 @@ class EmptyInput(Rule):
                 found.node,
                 "where the loop before it has nothing to run over, this is 0 / 0, which is nan",
                 remedy="keep the divisor above 0, `tl.maximum(…, 1e-12)`, or store zeros where there are no data",
+                severity=None if found.segment else Severity.INFO,
                 confidence=Confidence.LOW if found.split else None,
                 related=(*length, (found.store, "it is stored here, with or without data")),
             )

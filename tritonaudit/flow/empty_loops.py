@@ -21,13 +21,15 @@ _DEEPEST = 32
 class EmptyLoop:
     """A division by what a loop adds up or by its length, a store of the result, and where the length is loaded.
 
-    `split` says that a program has a part of the data, which another program may know to be empty.
+    `split` says that a program has a part of the data, which another program may know to be empty; `segment` that the
+    length is the difference of two loaded numbers, as in packed data, where nothing keeps neighbours apart.
     """
 
     node: CSTNode
     store: CSTNode
     length: CSTNode | None
     split: bool
+    segment: bool
 
 
 def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
@@ -49,7 +51,8 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
             places = [
                 flow.places[atom] for atom in sorted(trail.data, key=lambda atom: -atom.id) if atom in flow.places
             ]
-            yield EmptyLoop(step.node, store.node, places[0] if places else None, any(map(_is_split, trail.counters)))
+            split, segment = (any(map(test, trail.counters)) for test in (_is_split, _is_segment))
+            yield EmptyLoop(step.node, store.node, places[0] if places else None, split, segment)
 
 
 class _Trail:
@@ -124,13 +127,15 @@ def _is_bound_by_data(counter: Atom) -> bool:
     return length is not None and counter.stop is not None and _is_loaded(counter.stop) and _smallest(length) <= 0
 
 
-def _is_loaded(length: Affine) -> bool:
+def _is_loaded(length: Affine, known: dict[Atom, bool] | None = None) -> bool:
     """Whether it is computed from a loaded number, whichever way the kernel goes."""
+    known = {} if known is None else known
     for atom in length.atoms():
-        inner = [_is_loaded(part) for part in atom.inner if atom.name != LOADED]
-        if atom.name == LOADED or (all(inner) and inner if atom.name == JOINED else any(inner)):
-            return True
-    return False
+        if atom not in known:
+            known[atom] = False
+            inner = [_is_loaded(part, known) for part in atom.inner if atom.name != LOADED]
+            known[atom] = atom.name == LOADED or (bool(inner) and all(inner) if atom.name == JOINED else any(inner))
+    return any(known[atom] for atom in length.atoms())
 
 
 def _smallest(length: Affine) -> int:
@@ -151,17 +156,35 @@ def _is_split(counter: Atom) -> bool:
     return start is not None and any(atom.kind is Kind.PID for atom in _computed_from(start))
 
 
-def _computed_from(value: Affine) -> Iterator[Atom]:
-    """Every atom, those that were indices of loads left out."""
-    for atom in value.atoms():
-        yield atom
-        for part in atom.inner if atom.name != LOADED else ():
-            yield from _computed_from(part)
+def _is_segment(counter: Atom) -> bool:
+    length = _length(counter)
+    if length is None:
+        return False
+    inside = (part for atom in _computed_from(length) if atom.name != LOADED for part in atom.inner)
+    return any(_is_difference(part) for part in (length, *inside))
+
+
+def _is_difference(value: Affine) -> bool:
+    signs = {factor > 0 for product, factor in value.terms.items() if any(atom.name == LOADED for atom in product)}
+    return len(signs) == 2
+
+
+def _computed_from(value: Affine) -> set[Atom]:
+    """Every atom in it, those that were indices of loads left out."""
+    found: set[Atom] = set()
+    parts = [value]
+    while parts:
+        new = set(parts.pop().atoms()) - found
+        found |= new
+        parts.extend(part for atom in new if atom.name != LOADED for part in atom.inner)
+    return found
 
 
 def _stored(flow: KernelFlow, step: Step, data: frozenset[Atom]) -> Access | None:
     """A store of what the step makes that neither a mask nor a condition keeps from an empty loop."""
     for access in flow.accesses:
+        if not flow.whiles.isdisjoint(access.loops):
+            continue  # what `while` tests may be that there are data
         stored = None if access.kind != "store" or access.stored is None else access.stored.made
         if stored is not None and not _is_guarded(access, data) and _is_made_of(stored, step):
             return access

@@ -314,6 +314,7 @@ class Machine:
 
     def _while(self, node: cst.While) -> None:
         counter = self.atoms.get(Kind.LOOP, "while", id(node))
+        self.flow.whiles.add(counter.id)
 
         def body() -> None:
             self.evaluate(node.test)
