@@ -8,7 +8,6 @@ import libcst as cst
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.value import Value
 from tritonaudit.rule import Hit, Rule
 
 _CHOICES = ("input_precision", "allow_tf32", "out_dtype")
@@ -17,29 +16,26 @@ _CHOICES = ("input_precision", "allow_tf32", "out_dtype")
 class ImplicitTf32(Rule):
     code, name = "TAN107", "implicit-tf32"
     summary = "A product of float32 blocks is computed in TF32, and nothing says that it may be."
-    severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
+    severity, confidence, since = Severity.INFO, Confidence.LOW, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for confidence in (Confidence.MEDIUM, Confidence.LOW):
-            products = [node for node, sure in _products(kernel) if sure is confidence]
-            if products:
-                yield Hit(
-                    products[0],
-                    "both operands are float32, of which `tl.dot` by default keeps 10 bits of mantissa (TF32)",
-                    remedy='say which is meant: `input_precision="ieee"`, "tf32x3" or "tf32"',
-                    confidence=confidence,
-                    related=tuple((node, "here too") for node in products[1:]),
-                )
+        products = list(_products(kernel))
+        if products:
+            yield Hit(
+                products[0],
+                "both operands are float32, of which `tl.dot` by default keeps 10 bits of mantissa (TF32)",
+                remedy='say which is meant: `input_precision="ieee"`, "tf32x3" or "tf32"',
+                related=tuple((node, "here too") for node in products[1:]),
+            )
 
 
-def _products(kernel: KernelFlow) -> Iterator[tuple[cst.Call, Confidence]]:
-    """The products of certainly float32 blocks that choose no precision, and how sure it is that TF32 loses digits."""
+def _products(kernel: KernelFlow) -> Iterator[cst.Call]:
+    """The products of certainly float32 blocks that choose no precision."""
     for step in kernel.steps:
         if step.operation == "dot" and len(step.operands) >= 2 and isinstance(step.node, cst.Call):
             left, right = step.operands[:2]
             if left.dtype == right.dtype == "fp32" and not _chooses(step.node):
-                computed = _is_computed(left) or _is_computed(right)
-                yield step.node, Confidence.MEDIUM if computed else Confidence.LOW
+                yield step.node
 
 
 def _chooses(call: cst.Call) -> bool:
@@ -47,8 +43,3 @@ def _chooses(call: cst.Call) -> bool:
     positional = [argument for argument in call.args if argument.keyword is None]
     named = {argument.keyword.value for argument in call.args if argument.keyword is not None}
     return len(positional) > 3 or any(a.star for a in call.args) or not named.isdisjoint(_CHOICES)
-
-
-def _is_computed(value: Value) -> bool:
-    """Not data as loaded: those may be 16 bits wide, and widened ones lose nothing."""
-    return value.made is not None and value.made.operation not in ("load", "either", "carried", "where")
