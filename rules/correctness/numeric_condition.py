@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity
+from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.conditions import numeric_conditions
 from tritonaudit.rule import Hit, Rule
@@ -16,6 +16,7 @@ class NumericCondition(Rule):
     code, name = "TAC134", "numeric-condition"
     summary = "The condition of a `tl.where` is a number, which Triton warns of and means to refuse."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
+    once_in = Extent.KERNEL
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for condition in numeric_conditions(kernel.module, kernel.function):
