@@ -112,6 +112,18 @@ def test_what_a_length_may_leave_out_each_time_is_a_sum_of_nothing(condition: st
     assert len(list(empty_loops(flow(body)))) == count
 
 
+@pytest.mark.parametrize(("condition", "split"), [("i * 16 < end", False), ("pid * 64 + i * 16 < end", True)])
+def test_parts_that_an_if_leaves_out_are_told_apart(condition: str, split: bool) -> None:
+    loop = f"""
+        total = 0.0
+        for i in range(0, 8):
+            if {condition}:
+                total += tl.exp(tl.load(y_ptr + i))
+        """
+    body = DATA + textwrap.dedent(loop) + "tl.store(y_ptr + cols, cols / total)"
+    assert [loop.split for loop in empty_loops(flow(body))] == [split]
+
+
 def test_a_loop_in_a_loop_may_be_empty_each_time() -> None:
     loop = """
         total = 0.0

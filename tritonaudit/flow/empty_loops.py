@@ -51,19 +51,20 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
             places = [
                 flow.places[atom] for atom in sorted(trail.data, key=lambda atom: -atom.id) if atom in flow.places
             ]
-            split, segment = (any(map(test, trail.counters)) for test in (_is_split, _is_segment))
-            yield EmptyLoop(step.node, store.node, places[0] if places else None, split, segment)
+            segment = any(map(_is_segment, trail.counters))
+            yield EmptyLoop(step.node, store.node, places[0] if places else None, trail.split, segment)
 
 
 class _Trail:
     """The steps by which a value is 0 after loops that add nothing, and the loaded numbers by which they do not."""
 
-    def __init__(self, loops: dict[Step, Atom], skipped: dict[Step, frozenset[Atom]]) -> None:
+    def __init__(self, loops: dict[Step, Atom], skipped: dict[Step, tuple[Affine, ...]]) -> None:
         self._loops, self._skipped = loops, skipped
         self._known: dict[Step, bool] = {}
         self.counters: set[Atom] = set()
         self.data: set[Atom] = set()
         self.steps: set[Step] = set()
+        self.split = False
 
     def leads_to(self, division: Step) -> bool:
         """Whether the division is 0 / 0 then, or divides 0 by a loop's length."""
@@ -91,7 +92,7 @@ class _Trail:
             case "carried" if step in self._loops:
                 return self.is_zero(operands[0], depth) and self._note_loop(self._loops[step])
             case "either" if step in self._skipped:
-                return self.is_zero(operands[1], depth) and self._note(self._skipped[step])
+                return self.is_zero(operands[1], depth) and self._note_skipped(self._skipped[step])
             case "either" if operands[0].made in self._loops:
                 return self.is_zero(operands[0], depth)  # after a loop, or what it was before it
             case "carried" | "either" | "Add" | "Subtract" | "maximum":
@@ -104,17 +105,17 @@ class _Trail:
 
     def _note_loop(self, counter: Atom) -> bool:
         self.counters.add(counter)
-        return self._note(_data(counter))
+        bounds = tuple(bound for bound in (counter.start, counter.stop) if bound is not None)
+        self.split |= counter.start is not None and _has_program(counter.start)
+        return self._note(bounds)
 
-    def _note(self, data: frozenset[Atom]) -> bool:
-        self.data |= data
+    def _note_skipped(self, gaps: tuple[Affine, ...]) -> bool:
+        self.split |= any(map(_has_program, gaps))
+        return self._note(gaps)
+
+    def _note(self, lengths: tuple[Affine, ...]) -> bool:
+        self.data |= {atom for length in lengths for atom in length.atoms_inside() if atom.name == LOADED}
         return True
-
-
-def _data(counter: Atom) -> frozenset[Atom]:
-    """The loaded numbers that a loop's bounds are computed from."""
-    bounds = [bound for bound in (counter.start, counter.stop) if bound is not None]
-    return frozenset(atom for bound in bounds for atom in bound.atoms_inside() if atom.name == LOADED)
 
 
 def _length(counter: Atom) -> Affine | None:
@@ -151,9 +152,9 @@ def _smallest(length: Affine) -> int:
     return _smallest(left) if atom.name in ("cdiv", "FloorDivide") else 0
 
 
-def _is_split(counter: Atom) -> bool:
-    start = counter.start
-    return start is not None and any(atom.kind is Kind.PID for atom in _computed_from(start))
+def _has_program(value: Affine) -> bool:
+    """Whether it differs from program to program by more than what they load."""
+    return any(atom.kind is Kind.PID for atom in _computed_from(value))
 
 
 def _is_segment(counter: Atom) -> bool:

@@ -134,8 +134,8 @@ class KernelFlow:
     `places` are where program ids and loaded values are first made.
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
     `multiples` are pairs of a size and what the kernel asserts it to be a multiple of; `all_steps` has those of the
-    helpers that it calls, too; `carried` has the counter of the loop by which a step carries a name, `skipped` the
-    loaded numbers by which an `if` in a loop may leave a name as it was; `whiles` are the `while` loops, by the
+    helpers that it calls, too; `carried` has the counter of the loop by which a step carries a name, `skipped` what
+    is above 0, of loaded numbers, wherever an `if` in a loop sets a name anew; `whiles` are the `while` loops, by the
     ids that accesses know them by.
     """
 
@@ -169,7 +169,7 @@ class KernelFlow:
     all_steps: list[Step] = field(default_factory=list)
     carried: dict[Step, Atom] = field(default_factory=dict)
     whiles: set[int] = field(default_factory=set)
-    skipped: dict[Step, frozenset[Atom]] = field(default_factory=dict)
+    skipped: dict[Step, tuple[Affine, ...]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
 
     @property

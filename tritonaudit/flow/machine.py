@@ -253,10 +253,11 @@ class Machine:
 
     def _note_skipped(self, then: State, merged: State, mask: Mask) -> None:
         """What a number loaded before the loop may leave as it was, each time round."""
-        data = frozenset(a for c in mask if isinstance(c, Less) for a in c.gap.atoms_inside() if a.name == LOADED)
+        gaps = tuple(condition.gap for condition in mask if isinstance(condition, Less))
+        data = [atom for gap in gaps for atom in gap.atoms_inside() if atom.name == LOADED]
         if data and all(atom.id < self.loops[-1].first_atom for atom in data):
             joined = (value.made for name, value in merged.items() if value is not then.get(name))
-            self.flow.skipped.update({step: data for step in joined if step is not None and step.operation == "either"})
+            self.flow.skipped.update({step: gaps for step in joined if step is not None and step.operation == "either"})
 
     def _else(self, orelse: cst.If | cst.Else | None) -> None:
         if isinstance(orelse, cst.If):
