@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 class EmptyInput(Rule):
     code, name = "TAC208", "empty-input"
     summary = "A loop adds up what is divided by after it, and the data may leave it nothing to run over."
-    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+    severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for found in empty_loops(kernel):
@@ -22,7 +22,6 @@ class EmptyInput(Rule):
                 found.node,
                 "where the loop before it has nothing to run over, this is 0 / 0, which is nan",
                 remedy="keep the divisor above 0, `tl.maximum(…, 1e-12)`, or store zeros where there are no data",
-                severity=None if found.segment else Severity.INFO,
                 confidence=Confidence.LOW if found.split else None,
                 related=(*length, (found.store, "it is stored here, with or without data")),
             )

@@ -135,20 +135,6 @@ def test_a_loop_in_a_loop_may_be_empty_each_time() -> None:
     assert len(list(empty_loops(flow(body)))) == 1
 
 
-@pytest.mark.parametrize(
-    ("bounds", "segment"),
-    [
-        ("begin, end", True),
-        ("end - begin", True),
-        ("tl.cdiv(end - begin, 64)", True),
-        ("end", False),
-        ("1, end", False),
-    ],
-)
-def test_the_length_of_a_segment_is_told_from_a_loaded_length(bounds: str, segment: bool) -> None:
-    assert [loop.segment for loop in found(bounds, STORE)] == [segment]
-
-
 def test_what_while_tests_may_be_that_there_are_data() -> None:
     loop = """
         while pid < end:

@@ -21,15 +21,13 @@ _DEEPEST = 32
 class EmptyLoop:
     """A division by what a loop adds up or by its length, a store of the result, and where the length is loaded.
 
-    `split` says that a program has a part of the data, which another program may know to be empty; `segment` that the
-    length is the difference of two loaded numbers, as in packed data, where nothing keeps neighbours apart.
+    `split` says that a program has a part of the data, which another program may know to be empty.
     """
 
     node: CSTNode
     store: CSTNode
     length: CSTNode | None
     split: bool
-    segment: bool
 
 
 def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
@@ -51,8 +49,7 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
             places = [
                 flow.places[atom] for atom in sorted(trail.data, key=lambda atom: -atom.id) if atom in flow.places
             ]
-            segment = any(map(_is_segment, trail.counters))
-            yield EmptyLoop(step.node, store.node, places[0] if places else None, trail.split, segment)
+            yield EmptyLoop(step.node, store.node, places[0] if places else None, trail.split)
 
 
 class _Trail:
@@ -61,7 +58,6 @@ class _Trail:
     def __init__(self, loops: dict[Step, Atom], skipped: dict[Step, tuple[Affine, ...]]) -> None:
         self._loops, self._skipped = loops, skipped
         self._known: dict[Step, bool] = {}
-        self.counters: set[Atom] = set()
         self.data: set[Atom] = set()
         self.steps: set[Step] = set()
         self.split = False
@@ -104,7 +100,6 @@ class _Trail:
         return False
 
     def _note_loop(self, counter: Atom) -> bool:
-        self.counters.add(counter)
         bounds = tuple(bound for bound in (counter.start, counter.stop) if bound is not None)
         self.split |= counter.start is not None and _has_program(counter.start)
         return self._note(bounds)
@@ -155,19 +150,6 @@ def _smallest(length: Affine) -> int:
 def _has_program(value: Affine) -> bool:
     """Whether it differs from program to program by more than what they load."""
     return any(atom.kind is Kind.PID for atom in _computed_from(value))
-
-
-def _is_segment(counter: Atom) -> bool:
-    length = _length(counter)
-    if length is None:
-        return False
-    inside = (part for atom in _computed_from(length) if atom.name != LOADED for part in atom.inner)
-    return any(_is_difference(part) for part in (length, *inside))
-
-
-def _is_difference(value: Affine) -> bool:
-    signs = {factor > 0 for product, factor in value.terms.items() if any(atom.name == LOADED for atom in product)}
-    return len(signs) == 2
 
 
 def _computed_from(value: Affine) -> set[Atom]:
