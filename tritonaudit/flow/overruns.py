@@ -41,36 +41,36 @@ def overruns(flow: KernelFlow) -> Iterator[Overrun]:
     """The first with each stride."""
     seen: set[str] = set()
     for access in flow.accesses if flow.launches.launches else ():
-        name = parameter_of(access)
-        reaches = [] if name is None else list(_reaches(access))
+        reaches = [(bound, stride, counts) for bound, stride in _reaches(access) if (counts := _counts(bound * stride))]
         for launch in flow.launches.launches if reaches else ():
-            passed = launch.arguments.get(name or "")
-            shape = None if passed is None else passed_shape(launch, passed)
-            found = None if shape is None else _overrun(flow, access, launch, shape, reaches)
+            found = _overrun(flow, access, launch, reaches)
             if found is not None and (key := f"{found.bound} {found.stride}") not in seen:
                 seen.add(key)
                 yield found
 
 
 def _overrun(
-    flow: KernelFlow, access: Access, launch: Launch, shape: tuple[str, ...], reaches: list[tuple[Affine, Affine]]
+    flow: KernelFlow, access: Access, launch: Launch, reaches: list[tuple[Affine, Affine, Counter[str]]]
 ) -> Overrun | None:
-    for bound, stride in reaches:
-        extra = _extra(bound * stride, shape)
-        if extra and all(is_free(launch, name) for name in extra):
-            return Overrun(access, _place(flow, access, stride), bound, stride, " * ".join(extra), shape, launch)
+    free = {name for _, _, counts in reaches for name in counts if is_free(launch, name)}
+    passed = launch.arguments.get(parameter_of(access) or "") if free else None
+    shape = None if passed is None else passed_shape(launch, passed)
+    for bound, stride, counts in reaches if shape is not None else ():
+        extra = counts - Counter(shape)
+        if shape is not None and extra and extra.keys() <= free and not Counter(shape) - counts:
+            times = " * ".join(sorted(extra.elements()))
+            return Overrun(access, _place(flow, access, stride), bound, stride, times, shape, launch)
     return None
 
 
-def _extra(reach: Affine, shape: tuple[str, ...]) -> list[str]:
-    """The parameters that it has beside all the sizes of the tensor."""
+def _counts(reach: Affine) -> Counter[str]:
+    """The parameters that a product is of; none where it is anything else."""
     if len(reach.terms) != 1:
-        return []
+        return Counter()
     ((product, factor),) = reach.terms.items()
     if factor < 1 or any(atom.kind not in GIVEN for atom in product):
-        return []
-    left, sizes = Counter(atom.name for atom in product), Counter(shape)
-    return [] if sizes - left else sorted((left - sizes).elements())
+        return Counter()
+    return Counter(atom.name for atom in product)
 
 
 def _reaches(access: Access) -> Iterator[tuple[Affine, Affine]]:
