@@ -19,7 +19,7 @@ class RoundedPartials(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        if not kernel.reductions and not kernel.dots and not kernel.function.nodes.of(ast.For):
+        if not kernel.reductions and not kernel.dots and not _loops(kernel):
             return  # it adds nothing up
         stored = {parameter_of(access) or "" for access in kernel.accesses if access.kind == "store"}
         lines = kernel.module.lines
@@ -31,3 +31,7 @@ class RoundedPartials(Rule):
                 remedy="allocate it with `dtype=torch.float32` and cast the sum",
                 related=((span_of(partials.sum, lines), "the parts are added up here"),),
             )
+
+
+def _loops(kernel: KernelFlow) -> bool:
+    return bool(kernel.function.nodes.of(ast.For)) or bool(kernel.function.nodes.of(ast.While))

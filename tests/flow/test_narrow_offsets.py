@@ -77,7 +77,10 @@ def kernel({name}, table_ptr, stride_page, BLOCK: tl.constexpr):
 """
 
 
-@pytest.mark.parametrize(("name", "found"), [("k_cache", [Cause.CACHED]), ("KV_Buffer", [Cause.CACHED]), ("x_ptr", [])])
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("k_cache", [Cause.CACHED]), ("KV_Buffer", [Cause.CACHED]), ("x_ptr", []), ("k_cache_scale_ptr", [])],
+)
 def test_a_slot_of_a_cache_is_taken_for_32_bits_where_nothing_says_more(name: str, found: list[Cause]) -> None:
     (kernel,) = flows(CACHE.format(name=name))
     assert [offset.cause for offset in NarrowOffsets(kernel).found()] == found
@@ -135,8 +138,20 @@ def test_what_the_wrapper_asserts_bounds_a_size() -> None:
     row = ROW.replace("row * stride", "row * n")
     assert of_rows(row, n="top_k") == [Cause.ROWS]
     held = ROWS.format(body="\n    ".join(row.split("; ")), grid="(x.shape[0],)", n="top_k")
-    (found,) = flows(held.replace("    kernel[", "    assert top_k <= 32\n    kernel["))
-    assert list(NarrowOffsets(found).found()) == []
+    for test, count in (("top_k <= 32", 0), ("top_k and top_k < 33", 0), ("not (top_k <= 32)", 1)):
+        (found,) = flows(held.replace("    kernel[", f"    assert {test}\n    kernel["))
+        assert len(list(NarrowOffsets(found).found())) == count
+
+
+def test_rows_of_one_weight_are_few() -> None:
+    text = ROWS.format(body="\n    ".join(ROW.split("; ")), grid="(x.shape[0],)", n="x.shape[1]")
+    rows = text.replace("tl.program_id(0)", "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]")
+    masked = rows.replace("(x_ptr, out_ptr, n,", "(x_ptr, out_ptr, M, n,").replace(
+        "mask=cols < n", "mask=(row < M) & (cols < n)"
+    )
+    for name, count in (("scale_kernel", 1), ("weight_norm_kernel", 0)):
+        (found,) = flows(masked.replace("kernel(", f"{name}(", 1).split("def launch")[0])
+        assert len(list(NarrowOffsets(found).found())) == count
 
 
 WINDOW = """

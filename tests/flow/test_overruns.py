@@ -42,7 +42,9 @@ def found(text: str) -> list[tuple[str, str, str]]:
     [
         ("G", "T", UNPACKED, [("T", "D * G", "G")]),
         ("G", "T", "T, D = x.shape; G = groups", [("T", "D * G", "G")]),
-        ("G", "T", "T, D, G = x.shape[0], x.size(1), groups", [("T", "D * G", "G")]),
+        ("G", "T", "assert x.dim() == 2; T, D, G = x.shape[0], x.size(1), groups", [("T", "D * G", "G")]),
+        ("G", "T", "T, D, G = x.shape[0], x.size(1), groups", []),  # there may be a third dimension
+        ("G", "T", "T, D = x.shape[:2]; G = groups", []),
         ("G", "T // G", UNPACKED, []),
         ("1", "T", UNPACKED, []),
         ("G", "T", "T, D = x.shape; G = x.shape[1] // groups", []),  # computed from a size
@@ -60,3 +62,11 @@ def test_a_bound_is_held_against_the_sizes_that_are_passed(
 def test_a_block_pointer_goes_up_to_where_its_shape_is_cut_off() -> None:
     assert found(BLOCKS.format(bound="T")) == [("T", "G * D", "G")]
     assert found(BLOCKS.format(bound="T // G")) == []
+
+
+def test_a_tensor_that_is_made_in_one_of_two_ways_has_no_known_shape() -> None:
+    made = 'x = torch.empty((m, d), device="cuda")'
+    ways = """x = torch.empty((m, d), device="cuda")
+    if groups > 1:
+        x = torch.empty((m, d, groups), device="cuda")"""
+    assert found(BLOCKS.format(bound="T").replace(made, ways)) == []

@@ -319,3 +319,18 @@ def test_membership_in_something_else_restricts_nothing() -> None:
 def test_what_a_launch_rounds_up_for_another_parameter_is_known(call: str, rounded: str | None) -> None:
     found = facts(wrapper("block = triton.next_power_of_2(n)", f"kernel[(1,)]({call})")).rounded_beside("n")
     assert (None if found is None else found.text) == rounded
+
+
+@pytest.mark.parametrize(
+    ("below", "superseded"),
+    [
+        ("run = run_v2", True),
+        ("run = run_v1", False),
+        ("reference = run_v2", False),
+        ("run = walk_v2", False),
+        ("", False),
+    ],
+)
+def test_a_version_is_superseded_where_the_file_says_which_one_is_used(below: str, superseded: bool) -> None:
+    host = wrapper("kernel[(1,)](x, y, n, 64)").replace("def run(", "def run_v1(")
+    assert [launch.is_superseded for launch in facts(f"{host}\n\n{below}\n").launches] == [superseded]

@@ -34,7 +34,7 @@ _COLUMNS, _SEQUENCES = 13.0, 10.0
 _OF_SEQUENCES = re.compile(r"^cu_|seq_?len|lens(_ptr)?$|offsets?(_ptr)?$")
 _TABLE, _LESS_OF_A_TABLE = re.compile(r"(?i)(^|_)(w|weights?|emb\w*|tables?)(_|$)"), 2
 """What has a row for each word of a vocabulary, which are fewer than tokens."""
-_CACHE = re.compile(r"(^|_)(k|v|kv)_?(cache|buffer|pool)")
+_CACHE = re.compile(r"(^|_)(k|v|kv)_?(cache|buffer|pool)(_?ptrs?)?$")
 _DEPTH = 2
 _POINTER = re.compile(r"_?(ptrs?|pointer)$")
 _WIDE = re.compile(r"\b(int64|long)\b")
@@ -48,7 +48,7 @@ class Cause(Enum):
     LATE = "it is cast to 64 bits after it has been multiplied"
     UNEVEN = "other offsets of the kernel have 64 bits"
     LOADED = "the index is loaded as 32 bits"
-    CACHED = "the slot or page of a cache is loaded, as a rule as 32 bits"
+    CACHED = "the slot or page of a cache is loaded, often as 32 bits"
     MANY = "several sizes are multiplied"
     ROWS = "the index runs over all rows or tokens"
     ELEMENTS = "the index runs over all elements of a tensor"

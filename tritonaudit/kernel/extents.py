@@ -328,37 +328,54 @@ def _integer(node: ast.expr) -> int | None:
 def asserted_most(launch: Launch, node: ast.expr) -> int | None:
     """The largest number that the wrapper asserts of it: 32 by `assert top_k <= 32`."""
     text, found = ast.unparse(node), []
-    for test in (inner for node in launch.nodes.of(ast.Assert) for inner in ast.walk(node.test)):
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test.left) == text:
-            most = _integer(test.comparators[0])
-            if most is not None and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
-                found.append(most - isinstance(test.ops[0], ast.Lt))
+    for asserted in launch.nodes.of(ast.Assert):
+        for test in _all_of(asserted.test):
+            if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test.left) == text:
+                most = _integer(test.comparators[0])
+                if most is not None and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+                    found.append(most - isinstance(test.ops[0], ast.Lt))
     return min(found, default=None)
+
+
+def _all_of(test: ast.expr) -> list[ast.expr]:
+    """What holds together: the parts of `a and b`."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
 def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
     """How many dimensions the wrapper shows the tensor to have: all that it unpacks, else the furthest it asks for."""
-    assert launch.wrapper is not None
-    laid_out = _laid_out(launch.definition(tensor))
-    if laid_out is not None:
-        return laid_out
+    known = known_rank(launch, tensor)
     text = ast.unparse(tensor)
-    asserted = {id(inner) for node in launch.nodes.of(ast.Assert) for inner in ast.walk(node)}
-    seen: list[int] = []
-    for node in ast.walk(launch.wrapper):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
-            unpacked = _unpacked(node.targets[0], node.value, text)
-            if unpacked is not None:
-                return unpacked
-        elif isinstance(node, ast.Compare) and ast.unparse(node.left) in (f"{text}.dim()", f"{text}.ndim"):
-            asked = _integer(node.comparators[0])
-            known = id(node) in asserted and isinstance(node.ops[0], ast.Eq)
-            return asked if known else None
-        seen.extend(_asked(node, text))
+    if known is not None or any(_asks_rank(node, text) for node in launch.nodes.of(ast.Compare)):
+        return known
+    assert launch.wrapper is not None
+    seen = [place for node in ast.walk(launch.wrapper) for place in _asked(node, text)]
     if set(seen) == {0, -1}:
         return 2  # the first and the last, and no other
     furthest = max((-place if place < 0 else place + 1 for place in seen), default=0)
     return furthest if furthest > 1 and len({place % furthest for place in seen}) == furthest else None
+
+
+def known_rank(launch: Launch, tensor: ast.expr) -> int | None:
+    """How many dimensions the wrapper says the tensor to have: it lays it out, unpacks all, or asserts their number."""
+    laid_out = _laid_out(launch.definition(tensor))
+    if laid_out is not None:
+        return laid_out
+    text = ast.unparse(tensor)
+    for node in launch.nodes.of(ast.Assign):
+        if isinstance(node.targets[0], (ast.Tuple, ast.List)):
+            unpacked = _unpacked(node.targets[0], node.value, text)
+            if unpacked is not None:
+                return unpacked
+    for asserted in launch.nodes.of(ast.Assert):
+        for test in ast.walk(asserted.test):
+            if isinstance(test, ast.Compare) and _asks_rank(test, text) and isinstance(test.ops[0], ast.Eq):
+                return _integer(test.comparators[0])
+    return None
+
+
+def _asks_rank(test: ast.Compare, text: str) -> bool:
+    return ast.unparse(test.left) in (f"{text}.dim()", f"{text}.ndim")
 
 
 def _laid_out(node: ast.expr) -> int | None:

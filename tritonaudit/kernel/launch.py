@@ -112,12 +112,11 @@ class Launch:
     def is_superseded(self) -> bool:
         """Whether the wrapper is `f_v1` of several versions, and the file says `f = f_v2`."""
         version = None if self.wrapper is None else _VERSION.fullmatch(self.wrapper.name)
-        chosen = [node.value for node in self.module.tree.body if isinstance(node, ast.Assign)] if version else []
-        names = [node.id for node in chosen if isinstance(node, ast.Name)]
-        return version is not None and any(
-            name != version[0] and (other := _VERSION.fullmatch(name)) is not None and other[1] == version[1]
-            for name in names
-        )
+        if version is None:
+            return False
+        bound = {name: node.id for name, node in self.module.constants.items() if isinstance(node, ast.Name)}
+        chosen = (_VERSION.fullmatch(value) for name, value in bound.items() if f"{version[1]}_".startswith(f"{name}_"))
+        return any(other is not None and other[0] != version[0] and other[1] == version[1] for other in chosen)
 
     @property
     def nodes(self) -> Nodes:

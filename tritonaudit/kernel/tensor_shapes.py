@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tritonaudit.kernel.extents import rank_of
+from tritonaudit.kernel.extents import known_rank
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.tensors import allocation, parameters
 from tritonaudit.source.outline import dotted_name
@@ -16,12 +16,11 @@ def passed_shape(launch: Launch, tensor: ast.expr, depth: int = 0) -> tuple[str,
     """The kernel's parameters that the sizes of all its dimensions are passed for; None where one is not."""
     made = allocation(launch, tensor)
     if made is not None:
-        return _of_allocation(launch, made, depth)
+        return _of_allocation(launch, made, depth) if len(launch.definitions(tensor)) == 1 else None
     if launch.wrapper is None or not isinstance(tensor, ast.Name) or not _is_as_given(launch, tensor):
         return None
-    rank = rank_of(launch, tensor)
-    found = [_passed_size(launch, tensor.id, place, rank) for place in range(rank or 0)]
-    return _all_known(found)
+    rank = known_rank(launch, tensor) or 0
+    return _all_known([_passed_size(launch, tensor.id, place, rank) for place in range(rank)])
 
 
 def _of_allocation(launch: Launch, made: ast.Call, depth: int) -> tuple[str, ...] | None:
@@ -51,18 +50,15 @@ def _is_as_given(launch: Launch, tensor: ast.Name) -> bool:
     )
 
 
-def _passed_size(launch: Launch, tensor: str, place: int, rank: int | None) -> str | None:
-    assert rank is not None
+def _passed_size(launch: Launch, tensor: str, place: int, rank: int) -> str | None:
     spelled = [f"{tensor}.{asked}" for at in (place, place - rank) for asked in (f"shape[{at}]", f"size({at})")]
     return _parameter_for(launch, (*spelled, f"{tensor}.size()[{place - rank}]"))
 
 
 def _parameter_for(launch: Launch, texts: tuple[str, ...]) -> str | None:
     """The kernel's parameter that an expression of one of these texts is passed for."""
-    for name, node in launch.arguments.items():
-        if ast.unparse(node) in texts or ast.unparse(launch.definition(node)) in texts:
-            return name
-    return None
+    passed = launch.arguments.items()
+    return next((name for name, node in passed if any(launch.spells(node, text) for text in texts)), None)
 
 
 def is_free(launch: Launch, name: str) -> bool:
