@@ -23,13 +23,14 @@ class OversizedTile(Rule):
             return
         for tile in large_tiles(kernel):
             extents = " × ".join(map(str, tile.extents))
+            unless = ", unless they have 8 bits" * tile.is_copied
             passed_over = ", and the autotuner compiles and times it all the same" * tile.setting.is_one_of_many
             yield Hit(
                 _place(kernel, tile),
                 f"each of the {tile.setting.threads} threads has {tile.per_thread} elements of a tile of {extents}, and"
-                f" NVIDIA GPUs have {REGISTERS} registers per thread: they spill to memory{passed_over}",
+                f" an A100 or H100 has {REGISTERS} registers per thread: they spill to memory{unless}{passed_over}",
                 remedy=_remedy(tile),
-                severity=Severity.INFO if tile.setting.is_one_of_many else None,
+                severity=Severity.INFO if tile.setting.is_one_of_many or tile.is_copied else None,
                 related=((tile.node, "the tile is made here"),),
             )
 

@@ -77,6 +77,8 @@ def test_of_the_size_of_another_axis() -> None:
         ("(triton.cdiv(n, 64),)", ()),
         ("(n // 128,)", ("assert n % 128 == 0",)),
         ("(n // 128,)", ("n = pad(n)",)),
+        ("(n // 128,)", ("n = 4096",)),
+        ("(n // 128,)", ("n = triton.cdiv(m, 128) * 128",)),
         ("(m // 128,)", ()),
         ("(count(n),)", ()),
         ("(x.numel() // 128,)", ()),
@@ -98,3 +100,11 @@ def test_a_kernel_that_loops_over_the_rest() -> None:
 def test_a_kernel_without_a_mask_may_be_for_whole_tiles() -> None:
     body = "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\ntl.store(y_ptr + offsets, 1)"
     assert not left_out("(n // 128,)", body=body)
+
+
+@pytest.mark.parametrize(
+    ("test", "found"), [("full * 128 == n", 0), ("n == 128 * full", 0), ("full == n", 1), ("m", 1)]
+)
+def test_a_test_that_the_tiles_are_whole_around_the_launch(test: str, found: int) -> None:
+    launch = f"def run(x, y, n, m, full):\n    if {test}:\n        kernel[(n // 128,)](x, y, n, m, 1, BLOCK=128)\n"
+    assert len(list(uncovered(flow(BODY, after=launch)))) == found

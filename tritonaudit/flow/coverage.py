@@ -11,7 +11,7 @@ from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
 from tritonaudit.kernel.launch import Cover, GridAxis, Launch, meta_key
-from tritonaudit.source.nodes import names_in
+from tritonaudit.source.nodes import names_in, spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +108,40 @@ def _parsed(text: str) -> ast.expr:
 def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
     if cover.cover is not Cover.EXACT or launch.checks_divisibility:
         return None
+    if _is_multiple(launch, cover):
+        return None
     tiling = next(t for t in tilings if _is_size(launch, t, cover.size) and _is_block(launch, t, cover.block))
     why = f"rounds `{cover.size} / {cover.block}` down, so that no program does the last `{cover.size} % {cover.block}`"
     return Uncovered(tiling, launch.axes[tiling.axis], why, f"write `triton.cdiv({cover.size}, {cover.block})`")
+
+
+def _is_multiple(launch: Launch, cover: GridAxis) -> bool:
+    """Whether the size is a number that the block divides, a product with the block, or compared with one around it."""
+    size, block = launch.definition(_parsed(cover.size)), _number(launch, _parsed(cover.block))
+    if isinstance(size, ast.Constant) and type(size.value) is int and block:
+        return size.value % block == 0
+    sides = [side for test in _tests_around(launch) for side in (test.left, test.comparators[0])]
+    compared = any(ast.unparse(side) == cover.size for side in sides)
+    return any(_is_product_with(node, cover.block) for node in (size, *(sides if compared else ())))
+
+
+def _tests_around(launch: Launch) -> Iterator[ast.Compare]:
+    """The `==` of the conditions under which it is made."""
+    for branch in launch.nodes.of(ast.If):
+        test = branch.test
+        is_equality = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)
+        if isinstance(test, ast.Compare) and is_equality and _holds(branch.body, launch.call):
+            yield test
+
+
+def _holds(block: list[ast.stmt], call: ast.Call) -> bool:
+    return any(spans(node, call.lineno) for node in block)
+
+
+def _is_product_with(node: ast.expr, factor: str) -> bool:
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return False
+    return any(ast.unparse(side) == factor or _is_product_with(side, factor) for side in (node.left, node.right))
 
 
 def _of_another_block(flow: KernelFlow, launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:

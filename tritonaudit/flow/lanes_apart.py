@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import GIVEN, Affine, Atom, Kind
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.kernel.extents import rank_of
 from tritonaudit.kernel.launch import Launch
@@ -64,7 +64,7 @@ def _is_large(flow: KernelFlow, atom: Atom) -> bool:
     """Whether every launch passes for the parameter a stride that is not a tensor's last, or the length of a row."""
     launches = flow.launches.launches
     return (
-        atom.kind in (Kind.PARAM, Kind.CONSTEXPR)
+        atom.kind in GIVEN
         and bool(launches)
         and all(
             (given := launch.arguments.get(atom.name)) is not None and _is_of_rows(launch, given) for launch in launches

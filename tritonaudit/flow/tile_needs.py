@@ -22,12 +22,16 @@ _PRODUCT, _COPY = 256, 512
 
 @dataclass(frozen=True, eq=False)
 class LargeTile:
-    """At `node` the program holds a tile of these extents, `per_thread` elements for each thread of the setting."""
+    """At `node` the program holds a tile of these extents, `per_thread` elements for each thread of the setting.
+
+    `is_copied` says that it is loaded and stored, and of no known type: four elements of 8 bits share a register.
+    """
 
     setting: Setting
     node: cst.CSTNode
     extents: tuple[int, ...]
     per_thread: int
+    is_copied: bool
 
 
 def large_tiles(flow: KernelFlow) -> Iterator[LargeTile]:
@@ -56,7 +60,7 @@ def _large(tile: _Tile, setting: Setting) -> LargeTile | None:
     per_thread = prod(known) // setting.threads
     if len(known) < len(extents) or per_thread < tile.too_many:
         return None
-    return LargeTile(setting, tile.node, known, per_thread)
+    return LargeTile(setting, tile.node, known, per_thread, tile.too_many == _COPY)
 
 
 def _tiles(flow: KernelFlow) -> Iterator[_Tile]:

@@ -1,4 +1,4 @@
-"""The numbers that a kernel is compiled with: those of a config or of a launch, with its warps and stages."""
+"""The numbers that a kernel is compiled with: those of a config or of a launch, with its warps."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ LANES, WARPS = 32, 4
 _SPLITS = frozenset({"num_ctas", "num_consumer_groups", "num_buffers_warp_spec"})
 """Options by which several groups of warps share a tile."""
 
+_OF_AMD = frozenset({"waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"})
+"""Options that AMD's GPUs alone take."""
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
     """The numbers that `node`, a config or a launch, gives the kernel's parameters, and its warps.
 
-    `stages` is None where nobody says how many; `is_one_of_many` says of a config that the autotuner has others.
+    `is_one_of_many` says of a config that the autotuner has others.
     """
 
     node: ast.Call
     numbers: Mapping[str, int]
     warps: int
-    stages: int | None
     is_one_of_many: bool
 
     @property
@@ -67,12 +69,11 @@ def _of_launch(function: JitFunction, launch: Launch) -> Setting | None:
 
 
 def _setting(node: ast.Call, numbers: Mapping[str, int], options: Mapping[str, ast.expr], many: bool) -> Setting | None:
-    if any(keyword.arg is None for keyword in node.keywords) or not _SPLITS.isdisjoint(options):
+    named = {*options, *numbers}
+    if any(keyword.arg is None for keyword in node.keywords) or not named.isdisjoint(_SPLITS | _OF_AMD):
         return None
-    warps, stages = (_number(options[name]) if name in options else None for name in ("num_warps", "num_stages"))
-    if "num_warps" in options and not warps:
-        return None
-    return Setting(node, numbers, warps or WARPS, stages, many)
+    warps = _number(options["num_warps"]) if "num_warps" in options else WARPS
+    return Setting(node, numbers, warps, many) if warps else None
 
 
 def _of_all(function: JitFunction, launches: LaunchFacts) -> dict[str, int]:
