@@ -26,7 +26,7 @@ def flaws(hint: str, before: str = "", after: str = "") -> list[Flaw]:
         ("n - cols", Flaw.STEPPED),
         ("offsets * stride", Flaw.STRIDED),
         ("x_ptr + offsets * stride", Flaw.STRIDED),
-        ("offsets // 4", Flaw.REPEATED),
+        ("offsets // 4", None),
         ("offsets // BLOCK", None),
         ("tl.load(x_ptr + offsets)", Flaw.GATHERED),
         ("offsets % n", Flaw.WRAPPED),
@@ -41,9 +41,29 @@ def test_max_contiguous_is_of_consecutive_numbers(value: str, flaw: Flaw | None)
 @pytest.mark.parametrize(
     ("value", "claim", "flaw"),
     [
+        ("offsets // 4", "8", Flaw.REPEATED),
+        ("offsets // 4", "4", None),
+        ("(offsets // 32) * n + offsets % 32", "32", None),
+        ("offsets // 64 * 64 + offsets % 64", "64", None),
+        ("offsets + (offsets // 64) * 64", "64", None),
+        ("offsets % 12", "0", None),
+        ("offsets % 12", "8", Flaw.WRAPPED),
+    ],
+)
+def test_numbers_are_consecutive_up_to_the_claim(value: str, claim: str, flaw: Flaw | None) -> None:
+    assert flaws(f"tl.max_contiguous({value}, {claim})") == ([] if flaw is None else [flaw])
+
+
+@pytest.mark.parametrize(
+    ("value", "claim", "flaw"),
+    [
         ("offsets", "BLOCK", None),
         ("offsets", "8", None),
         ("offsets + 16", "8", None),
+        ("offsets + 1", "0", None),
+        ("begin * 64 + cols", "BLOCK", None),
+        ("pid * 1024 + cols", "BLOCK", None),
+        ("pid * 3 + cols", "BLOCK", Flaw.OFF),
         ("offsets + 4", "8", Flaw.OFF),
         ("offsets + 1", "BLOCK", Flaw.OFF),
         ("pid * 64 + cols", "16", None),
@@ -69,6 +89,12 @@ def test_multiple_of_is_of_blocks_that_begin_at_one(value: str, claim: str, flaw
 @pytest.mark.parametrize(("claims", "count"), [("(1, BLOCK)", 1), ("(BLOCK, 1)", 0), ("(8, BLOCK)", 0), ("BLOCK", 0)])
 def test_of_two_dimensions_the_last_is_judged(claims: str, count: int) -> None:
     assert len(flaws(f"tl.max_contiguous(cols[:, None] * n + cols[None, :] * 2, {claims})")) == count
+
+
+@pytest.mark.parametrize(("inner", "flaw"), [("16", None), ("32", None), ("BLOCK", None), ("4", Flaw.LOADED)])
+def test_a_loaded_number_is_what_a_hint_says_of_it(inner: str, flaw: Flaw | None) -> None:
+    before = f"start = tl.multiple_of(begin, {inner})"
+    assert flaws("tl.multiple_of(start + cols, 16)", before=before) == ([] if flaw is None else [flaw])
 
 
 def test_what_the_kernel_asserts_it_may_claim() -> None:

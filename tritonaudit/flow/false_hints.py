@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind, Product
@@ -63,7 +64,7 @@ def _claim(hint: Hint) -> Affine | None:
     if not hint.claims or hint.value.rank is None or len(hint.claims) > max(1, hint.value.rank):
         return None
     *others, last = hint.claims
-    if last is None or last.value == 1 or (len(hint.claims) == 1 and hint.value.rank > 1):
+    if last is None or (last.value is not None and last.value < 2) or (len(hint.claims) == 1 and hint.value.rank > 1):
         return None
     return last if all(other is not None and other.value == 1 for other in others) else None
 
@@ -79,11 +80,17 @@ def _not_contiguous(value: Affine, claim: Affine) -> tuple[Flaw, str] | None:
                 return Flaw.STRIDED, str(step)
         elif atom.name == LOADED:
             return Flaw.GATHERED, ""
-        elif atom.name == "FloorDivide" and (atom.inner[1].value or 0) > 1:
+        elif atom.name == "FloorDivide" and _repeats(atom.inner[1], claim):
             return Flaw.REPEATED, str(atom.inner[1])
         elif atom.name == "Modulo" and _straddles(atom.inner[1], claim):
             return Flaw.WRAPPED, str(atom.inner[1])
     return None
+
+
+def _repeats(divisor: Affine, claim: Affine) -> bool:
+    """Whether the quotient changes inside a block of the claimed size, as far as both are numbers."""
+    known = divisor.value is not None and divisor.value > 1 and claim.value is not None
+    return known and divisor.value % claim.value != 0
 
 
 def _straddles(modulus: Affine, claim: Affine) -> bool:
@@ -98,7 +105,7 @@ def _no_multiple(flow: KernelFlow, hint: Hint, claim: Affine) -> tuple[Flaw, str
     pointer, value = hint.value.origin, hint.value.affine
     if value is None or (hint.value.rank == 0 and value.atom is not None):
         return None  # a hint on a parameter has no effect, and one on a loaded number is all that is known of it
-    asserted = {atom for size, _ in flow.multiples for atom in size.atoms()}
+    asserted = {atom for size, _ in flow.multiples for atom in size.atoms()} | _hinted_before(flow, hint, claim)
     for product, factor in _first(value).terms.items():
         if pointer in product or not asserted.isdisjoint(product):
             continue
@@ -106,6 +113,19 @@ def _no_multiple(flow: KernelFlow, hint: Hint, claim: Affine) -> tuple[Flaw, str
         if flaw is not None and (pointer is None or flaw is not Flaw.OFF):  # a pointer's multiples are bytes
             return flaw, str(Affine({product: factor}))
     return None
+
+
+def _hinted_before(flow: KernelFlow, hint: Hint, claim: Affine) -> set[Atom]:
+    """The numbers that earlier hints say are multiples, of nothing that is known to be less."""
+    found = set()
+    for earlier in takewhile(lambda other: other is not hint, flow.hints):
+        atom = None if earlier.value.affine is None else earlier.value.affine.atom
+        said = _claim(earlier) if earlier.name == "multiple_of" else None
+        if atom is None or said is None:
+            continue
+        if said.value is None or claim.value is None or said.value % claim.value == 0:
+            found.add(atom)
+    return found
 
 
 def _first(value: Affine) -> Affine:
@@ -120,8 +140,8 @@ def _first(value: Affine) -> Affine:
 
 def _flaw(product: Product, factor: int, claim: Affine) -> Flaw | None:
     """Why the term is no multiple of the claim; None where it is, or where that cannot be told."""
-    if claim.value is not None and factor % claim.value == 0:
-        return None
+    if factor % (claim.value or 2) == 0:
+        return None  # of a claim that is no number, a power of two, an even factor may be a multiple
     if any(atom.kind is Kind.CONSTEXPR or not _is_plain(atom) for atom in product):
         return None
     if any(atom.name == LOADED for atom in product):
