@@ -90,6 +90,10 @@ def test_only_a_handler_of_everything_hides(caught: str, hides: bool) -> None:
         ("pass", "return torch.abs(x)"),
         ("if x.is_cuda:\n    return torch.relu(x)\nreturn None", "return torch.relu(x)"),
         ("return None", None),
+        ("return float('inf')", None),
+        ("return Result(ok=False)", None),
+        ("return {'ok': bool(0), 'seconds': time.time()}", None),
+        ("sys.stderr.write('failed')\nreturn torch.relu(x)", None),
         ("raise", None),
         ("print(1)\nreturn torch.relu(x)", None),
         ("logger.debug('failed')\nreturn torch.relu(x)", None),
@@ -104,6 +108,16 @@ def test_an_answer_in_silence_is_found(handler: str, answer: str | None) -> None
 @pytest.mark.parametrize(("target", "count"), [("y", 1), ("z", 0)])
 def test_what_is_set_in_place_of_the_result_is_an_answer(target: str, count: int) -> None:
     assert len(handled("y = run(x)", handler=f"{target} = torch.relu(x)")) == count
+
+
+@pytest.mark.parametrize("answer", ["float('inf')", "bool(0)"])
+def test_a_sentinel_is_no_answer(answer: str) -> None:
+    assert handled("y = run(x)", handler=f"y = {answer}") == []
+
+
+def test_what_the_body_computes_the_arguments_from_is_given() -> None:
+    body = "flat = x.reshape(-1)\n        return run(flat)"
+    assert handled(body) == ["return torch.relu(x)"]
 
 
 def test_an_exception_that_is_used_is_not_hidden() -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from tritonaudit.kernel.called import routes
 from tritonaudit.kernel.launch import Launch
-from tritonaudit.source.nodes import statements_in
+from tritonaudit.source.nodes import names_in, spans, statements_in
 from tritonaudit.source.outline import Module, dotted_name
 
 _EVERYTHING = frozenset({"Exception", "BaseException"})
 _SPEAKS = re.compile(
-    r"(\b|_)log(ger|ging)?\.|warn|print|error|exception|fail|skip|report|record|traceback", re.IGNORECASE
+    r"(\b|_)log(ger|ging)?\.|warn|print|error|exception|fail|skip|report|record|traceback|write|stderr", re.IGNORECASE
 )
 _TRIAL = re.compile(r"bench|tun(e|ing)|profil|warm_?up|probe|supported|is_available", re.IGNORECASE)
 
@@ -30,18 +30,36 @@ class Fallback:
 
 def fallbacks(module: Module, launches: tuple[Launch, ...]) -> Iterator[Fallback]:
     """The handlers that hide the failures of a kernel's launches."""
-    tries = module.nodes(module.tree).of(ast.Try)
-    caught = [(node, handler) for node in tries for handler in node.handlers if _catches_all(handler)]
-    if not caught or not launches:
-        return
-    ways = routes(module, launches)
-    for node, handler in caught:
-        inside = [inner for statement in node.body for inner in ast.walk(statement)]
-        launch = next((inner for inner in inside if isinstance(inner, ast.Call) and ways.leads(inner)), None)
-        answer = None if launch is None else _answer(module, node, handler)
-        if launch is None or answer is None or _speaks(handler) or _is_trial(module, node, inside):
-            continue
-        yield Fallback(handler, launch, answer)
+    tries = module.nodes(module.tree).of(ast.Try) if launches and "except" in module.text else []
+    leading = routes(module, launches).calls if tries else ()
+    for node in tries:
+        launch = next((call for call in leading if _tries(node, call)), None)
+        for handler in node.handlers if launch is not None else ():
+            answer = _answer(module, node, handler, _given(node, launch)) if _catches_all(handler) else None
+            if answer is not None and not _speaks(handler) and not _is_trial(module, node):
+                yield Fallback(handler, launch, answer)
+
+
+def _tries(node: ast.Try, call: ast.Call) -> bool:
+    """Whether the call stands in the body, not in a handler or after it."""
+    last = node.body[-1]
+    return node.body[0].lineno <= call.lineno <= (last.end_lineno or last.lineno)
+
+
+def _given(node: ast.Try, launch: ast.Call) -> set[str]:
+    """The names that the launch is given, and those that the body computes them from."""
+    given = {name for value in (*launch.args, *launch.keywords) for name in names_in(value)}
+    for statement in reversed([inner for top in node.body for inner in statements_in(top)]):
+        if isinstance(statement, ast.Assign) and any(names_in(target) & given for target in statement.targets):
+            given |= _arguments(statement.value)
+    return given
+
+
+def _arguments(value: ast.expr) -> set[str]:
+    """The names in it but those of modules and functions that are called."""
+    called = {node.func for node in ast.walk(value) if isinstance(node, ast.Call)}
+    heads = {name for function in called if isinstance(function, ast.Name) for name in names_in(function)}
+    return names_in(value) - heads
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
@@ -59,34 +77,31 @@ def _speaks(handler: ast.ExceptHandler) -> bool:
     return False
 
 
-def _is_trial(module: Module, node: ast.Try, inside: list[ast.AST]) -> bool:
+def _is_trial(module: Module, node: ast.Try) -> bool:
     """Whether it is tried out whether or how fast the kernel runs, or whether Triton is there."""
+    inside = [inner for statement in node.body for inner in ast.walk(statement)]
     if any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in inside):
         return True
-    around = [f.name for f in module.nodes(module.tree).of(ast.FunctionDef) if _holds(f, node)]
+    around = [f.name for f in module.nodes(module.tree).of(ast.FunctionDef) if spans(f, node.lineno)]
     called = [dotted_name(inner.func) or "" for inner in inside if isinstance(inner, ast.Call)]
     return any(_TRIAL.search(name) is not None or name.startswith("test") for name in (*around, *called))
 
 
-def _holds(outer: ast.stmt, inner: ast.stmt) -> bool:
-    return outer.lineno <= inner.lineno and (inner.end_lineno or 0) <= (outer.end_lineno or 0)
-
-
-def _answer(module: Module, node: ast.Try, handler: ast.ExceptHandler) -> ast.stmt | None:
+def _answer(module: Module, node: ast.Try, handler: ast.ExceptHandler, given: set[str]) -> ast.stmt | None:
     """What the handler returns or sets in place of what the launch would have, or what is returned where it passes."""
     set_by_launch = {name for statement in node.body for name in _targets(statement)}
     for statement in (inner for top in handler.body for inner in statements_in(top)):
-        if isinstance(statement, ast.Return) and statement.value is not None and _computes(statement.value):
+        if isinstance(statement, ast.Return) and _computes(statement.value, given):
             return statement
         if (
             isinstance(statement, ast.Assign)
-            and _computes(statement.value)
+            and _computes(statement.value, given)
             and set_by_launch & set(_targets(statement))
         ):
             return statement
     returns = any(isinstance(inner, ast.Return) for statement in node.body for inner in statements_in(statement))
     if returns and all(isinstance(statement, ast.Pass) for statement in handler.body):
-        return _next(module, node)
+        return _next(module, node, given)
     return None
 
 
@@ -96,15 +111,17 @@ def _targets(statement: ast.AST) -> Iterator[str]:
             yield from (ast.unparse(target) for target in inner.targets)
 
 
-def _computes(value: ast.expr) -> bool:
-    return any(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(value))
+def _computes(value: ast.expr | None, given: set[str]) -> bool:
+    """Whether it is computed from what the launch was given: a sentinel or a status is not."""
+    inside = () if value is None else ast.walk(value)
+    return any(isinstance(node, (ast.Call, ast.BinOp)) and names_in(node) & given for node in inside)
 
 
-def _next(module: Module, node: ast.Try) -> ast.Return | None:
+def _next(module: Module, node: ast.Try, given: set[str]) -> ast.Return | None:
     """What the function returns after it, where that computes something."""
-    around = [function for function in module.nodes(module.tree).of(ast.FunctionDef) if _holds(function, node)]
+    around = [function for function in module.nodes(module.tree).of(ast.FunctionDef) if spans(function, node.lineno)]
     if not around:
         return None
     end = node.end_lineno or node.lineno
     later = (statement for statement in module.nodes(around[-1]).of(ast.Return) if statement.lineno > end)
-    return next((statement for statement in later if statement.value is not None and _computes(statement.value)), None)
+    return next((statement for statement in later if _computes(statement.value, given)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -41,6 +42,16 @@ class Nodes:
     def of(self, kind: type[Node]) -> list[Node]:
         """The nodes of exactly this kind, the outer ones first."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]  # by the key
+
+    @cached_property
+    def calls_of(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what they call."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.of(ast.Call):
+            name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
+            if name is not None:
+                found.setdefault(name, []).append(call)
+        return found
 
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
