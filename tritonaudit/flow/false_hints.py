@@ -14,6 +14,9 @@ from tritonaudit.flow.facts import Hint, KernelFlow
 if TYPE_CHECKING:
     from libcst import CSTNode
 
+_PACKED = 8
+"""As many numbers as are packed into one, at most."""
+
 
 class Flaw(Enum):
     """Why a hint does not hold, or is not known to."""
@@ -88,9 +91,10 @@ def _not_contiguous(value: Affine, claim: Affine) -> tuple[Flaw, str] | None:
 
 
 def _repeats(divisor: Affine, claim: Affine) -> bool:
-    """Whether the quotient changes inside a block of the claimed size, as far as both are numbers."""
-    known = divisor.value is not None and divisor.value > 1 and claim.value is not None
-    return known and divisor.value % claim.value != 0
+    """Whether the quotient changes inside a block of the claimed size: one that is named has more than are packed."""
+    if divisor.value is None or divisor.value < 2:
+        return False
+    return divisor.value <= _PACKED if claim.value is None else divisor.value % claim.value != 0
 
 
 def _straddles(modulus: Affine, claim: Affine) -> bool:

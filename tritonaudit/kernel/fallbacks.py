@@ -34,9 +34,11 @@ def fallbacks(module: Module, launches: tuple[Launch, ...]) -> Iterator[Fallback
     leading = routes(module, launches).calls if tries else ()
     for node in tries:
         launch = next((call for call in leading if _tries(node, call)), None)
-        for handler in node.handlers if launch is not None else ():
+        if launch is None or _is_trial(module, node):
+            continue
+        for handler in node.handlers:
             answer = _answer(module, node, handler, _given(node, launch)) if _catches_all(handler) else None
-            if answer is not None and not _speaks(handler) and not _is_trial(module, node):
+            if answer is not None and not _speaks(handler):
                 yield Fallback(handler, launch, answer)
 
 
