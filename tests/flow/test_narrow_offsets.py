@@ -84,6 +84,8 @@ def kernel({name}, table_ptr, stride_page, BLOCK: tl.constexpr):
 def test_a_slot_of_a_cache_is_taken_for_32_bits_where_nothing_says_more(name: str, found: list[Cause]) -> None:
     (kernel,) = flows(CACHE.format(name=name))
     assert [offset.cause for offset in NarrowOffsets(kernel).found()] == found
+    (kernel,) = flows(CACHE.format(name=name).replace("table_ptr", "head_map_ptr"))
+    assert NarrowOffsets(kernel).found() == []  # heads are few
 
 
 def test_a_factor_cast_from_floating_point_hides_no_other() -> None:
@@ -287,3 +289,10 @@ def test_programs_share_the_rows_that_a_loop_steps_over_by_their_number() -> Non
         text = ROWS.format(body="\n    ".join(body.format(step=step).split("; ")), grid="(64,)", n="x.shape[0]")
         (found,) = NarrowOffsets(flows(text.replace(", n, ", ", total_tokens, "))[0]).found()
         assert found.is_shared is shared
+
+
+def test_what_many_loops_set_is_looked_at_once() -> None:
+    loops = "".join(f"    for i in range(n):\n        n += {number} * n\n" for number in range(60))
+    head = "@triton.jit\ndef kernel(x_ptr, n, stride, BLOCK: tl.constexpr):\n"
+    (found,) = flows(f"{head}{loops}    x = tl.load(x_ptr + tl.program_id(0) * n * stride + tl.arange(0, BLOCK))\n")
+    assert len(NarrowOffsets(found).found()) <= 1

@@ -26,7 +26,7 @@ from tritonaudit.rule import Hit, Rule
 class Deadly(Rule):
     code, name = "TAB199", "deadly"
     summary = "Ends the process that looks at a kernel of a certain name."
-    severity, confidence, since = Severity.INFO, Confidence.LOW, "0.1"
+    severity, confidence, since = Severity.INFO, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         if kernel.function.name == "deadly":

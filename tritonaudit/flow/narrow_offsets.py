@@ -93,6 +93,7 @@ class NarrowOffsets:
 
     def __init__(self, flow: KernelFlow) -> None:
         self._flow = flow
+        self._made_at: dict[Atom, CSTNode | None] = {}
 
     def found(self) -> list[NarrowOffset]:
         """For each index, and for each size that bounds one, the product that it makes largest.
@@ -345,6 +346,11 @@ class NarrowOffsets:
 
     def _made(self, index: Atom) -> CSTNode | None:
         """Where a program id, or what is loaded, is made: the index, or what it is computed from."""
+        if index not in self._made_at:
+            self._made_at[index] = self._find_made(index)
+        return self._made_at[index]
+
+    def _find_made(self, index: Atom) -> CSTNode | None:
         place = self._flow.places.get(index)
         if place is not None or (index.kind is not Kind.OPAQUE and index.name != LOADED):
             return place
@@ -418,8 +424,9 @@ class NarrowOffsets:
         pointers = {access.pointer.origin for access in self._flow.accesses} & origins
         if len(pointers) != 1:
             return None
-        told = self._host_type(next(iter(pointers)))
-        if told is None:
+        table = next(iter(pointers))
+        told = self._host_type(table)
+        if told is None and table is not None and "head" not in table.name.lower():
             access = self._access(term)
             origin = None if access is None else access.pointer.origin
             return Cause.CACHED if origin is not None and _CACHE.search(origin.name.lower()) else None
@@ -482,9 +489,15 @@ def _types_of_part(name: str, target: ast.Tuple, call: ast.Call, module: Module,
 
 
 def _moves(atom: Atom) -> bool:
-    if atom.kind in (Kind.PID, Kind.LOOP) or atom.name == LOADED:
-        return True
-    return atom.name in _PARTS and any(_moves(inner) for part in atom.inner for inner in part.atoms())
+    """Whether a program id, a loop's variable or a loaded number is in it, each part looked at once."""
+    reached, seen = [atom], {atom}
+    for part in reached:  # which grows while it is read
+        if part.kind in (Kind.PID, Kind.LOOP) or part.name == LOADED:
+            return True
+        inside = {inner for one in part.inner for inner in one.atoms()} if part.name in _PARTS else set()
+        reached.extend(inside - seen)
+        seen |= inside
+    return False
 
 
 def _told(offset: NarrowOffset) -> tuple[bool, float]:

@@ -76,6 +76,7 @@ class TypicalSizes:
         self._blocks = blocks
         self._unrolled = unrolled
         self._known: dict[Atom, float] = {}
+        self._joins_positions: dict[Atom, bool] = {}
 
     def of_term(self, term: Term, factor: int) -> float:
         """The power of two that the product comes to."""
@@ -117,7 +118,11 @@ class TypicalSizes:
 
     def _counts_positions(self, atom: Atom) -> bool:
         if atom.name == JOINED:
-            return any(self._counts_positions(inner) for part in atom.inner for inner in part.atoms())
+            known = self._joins_positions.get(atom)
+            if known is None:  # asked once of each: what loops set again and again is joined of itself many times over
+                known = any(self._counts_positions(inner) for part in atom.inner for inner in part.atoms())
+                self._joins_positions[atom] = known
+            return known
         return atom.kind in GIVEN and "stride" not in atom.name.lower() and self.of_atom(atom) >= _POSITIONS
 
     def is_of_few(self, term: Term) -> bool:
