@@ -14,7 +14,7 @@ DATA = (
 )
 
 
-def found(bounds: str, after: str, start: str = "0.0") -> list[EmptyLoop]:
+def found(bounds: str, after: str, start: str = "0.0", before: str = "") -> list[EmptyLoop]:
     """What is found of a sum over a loop with these bounds."""
     loop = f"""
         total = {start}
@@ -23,7 +23,7 @@ def found(bounds: str, after: str, start: str = "0.0") -> list[EmptyLoop]:
             acc += tl.load(y_ptr + i * n + cols)
             total += tl.exp(tl.load(y_ptr + i))
         """
-    return list(empty_loops(flow(DATA + textwrap.dedent(loop) + after)))
+    return list(empty_loops(flow(DATA + before + textwrap.dedent(loop) + after)))
 
 
 STORE = "tl.store(y_ptr + cols, acc / total)"
@@ -148,3 +148,8 @@ def test_what_while_tests_may_be_that_there_are_data() -> None:
     assert (
         len(list(empty_loops(flow(DATA + textwrap.dedent(loop).replace("while pid < end", "for _ in range(n)"))))) == 1
     )
+
+
+@pytest.mark.parametrize(("test", "count"), [("tl.program_id(1) * 64 >= end", 0), ("not FLAG", 1)])
+def test_a_program_that_may_leave_early_has_something_to_do(test: str, count: int) -> None:
+    assert len(found("end", STORE, before=f"if {test}:\n    return\n")) == count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from tritonaudit.flow.affine import JOINED, LOADED, Affine, Atom, Kind
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less, Step, Value
 from tritonaudit.flow.vanishing import COMPARISONS, Measure, divisors
+from tritonaudit.source.nodes import names_in
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -33,7 +35,7 @@ class EmptyLoop:
 def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
     """The divisions that are 0 / 0 where loaded numbers leave a loop nothing to add, stored though nothing compares."""
     loops = {step: atom for step, atom in flow.carried.items() if _is_bound_by_data(atom)}
-    if not loops and not flow.skipped:
+    if (not loops and not flow.skipped) or _leaves_early(flow):
         return
     trails = ((step, _Trail(loops, flow.skipped)) for step in flow.steps if step.operation == "Divide")
     found = [(step, trail) for step, trail in trails if trail.leads_to(step)]
@@ -50,6 +52,17 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
                 flow.places[atom] for atom in sorted(trail.data, key=lambda atom: -atom.id) if atom in flow.places
             ]
             yield EmptyLoop(step.node, store.node, places[0] if places else None, trail.split)
+
+
+def _leaves_early(flow: KernelFlow) -> bool:
+    """Whether a program that has nothing to do may return before it comes to the loop."""
+    flags = {parameter.name for parameter in flow.function.parameters if parameter.constexpr}
+    tests = [
+        branch.test
+        for branch in flow.function.nodes.of(ast.If)
+        if any(isinstance(statement, ast.Return) for statement in branch.body)
+    ]
+    return any(not names_in(test) <= flags for test in tests)
 
 
 class _Trail:
