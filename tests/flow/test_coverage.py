@@ -103,7 +103,8 @@ def test_a_kernel_without_a_mask_may_be_for_whole_tiles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "found"), [("full * 128 == n", 0), ("n == 128 * full", 0), ("full == n", 1), ("m", 1)]
+    ("test", "found"),
+    [("full * 128 == n", 0), ("n == 128 * full", 0), ("full == n", 1), ("m", 1), ("m == full * 128", 1)],
 )
 def test_a_test_that_the_tiles_are_whole_around_the_launch(test: str, found: int) -> None:
     launch = f"def run(x, y, n, m, full):\n    if {test}:\n        kernel[(n // 128,)](x, y, n, m, 1, BLOCK=128)\n"

@@ -45,6 +45,8 @@ def test_more_than_a_thread_holds(body: str, launch: str, expected: int) -> None
         (ROW, "BLOCK=65536, num_warps=8"),
         (ROW, "BLOCK=65536, num_warps=warps"),
         (ROW, "BLOCK=65536, num_ctas=2"),
+        (ROW, "BLOCK=65536, waves_per_eu=2"),
+        (ROW, "BLOCK=65536, kpack=x.kpack"),
         (ROW, "BLOCK=65536, **x.options"),
         (ROW, "BLOCK=block"),
         (COPY, "BLOCK=128"),

@@ -120,9 +120,9 @@ def _is_multiple(launch: Launch, cover: GridAxis) -> bool:
     size, block = launch.definition(_parsed(cover.size)), _number(launch, _parsed(cover.block))
     if isinstance(size, ast.Constant) and type(size.value) is int and block:
         return size.value % block == 0
-    sides = [side for test in _tests_around(launch) for side in (test.left, test.comparators[0])]
-    compared = any(ast.unparse(side) == cover.size for side in sides)
-    return any(_is_product_with(node, cover.block) for node in (size, *(sides if compared else ())))
+    sides = [(test.left, test.comparators[0]) for test in _tests_around(launch)]
+    same = [other for pair in sides for one, other in (pair, pair[::-1]) if ast.unparse(one) == cover.size]
+    return any(_is_product_with(node, cover.block) for node in (size, *same))
 
 
 def _tests_around(launch: Launch) -> Iterator[ast.Compare]:

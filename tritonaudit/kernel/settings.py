@@ -64,7 +64,7 @@ def _of_launch(function: JitFunction, launch: Launch) -> Setting | None:
     if launch.is_open:
         return None
     given = {name: launch.definition(node) for name, node in launch.arguments.items()}
-    options = {name: node for name, node in given.items() if name in OPTIONS or name in _SPLITS}
+    options = {name: node for name, node in given.items() if name in OPTIONS | _SPLITS | _OF_AMD}
     return _setting(launch.call, {**_defaults(function, launch.arguments), **_numbers(given)}, options, False)
 
 
