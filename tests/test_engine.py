@@ -291,3 +291,38 @@ def test_paths_are_shown_from_the_working_directory(tmp_path: Path, monkeypatch:
     assert shown_path(tmp_path / "below" / "a" / "m.py") == "a/m.py"
     assert shown_path(Path("m.py")) == "m.py"
     assert shown_path(tmp_path / "m.py") == (tmp_path / "m.py").as_posix()
+
+
+# -- launches in other files ---------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_in_a_launch_of_another_file_is_told_at_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "kernels.py").write_text(IMPORTS + kernel(""))
+    (tmp_path / "ops.py").write_text("from kernels import kernel\n\n\ndef run(x, y):\n    kernel[(8,)](x, y)\n")
+    (found,) = check([Path("kernels.py")], Config(tmp_path)).findings
+    assert (found.code, found.path, found.span.line) == ("TAC211", "kernels.py", 6)
+    assert found.expression == "kernel"
+    assert found.message == "this launch of `kernel` does not pass `n`, `BLOCK`"
+    assert [(other.path, other.span.line) for other in found.related] == [("ops.py", 5)]
+    assert check([Path("ops.py")], Config(tmp_path)).findings == ()
+
+
+def test_no_fix_changes_a_launch_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    text = IMPORTS + (
+        "@triton.jit\ndef kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):\n"
+        "    offs = tl.arange(0, BLOCK)\n"
+        "    tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=offs < n), mask=offs < n)\n"
+    )
+    launch = "def run(x, y):\n    kernel[(1,)](x, y, x.shape[0], BLOCK=24)\n"
+    (tmp_path / "kernels.py").write_text(f"{text}\n\n{launch}")
+    (here,) = check([tmp_path / "kernels.py"], Config(tmp_path)).findings
+    (tmp_path / "kernels.py").write_text(text)
+    (tmp_path / "ops.py").write_text(f"from kernels import kernel\n\n\n{launch}")
+    (there,) = check([tmp_path / "kernels.py"], Config(tmp_path)).findings
+    assert here.code == there.code == "TAC102"
+    assert (here.fix is None, there.fix is None) == (False, True)

@@ -129,6 +129,22 @@ def test_so_is_one_whose_callers_say_something_else(project: Path) -> None:
     assert ("TAC102", "kernels.py", 8) not in found(project)
 
 
+def test_so_is_one_whose_launch_in_another_file_has_changed_or_has_come_or_gone(project: Path) -> None:
+    kernel, host = ROW.split("def total(x)", 1)
+    launching = project / "ops" / "total.py"
+    launching.parent.mkdir()
+    host = f"import torch\n\nfrom ..kernels import total_kernel\n\n\ndef total(x){host}"
+    (project / "kernels.py").write_text(kernel)
+    assert ("TAC102", "kernels.py", 8) not in found(project)
+    launching.write_text(host)
+    assert not is_kept(project / "kernels.py", Config(project.parent))
+    assert ("TAC102", "kernels.py", 8) in found(project)
+    launching.write_text(host.replace("x.shape[0]", "64"))
+    assert ("TAC102", "kernels.py", 8) not in found(project)
+    launching.unlink()
+    assert not is_kept(project / "kernels.py", Config(project.parent))
+
+
 def test_so_is_one_whose_project_asks_for_another_triton(project: Path) -> None:
     config = Config(project.parent)
     found(project)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Stage, Status
+from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Stage, Status
 from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
 from tritonaudit.rule import Hit, Rule
@@ -24,6 +24,7 @@ from tritonaudit.selection import Selection
 from tritonaudit.source.basis import Basis, digest
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
+from tritonaudit.source.glances import Glances, Users
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
 from tritonaudit.target import Target
@@ -44,15 +45,18 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
     What the cache holds of a file is taken from there, and what it does not hold yet is kept in it.
     """
     found = discover(paths, config)
-    candidates, results = _candidates(found.files)
+    glances = Glances() if cache is None else cache.glances
+    candidates, results = _candidates(found.files, glances)
     if cache is not None:
         with _uncollected():
             candidates, known = _remembered(candidates, cache)
         results.extend(known)
-    for path, result in _run(candidates, config, jobs):
+    for path, result in _run(candidates, config, jobs, glances):
         results.append(result)
         if cache is not None and result.basis is not None:
             cache.put(path, result.basis, replace(result, text=None, basis=None))
+    if cache is not None:
+        cache.close()
     results.extend(_template(path) for path in found.templates)
     merged = _merge(results)
     return replace(merged, files=len(found.files), problems=(*found.problems, *merged.problems))
@@ -141,12 +145,13 @@ def _uncollected() -> Iterator[None]:
 class _Checker:
     """Checks files one after the other with one configuration; projects that they belong to are read once."""
 
-    def __init__(self, config: Config, types: Types | None = None) -> None:
+    def __init__(self, config: Config, types: Types | None = None, glances: Glances | None = None) -> None:
         self._config = config
         self._types = types or {}
         self._rules = all_rules()
         self._selection = Selection.of(config, self._rules)
         self._projects: dict[Path, Any] = {}
+        self._users = Users(glances or Glances())
         self._targets: dict[Path, Target | None] = {}
         self._examiners: dict[Path, Any] = {}
 
@@ -295,7 +300,7 @@ class _Checker:
 
         root = project_root(Path(os.path.abspath(path)).parent)
         if root not in self._projects:
-            self._projects[root] = Project(root)
+            self._projects[root] = Project(root, self._users)
         return self._projects[root]
 
     def _target(self, path: Path, module: Module) -> Target:
@@ -308,8 +313,11 @@ class _Checker:
         return self._targets[root] or guarded_target(module, self._config.target) or self._config.target
 
     def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
-        span = hit.where if isinstance(hit.where, Span) else tree.span(hit.where)
-        expression = "" if isinstance(hit.where, Span) else " ".join(tree.code(hit.where).split())
+        where, related = hit.where, hit.related
+        if isinstance(where, Elsewhere):
+            where, related = tree.function.name, ((where, "it is here"), *related)
+        span = where if isinstance(where, Span) else tree.span(where)
+        expression = "" if isinstance(where, Span) else " ".join(tree.code(where).split())
         return Finding(
             code=rule.code,
             name=rule.name,
@@ -321,10 +329,12 @@ class _Checker:
             kernel=kernel,
             remedy=hit.remedy,
             related=tuple(
-                Related(shown, place if isinstance(place, Span) else tree.span(place), text)
-                for place, text in hit.related
+                Related(shown_path(Path(place.path)), place.span, text)
+                if isinstance(place, Elsewhere)
+                else Related(shown, place if isinstance(place, Span) else tree.span(place), text)
+                for place, text in related
             ),
-            fix=hit.fix,
+            fix=None if isinstance(hit.where, Elsewhere) else hit.fix,
             witness=hit.witness,
             cause=hit.cause,
             expression=expression[:_MAX_EXPRESSION],
@@ -415,19 +425,19 @@ class _Candidate:
     text: str
 
 
-def _candidates(files: Sequence[Path]) -> tuple[list[_Candidate], list[_Result]]:
+def _candidates(files: Sequence[Path], glances: Glances) -> tuple[list[_Candidate], list[_Result]]:
     """The files that may hold kernels, and what the unreadable ones came to."""
     found: list[_Candidate] = []
     unreadable: list[_Result] = []
     for path in files:
         try:
-            data = path.read_bytes()
+            glance = glances.of(str(path))
         except OSError as error:
             problem = Problem(shown_path(path), f"cannot be read: {error.strerror or error}")
             unreadable.append(_Result(problems=(problem,)))
             continue
-        if may_hold_kernels(data):
-            found.append(_Candidate(path, len(data), digest(data)))
+        if glance.may_hold_kernels:
+            found.append(_Candidate(path, glance.size, glance.digest))
     return found, unreadable
 
 
@@ -447,20 +457,22 @@ def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_C
     return unknown, known
 
 
-def _run(candidates: list[_Candidate], config: Config, jobs: int | None) -> list[tuple[Path, _Result]]:
+def _run(
+    candidates: list[_Candidate], config: Config, jobs: int | None, glances: Glances
+) -> list[tuple[Path, _Result]]:
     if not candidates:
         return []
     workers = min(jobs or os.cpu_count() or 1, len(candidates))
     if workers <= 1 or (jobs is None and sum(candidate.size for candidate in candidates) < _PARALLEL_FROM):
         with _uncollected():
-            checker = _Checker(config)
+            checker = _Checker(config, glances=glances)
         return [(candidate.path, checker.file(candidate.path)) for candidate in candidates]
     import libcst  # noqa: F401  loaded before the workers are forked, so that they share it
 
     from tritonaudit.pool import spread
 
     paths = [candidate.path for candidate in sorted(candidates, key=lambda candidate: -candidate.size)]
-    done = spread(_work, paths, workers, _start_worker, (config,))
+    done = spread(_work, paths, workers, _start_worker, (config, glances))
     return [(path, result or _died(path)) for path, result in done]
 
 
@@ -471,9 +483,9 @@ def _died(path: Path) -> _Result:
 _checker: _Checker | None = None
 
 
-def _start_worker(config: Config) -> None:
+def _start_worker(config: Config, glances: Glances) -> None:
     global _checker
-    _checker = _Checker(config)
+    _checker = _Checker(config, glances=glances)
 
 
 def _work(path: Path) -> _Result:

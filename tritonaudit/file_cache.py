@@ -21,6 +21,7 @@ from tritonaudit.requirements import asked_target
 from tritonaudit.rules import installed
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.discover import project_root
+from tritonaudit.source.glances import Glance, Glances, Stamp, Users
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """From the last run with a configuration on, its results are kept so long."""
@@ -48,8 +49,9 @@ class FileCache:
     def __init__(self, config: Config) -> None:
         self._folder = cache_folder("source") / digest_of_texts((_release(), repr(config), os.getcwd()))
         self._places: dict[str, str] = {}
-        self._targets: dict[Path, str] = {}
-        self._digests: dict[str, str] = {}
+        self._roots: dict[str, str] = {}
+        self.glances = Glances(self._read_glances())
+        self._users = Users(self.glances)
         self._folders = Folders()
         self._is_new = not self._folder.is_dir()
         with suppress(OSError):
@@ -66,13 +68,33 @@ class FileCache:
 
     def put(self, path: Path, basis: Basis, result: object) -> None:
         """Keep the result of the file."""
-        data = pickle.dumps((self._place(path), basis, result), pickle.HIGHEST_PROTOCOL)
+        self._write(self._entry(path), (self._place(path), basis, result))
+
+    def close(self) -> None:
+        """Keep what was read of files at a glance."""
+        if self.glances.learnt:
+            self._write(self._glances_file, self.glances.settled())
+
+    def _write(self, place: str, content: object) -> None:
+        data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
         with suppress(OSError):
             self._prepare()
             handle, name = tempfile.mkstemp(dir=self._folder)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.replace(name, self._entry(path))
+            os.replace(name, place)
+
+    @property
+    def _glances_file(self) -> str:
+        return os.path.join(self._folder, "glances")
+
+    def _read_glances(self) -> dict[str, tuple[Stamp, Glance]]:
+        try:
+            with open(self._glances_file, "rb") as file:
+                known = pickle.load(file)
+        except Exception:  # none is there, or it was cut short
+            return {}
+        return known if isinstance(known, dict) else {}
 
     def _prepare(self) -> None:
         """Make the folder, and let go of those that no run has used for long."""
@@ -90,32 +112,28 @@ class FileCache:
 
     def _place(self, path: Path) -> str:
         """The project that the file belongs to, and the releases of Triton that it asks for."""
-        folder = os.path.dirname(os.path.abspath(path))
-        if folder not in self._places:
-            root = project_root(Path(folder))
-            if root not in self._targets:
-                self._targets[root] = f"{root} {asked_target(root)!r}"
-            self._places[folder] = self._targets[root]
-        return self._places[folder]
+        root = self._root(os.path.abspath(path))
+        if root not in self._places:
+            self._places[root] = f"{root} {asked_target(Path(root))!r}"
+        return self._places[root]
+
+    def _root(self, path: str) -> str:
+        folder = os.path.dirname(path)
+        if folder not in self._roots:
+            self._roots[folder] = str(project_root(Path(folder)))
+        return self._roots[folder]
 
     def _holds(self, path: Path, basis: Basis) -> bool:
         """Whether all that the result rests on is as it was."""
         here = os.path.abspath(path)
-        return all(self._digest(file) == known for file, known in basis.files) and all(
-            digest_of_texts(self._folders.holding(word, here)) == known for word, known in basis.callers
+        return (
+            all(self.glances.digest(file) == known for file, known in basis.files)
+            and all(digest_of_texts(self._folders.holding(word, file)) == known for file, word, known in basis.beside)
+            and all(self._using(here, name) == known for name, known in basis.users)
         )
 
-    def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            self._digests[path] = _digest_of_file(path)
-        return self._digests[path]
-
-
-def _digest_of_file(path: str) -> str:
-    try:
-        return digest(Path(path).read_bytes()) if os.path.isfile(path) else ""
-    except OSError:
-        return ""
+    def _using(self, path: str, name: str) -> str:
+        return digest_of_texts(other for other in self._users.naming(name, self._root(path)) if other != path)
 
 
 def _release() -> str:

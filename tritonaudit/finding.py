@@ -111,6 +111,17 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A stretch of another file than the one that is spoken of; its path is absolute."""
+
+    path: str
+    span: Span
+
+
+Place = Span | Elsewhere
+
+
+@dataclass(frozen=True)
 class Edit:
     """Replace the text at `span` by `replacement`."""
 

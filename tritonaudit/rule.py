@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
-from tritonaudit.finding import Category, Confidence, Extent, Fix, Severity, Span, Stage, Witness
+from tritonaudit.finding import Category, Confidence, Extent, Fix, Place, Severity, Stage, Witness
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -22,15 +22,16 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Hit:
     """A finding as a rule knows it: at a node or a span, not yet in a file.
 
-    `severity` and `confidence` are the rule's own unless given. `related` pairs places with what they explain.
+    `severity` and `confidence` are the rule's own unless given. `related` pairs places with what they explain. What is
+    wrong in another file, such as in a launch there, is told at the kernel's name, and has no fix.
     """
 
-    where: CSTNode | Span
+    where: CSTNode | Place
     message: str
     remedy: str | None = None
     severity: Severity | None = None
     confidence: Confidence | None = None
-    related: tuple[tuple[CSTNode | Span, str], ...] = ()
+    related: tuple[tuple[CSTNode | Place, str], ...] = ()
     fix: Fix | None = None
     witness: Witness | None = None
     cause: str | None = None

@@ -20,7 +20,6 @@ from tritonaudit.kernel.tuning import (
 from tritonaudit.kernel.tuning_keys import missing_flags
 from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class AutotuneKey(Rule):
@@ -40,15 +39,14 @@ class AutotuneKey(Rule):
                 yield from self._heuristics(kernel, decorator, parameters)
         yield from self._order(kernel, found)
         for missing in missing_flags(kernel.module, kernel.function):
-            lines = kernel.module.lines
             yield Hit(
-                span_of(missing.key, lines),
+                kernel.place(missing.key),
                 f"`{missing.flag}` is not in this key, and is in those of all other tuned kernels of the file that have"
                 " it: the config that suits one value is taken for the other",
                 remedy=f'add "{missing.flag}" to the key',
                 severity=Severity.INFO,
                 confidence=Confidence.MEDIUM,
-                related=((span_of(missing.keys[0], lines), "it is in this one"),),
+                related=((kernel.place(missing.keys[0]), "it is in this one"),),
             )
 
     def _names(self, kernel: KernelFlow, autotune: Autotune, parameters: set[str]) -> Iterator[Hit]:
@@ -144,7 +142,7 @@ class AutotuneKey(Rule):
         severity: Severity | None = None,
         fix: Fix | None = None,
     ) -> Hit:
-        return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, severity=severity, fix=fix)
+        return Hit(kernel.place(node), message, remedy=remedy, severity=severity, fix=fix)
 
 
 def _is_power_of_2(value: object) -> bool:

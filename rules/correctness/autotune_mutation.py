@@ -10,7 +10,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.updates import Update, updates
 from tritonaudit.kernel.tuning import Autotune, sets_up, tuners
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class AutotuneMutation(Rule):
@@ -35,7 +34,7 @@ class AutotuneMutation(Rule):
         if not update.adds:
             related.insert(0, (update.read.node, "it is read here"))
         return Hit(
-            span_of(_place(autotune), kernel.module.lines),
+            kernel.place(_place(autotune)),
             f"the kernel {what} `{name}`, and the autotuner runs it many times: the first call for a key leaves "
             "what all these runs made of it",
             remedy=f'pass `{option}=["{name}"]` to the autotuner',

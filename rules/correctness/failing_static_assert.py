@@ -12,7 +12,7 @@ from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     (Kind.STATIC_ASSERT, "*"): Words(
-        "`{text}` does not hold for the constants that the launches of this file pass",
+        "`{text}` does not hold for the constants that the launches pass",
         "pass constants for which it holds",
     ),
     (Kind.STATIC_ASSERT_RUNTIME, "*"): Words(
@@ -20,7 +20,7 @@ _WORDS = {
         "use `tl.device_assert`, or make what it compares `tl.constexpr`",
     ),
     (Kind.PLAIN_ASSERT, "*"): Words(
-        "`assert {text}` does not hold for the constants that launches of this file pass, and compiles all the same",
+        "`assert {text}` does not hold for the constants that launches pass, and compiles all the same",
         "use `tl.static_assert({text})`",
         severity=Severity.WARNING,
     ),

@@ -8,7 +8,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.devices import fixed_device
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _MOST_PLACES = 8
 
@@ -19,13 +18,13 @@ class FixedDevice(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        found = fixed_device(kernel.module, kernel.function, kernel.launches.launches)
+        found = fixed_device(kernel.module, kernel.function, kernel.launches.here)
         if found is not None:
-            lines, which = kernel.module.lines, "first" if found.first else "current"
+            which = "first" if found.first else "current"
             yield Hit(
-                span_of(found.made, lines),
+                kernel.place(found.made),
                 f"this tensor is made on the {which} GPU, and `{found.beside}` lies where the caller made it: on any"
                 " other GPU the kernel is given memory of two",
                 remedy=f"make it where the other tensors are: `device={found.beside}.device`",
-                related=tuple((span_of(other, lines), "here too") for other in found.others[:_MOST_PLACES]),
+                related=tuple((kernel.place(other), "here too") for other in found.others[:_MOST_PLACES]),
             )

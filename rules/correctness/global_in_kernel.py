@@ -11,7 +11,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.frontend.hits import Words, hit
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _REMEDY = "make it `{name} = tl.constexpr(…)`, or pass it as a `tl.constexpr` parameter"
 
@@ -48,7 +47,7 @@ class GlobalInKernel(Rule):
                 yield from hits
             else:
                 related = tuple((use.where, f"`{kernel.name}` reads it here") for use in hits)
-                yield replace(hits[0], where=span_of(definition, kernel.module.lines), related=related)
+                yield replace(hits[0], where=kernel.place(definition), related=related)
 
 
 def _definition(kernel: KernelFlow, name: str) -> ast.expr | None:

@@ -28,7 +28,7 @@ class GridLimit(Rule):
             yield _one_each(kernel, counted)
         for short in uncovered(kernel):
             yield Hit(
-                span_of(short.node, kernel.module.lines),
+                kernel.place(short.node),
                 f"axis {short.tiling.axis} of the grid {short.why}",
                 remedy=short.remedy,
                 severity=Severity.ERROR,
@@ -38,7 +38,7 @@ class GridLimit(Rule):
 
 def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:
     return Hit(
-        span_of(found.node, kernel.module.lines),
+        kernel.place(found.node),
         f"`{found.name}` has a program of its own along axis {found.axis} of the grid, and NVIDIA GPUs take"
         f" {MOST_PROGRAMS:,} programs at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on",
         remedy="put it on axis 0, whose limit is 2**31 - 1",
@@ -47,7 +47,7 @@ def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:
 
 
 def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
-    grid, each = span_of(found.node, kernel.module.lines), found.extent.divisor
+    grid, each = kernel.place(found.node), found.extent.divisor
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
     return Hit(

@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.grouped_heads import interleaved
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class GroupedHeads(Rule):
@@ -21,7 +20,7 @@ class GroupedHeads(Rule):
         for found in interleaved(kernel):
             head = ast.unparse(found.remainder.left)
             yield Hit(
-                span_of(found.remainder, kernel.module.lines),
+                kernel.place(found.remainder),
                 f"`{ast.unparse(found.remainder)}` gives neighbouring query heads different key heads, and where heads"
                 " are grouped, neighbours share one",
                 remedy=f"divide by the size of a group: `{head} // (query_heads // {found.count})`",

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Confidence, Place, Severity
 from tritonaudit.flow.affine import LOADED, Affine, Kind, Product
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
 from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.frontend.mistakes import Mistake
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -62,12 +61,12 @@ def _is_met(offsets: NarrowOffsets, found: NarrowOffset) -> bool:
     return is_length or offsets.limit(found) < _ROWS
 
 
-def _related(kernel: KernelFlow, found: NarrowOffset) -> Iterator[tuple[CSTNode | Span, str]]:
+def _related(kernel: KernelFlow, found: NarrowOffset) -> Iterator[tuple[CSTNode | Place, str]]:
     if found.place is not found.product.node:
         yield found.product.node, "where it is multiplied"
     yield found.access.node, "an address that it is part of"
     if found.elsewhere is not None and found.reason == Cause.ELSEWHERE.value:
-        yield span_of(found.elsewhere, kernel.module.lines), "where the file has it in 64 bits"
+        yield kernel.place(found.elsewhere), "where the file has it in 64 bits"
 
 
 def _line(mistake: Mistake) -> int:

@@ -9,7 +9,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.late_flags import LateFlag as Found
 from tritonaudit.kernel.late_flags import is_dropped, late_flags
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class LateFlag(Rule):
@@ -22,7 +21,7 @@ class LateFlag(Rule):
             return
         for found in late_flags(kernel.module, kernel.function):
             yield Hit(
-                span_of(found.test, kernel.module.lines),
+                kernel.place(found.test),
                 f"before Triton 3.4 this branch is compiled even where `{found.flag}` is false, and {_harm(found)} "
                 f"(target {kernel.target.text})",
                 remedy=f"nest the conditions: `if {found.flag}:`, and the other one inside",

@@ -11,7 +11,7 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.tuning import LAUNCH_OPTIONS, Autotune, Heuristics, Other, decorators
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import dotted_name, span_of
+from tritonaudit.source.outline import dotted_name
 
 _CLOSE = 0.8
 
@@ -95,7 +95,7 @@ class LaunchArguments(Rule):
     def _hit(
         self, kernel: KernelFlow, node: ast.expr, message: str, remedy: str, confidence: Confidence | None = None
     ) -> Hit:
-        return Hit(span_of(node, kernel.module.lines), message, remedy=remedy, confidence=confidence)
+        return Hit(kernel.place(node), message, remedy=remedy, confidence=confidence)
 
 
 def _is_one(node: ast.expr) -> bool:

@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.arguments import is_specialised, method_calls, passes_size_or_stride
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class MethodOfArgument(Rule):
@@ -27,10 +26,10 @@ class MethodOfArgument(Rule):
             if passes_size_or_stride(kernel.launches, name):
                 called = ast.unparse(first.func)
                 yield Hit(
-                    span_of(first, kernel.module.lines),
+                    kernel.place(first),
                     f"`{called}` fails when `{name}` is 1: Triton makes a constant of it, which has no methods",
                     remedy=_remedy(name, first),
-                    related=tuple((span_of(other, kernel.module.lines), "here too") for other in others),
+                    related=tuple((kernel.place(other), "here too") for other in others),
                 )
 
 

@@ -9,7 +9,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.fallbacks import fallbacks
 from tritonaudit.kernel.lost_gradients import lost_gradients
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class NoBackward(Rule):
@@ -19,18 +18,18 @@ class NoBackward(Rule):
     once_in = Extent.FILE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        lines, launches = kernel.module.lines, kernel.launches.launches
+        launches = kernel.launches.here
         for found in fallbacks(kernel.module, launches):
             yield Hit(
-                span_of(found.answer, lines),
+                kernel.place(found.answer),
                 "this takes the kernel's place whatever goes wrong, and nothing says so: a kernel that no longer"
                 " compiles, or fails on some input, shows only in the time it takes",
                 remedy="catch what is expected alone, or warn with the exception before falling back",
-                related=((span_of(found.launch, lines), "the launch whose failures are hidden"),),
+                related=((kernel.place(found.launch), "the launch whose failures are hidden"),),
             )
         for lost in lost_gradients(kernel.module, launches):
             yield Hit(
-                span_of(lost.call, lines),
+                kernel.place(lost.call),
                 f"no gradient comes to `{lost.parameter}` through this launch, which autograd does not see",
                 remedy="put the launch into a `torch.autograd.Function` with a `backward`, or under `torch.no_grad()`",
                 confidence=Confidence.LOW,

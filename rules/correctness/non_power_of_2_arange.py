@@ -13,7 +13,6 @@ from tritonaudit.frontend.hits import Words, also
 from tritonaudit.frontend.mistakes import Kind as Mistaken
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -146,7 +145,7 @@ class NonPowerOf2Arange(Rule):
             remedy="pass `triton.next_power_of_2(…)` at the launch and mask the lanes past the size",
             confidence=confidence,
             severity=Severity.ERROR if confidence is Confidence.HIGH else Severity.WARNING,
-            related=((span_of(size.node, kernel.module.lines), "it is passed here"),),
+            related=((kernel.place(size.node), "it is passed here"),),
             fix=rounded_up(kernel, parameter, size),
         )
 

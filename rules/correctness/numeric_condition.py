@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.conditions import numeric_conditions
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class NumericCondition(Rule):
@@ -22,7 +21,7 @@ class NumericCondition(Rule):
         for condition in numeric_conditions(kernel.module, kernel.function):
             text = ast.unparse(condition)
             yield Hit(
-                span_of(condition, kernel.module.lines),
+                kernel.place(condition),
                 f"the condition `{text}` of `tl.where` is a number: Triton warns of it, and a later release will "
                 "refuse it",
                 remedy=f"compare it: `{text if isinstance(condition, ast.Name) else f'({text})'} != 0`",

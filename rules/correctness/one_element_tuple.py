@@ -8,7 +8,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.one_element_tuples import one_element_tuples
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class OneElementTuple(Rule):
@@ -17,12 +16,11 @@ class OneElementTuple(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        lines = kernel.module.lines
         for found in one_element_tuples(kernel.module, kernel.function):
             yield Hit(
-                span_of(found.value, lines),
+                kernel.place(found.value),
                 f"the comma makes `{found.name}` a tuple of one element, which does not compile where it is used as "
                 "the element since Triton 3.3",
                 remedy="leave out the comma",
-                related=((span_of(found.use, lines), "it is used as the element here"),),
+                related=((kernel.place(found.use), "it is used as the element here"),),
             )

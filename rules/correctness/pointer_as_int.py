@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.foreign_arguments import Foreign, ForeignArgument, foreign_arguments
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class PointerAsInt(Rule):
@@ -20,8 +19,8 @@ class PointerAsInt(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for found in foreign_arguments(kernel.module, kernel.function, kernel.launches.launches):
             message, remedy = _told(found)
-            where = span_of(found.node, kernel.module.lines)
-            made = span_of(found.made, kernel.module.lines)
+            where = kernel.place(found.node)
+            made = kernel.place(found.made)
             related = () if found.made is found.node else ((made, "where it is made"),)
             is_sure = found.what is not Foreign.HOST_TENSOR
             yield Hit(where, message, remedy, confidence=None if is_sure else Confidence.MEDIUM, related=related)

@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.pointer_types import pointers_compared
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class PointerDtype(Rule):
@@ -21,7 +20,7 @@ class PointerDtype(Rule):
         for found in pointers_compared(kernel):
             differs = isinstance(found.comparison.ops[0], (ast.NotEq, ast.NotIn, ast.IsNot))
             yield Hit(
-                span_of(found.comparison, kernel.module.lines),
+                kernel.place(found.comparison),
                 f"`{found.pointer}` is a pointer, and its type is never `{found.dtype}`: the comparison is always"
                 f" {'true' if differs else 'false'}",
                 remedy=f"ask for what it points to: `{found.pointer}.dtype.element_ty`",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tritonaudit.finding import Confidence, Extent, Fix, Severity, Span
+from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
 from tritonaudit.flow.facts import BooleanUse, KernelFlow
 from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
@@ -89,6 +89,7 @@ class PythonBooleanOnTensor(Rule):
 
 
 def _span(kernel: KernelFlow, hit: Hit) -> Span:
+    assert not isinstance(hit.where, Elsewhere)
     return hit.where if isinstance(hit.where, Span) else kernel.tree.span(hit.where)
 
 

@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.races import Overwrite, early_loads, early_releases, overwrites
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class RaceStore(Rule):
@@ -34,11 +33,11 @@ class RaceStore(Rule):
             return
         for early in early_releases(kernel):
             yield Hit(
-                span_of(early.release, kernel.module.lines),
+                kernel.place(early.release),
                 "this releases the lock, and before Triton 3.9 nothing waits until all threads of the program have"
                 f" stored (target {kernel.target.text})",
                 remedy="put `tl.debug_barrier()` before it",
-                related=((span_of(early.store, kernel.module.lines), "this is stored under the lock"),),
+                related=((kernel.place(early.store), "this is stored under the lock"),),
             )
 
 
@@ -47,10 +46,10 @@ def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
     if found.shared is not None:
         axis = f"the `{found.shared.by}` programs along axis {found.axis} whose number divided by it is the same"
     harm = "updates it without an atomic operation" if found.updates else "stores its own value: one of them is kept"
-    counted = (span_of(found.launch.axes[found.axis], kernel.module.lines), "the programs are counted here")
+    counted = (kernel.place(found.launch.axes[found.axis]), "the programs are counted here")
     is_made_apart = found.address.lineno != kernel.tree.span(found.store.node).line
     return Hit(
-        span_of(found.address, kernel.module.lines) if is_made_apart else found.store.node,
+        kernel.place(found.address) if is_made_apart else found.store.node,
         f"each of {axis} has the same place in `{found.parameter}` and {harm}",
         remedy="give each program a place of its own and add them up, or use `tl.atomic_add`",
         related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),

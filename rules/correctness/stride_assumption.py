@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Confidence, Place, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.strides import Misaddressed, misaddressed
 from tritonaudit.kernel.tensors import Gradient
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class StrideAssumption(Rule):
@@ -53,9 +52,9 @@ def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
         f"the kernel addresses `{name}` by the strides of `{found.owner}`, which reach past the end of the new "
         f"`{name}` where `{found.owner}` is a slice of a larger tensor",
         remedy=f"pass the strides of `{name}` as well, or make `{found.owner}` contiguous first",
-        related=(*related, (span_of(found.made, kernel.module.lines), "it is made here, with strides of its own")),
+        related=(*related, (kernel.place(found.made), "it is made here, with strides of its own")),
     )
 
 
-def _place(kernel: KernelFlow, found: Misaddressed) -> Span:
-    return span_of(found.argument, kernel.module.lines)
+def _place(kernel: KernelFlow, found: Misaddressed) -> Place:
+    return kernel.place(found.argument)

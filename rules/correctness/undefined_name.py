@@ -10,7 +10,6 @@ from tritonaudit.frontend.hits import Words, told
 from tritonaudit.frontend.mistakes import Kind
 from tritonaudit.kernel.flagged_names import FlaggedName, flagged_names
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _WORDS = {
     (Kind.UNDEFINED, "*"): Words(
@@ -44,13 +43,13 @@ class UndefinedName(Rule):
 
 
 def _unset_without(kernel: KernelFlow, found: FlaggedName) -> Hit:
-    name, lines = found.use.id, kernel.module.lines
+    name = found.use.id
     return Hit(
-        span_of(found.use, lines),
+        kernel.place(found.use),
         f"`{name}` is set only where `{found.flag}` is {not found.value}, and is used here in either case: with"
         f" `{found.flag}` {found.value} the kernel does not compile",
         remedy=f"set `{name}` in the other arm of the `if`, too",
         severity=Severity.WARNING,
         confidence=Confidence.MEDIUM,
-        related=((span_of(found.setting, lines), f"`{name}` is set here"),),
+        related=((kernel.place(found.setting), f"`{name}` is set here"),),
     )

@@ -9,7 +9,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.half_updates import half_updates
 from tritonaudit.flow.unwritten import unwritten_outputs
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class UnwrittenOutput(Rule):
@@ -25,7 +24,7 @@ class UnwrittenOutput(Rule):
                 f"`{found.parameter}` is not written where `{found.guard.condition}` {state}, and the wrapper returns"
                 " it as `torch.empty` made it",
                 remedy="store zeros there, too, or make the output with `torch.zeros`",
-                related=((span_of(found.made, kernel.module.lines), "the output is made here, without contents"),),
+                related=((kernel.place(found.made), "the output is made here, without contents"),),
             )
         for half in half_updates(kernel):
             yield Hit(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Cause, Confidence, Extent, Severity, Span
+from tritonaudit.finding import Cause, Confidence, Extent, Place, Severity
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.late_guards import late_guards
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -36,11 +35,11 @@ class UnmaskedAccess(Rule):
     def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded) -> Hit:
         from tritonaudit.mends.masks import masked_as_beside
 
-        related: list[tuple[CSTNode | Span, str]] = []
+        related: list[tuple[CSTNode | Place, str]] = []
         if lane.sibling is not None:
             related.append((lane.sibling.node, "this access masks the same index"))
         if lane.host is not None:
-            related.append((span_of(lane.host, kernel.module.lines), "the launch says so here"))
+            related.append((kernel.place(lane.host), "the launch says so here"))
         return Hit(
             access.node,
             f"this {access.what} can run past the end of its tensor: nothing bounds `{lane.index}`, and {lane.why}",

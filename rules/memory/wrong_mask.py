@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Cause, Confidence, Severity, Span
+from tritonaudit.finding import Cause, Confidence, Place, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.overruns import Overrun, overruns
 from tritonaudit.flow.wrong_masks import BadMask, false_promise, wrong_mask
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -34,7 +33,7 @@ class WrongMask(Rule):
 
 def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
     node, what = wrong.access.node, wrong.access.what
-    related: tuple[tuple[CSTNode | Span, str], ...] = ()
+    related: tuple[tuple[CSTNode | Place, str], ...] = ()
     if wrong.host is not None:
         related = ((node, "this is the access"),)
     elif wrong.sibling is not None:
@@ -42,7 +41,7 @@ def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
         related = ((wrong.sibling.node, seen),)
     harm = "leaves out the last elements" if wrong.loses else "can leave its tensor"
     return Hit(
-        node if wrong.host is None else span_of(wrong.host, kernel.module.lines),
+        node if wrong.host is None else kernel.place(wrong.host),
         f"{'this' if wrong.host is None else 'a'} {what} {harm}: {wrong.why}",
         remedy=wrong.remedy,
         cause=None if wrong.loses else Cause.OUT_OF_BOUNDS,
@@ -61,6 +60,6 @@ def _of_overrun(kernel: KernelFlow, overrun: Overrun) -> Hit:
         cause=Cause.OUT_OF_BOUNDS,
         related=(
             (access.node, "this is the access"),
-            (span_of(overrun.launch.call, kernel.module.lines), "this is the launch"),
+            (kernel.place(overrun.launch.call), "this is the launch"),
         ),
     )

@@ -11,7 +11,6 @@ from tritonaudit.kernel.changing_sizes import Changing, ChangingArgument, recomp
 from tritonaudit.kernel.tuning import tuners
 from tritonaudit.kernel.tuning_keys import sequence_counts
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class ChangingSize(Rule):
@@ -21,22 +20,21 @@ class ChangingSize(Rule):
     once_in = Extent.FILE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        lines = kernel.module.lines
         for autotune, _ in tuners(kernel.module, kernel.function):
             for size in sequence_counts(autotune, kernel.launches.launches):
                 yield Hit(
-                    span_of(size.node, lines),
+                    kernel.place(size.node),
                     f"`{size.name}` is in the key as `{ast.unparse(size.value)}`, the number of sequences in a batch: "
                     "the autotuner times all configs again for each new number",
                     remedy="leave it out of the key, or add a parameter for the key that is rounded to a power of two",
-                    related=((span_of(size.value, lines), "it is passed as this"),),
+                    related=((kernel.place(size.value), "it is passed as this"),),
                 )
         if not kernel.for_vendor:
             for argument in recompiling(kernel.module, kernel.function, kernel.launches):
-                yield _compiled_anew(argument, lines)
+                yield _compiled_anew(kernel, argument)
 
 
-def _compiled_anew(argument: ChangingArgument, lines: list[str]) -> Hit:
+def _compiled_anew(kernel: KernelFlow, argument: ChangingArgument) -> Hit:
     name, given = argument.node.arg, argument.given
     shown = given if isinstance(argument.value, ast.Subscript) else argument.value
     what = f"`{name}` is {'a compile-time constant' if argument.constexpr else 'read by nothing in the kernel'}"
@@ -44,7 +42,7 @@ def _compiled_anew(argument: ChangingArgument, lines: list[str]) -> Hit:
     few = argument.changes is Changing.BATCH
     each = "for each value" if argument.constexpr else "for values that are 1, divisible by 16, or neither"
     return Hit(
-        span_of(argument.node, lines),
+        kernel.place(argument.node),
         f"{what} and is passed `{ast.unparse(shown)}`, {argument.changes.value}: the kernel is compiled anew {each}"
         f"{unread}",
         remedy="remove the parameter"
@@ -52,5 +50,5 @@ def _compiled_anew(argument: ChangingArgument, lines: list[str]) -> Hit:
         else f"make it a plain argument: `{name}` without a `constexpr`",
         severity=Severity.INFO if few or not argument.constexpr else None,
         confidence=Confidence.LOW if few and not argument.unused else None,
-        related=((span_of(given, lines), "it is passed here"),),
+        related=((kernel.place(given), "it is passed here"),),
     )

@@ -9,7 +9,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.config_lists import repeated_configs
 from tritonaudit.kernel.overwritten import overwritten_settings
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class ConfigHygiene(Rule):
@@ -18,20 +17,19 @@ class ConfigHygiene(Rule):
     severity, confidence, since = Severity.INFO, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        lines = kernel.module.lines
         for config, first in repeated_configs(kernel.module, kernel.function):
             yield Hit(
-                span_of(config.node, lines),
+                kernel.place(config.node),
                 "this config is in the list already: the autotuner compiles and times it again",
                 remedy="remove it, or write the one that was meant",
-                related=((span_of(first.node, lines), "it is here, too"),),
+                related=((kernel.place(first.node), "it is here, too"),),
             )
         for setting in overwritten_settings(kernel.launches.launches):
             yield Hit(
-                span_of(setting.node, lines),
+                kernel.place(setting.node),
                 f"`{setting.name}` was computed for the launch, and is set to a number before anything reads it",
                 remedy="remove this line, or the computation",
                 severity=Severity.WARNING,
                 confidence=Confidence.MEDIUM,
-                related=((span_of(setting.computed, lines), "it is computed here"),),
+                related=((kernel.place(setting.computed), "it is computed here"),),
             )

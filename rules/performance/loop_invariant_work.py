@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.invariant_loads import invariant_loads
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _HOISTED = "the compiler leaves it there before Triton 3.6"
 
@@ -24,7 +23,7 @@ class LoopInvariantWork(Rule):
         for found in () if kernel.for_vendor else invariant_loads(kernel):
             why = "the loop stores, so that the compiler leaves it there" if found.stores else _HOISTED
             yield Hit(
-                span_of(found.node, kernel.module.lines),
+                kernel.place(found.node),
                 f"this load of `{found.tensor}` reads the same in each turn of the loop over"
                 f" `{ast.unparse(found.loop.target)}`: {why}",
                 remedy="load it once before the loop",

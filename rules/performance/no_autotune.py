@@ -9,7 +9,6 @@ from tritonaudit.flow.affine import Kind
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.fixed_sizes import fixed_grids, fixed_sizes
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class NoAutotune(Rule):
@@ -20,16 +19,15 @@ class NoAutotune(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         if not kernel.launches.launches:
             return
-        lines = kernel.module.lines
         for size in fixed_sizes(kernel.module, kernel.function, kernel.launches, _of_tiles(kernel)):
             yield Hit(
-                span_of(size.node, lines),
+                kernel.place(size.node),
                 f"`{size.parameter}` of `{kernel.name}` is {size.value}, whatever the data and the GPU",
                 remedy="try several with `@triton.autotune`, or compute it from the size of the data",
             )
         for grid in fixed_grids(kernel.launches):
             yield Hit(
-                span_of(grid.node, lines),
+                kernel.place(grid.node),
                 f"`{kernel.name}` is launched with {grid.value} programs, whatever the data and the GPU",
                 remedy="compute the grid from the size of the data, or from the multiprocessors of the GPU",
             )

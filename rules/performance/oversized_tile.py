@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.finding import Confidence, Severity, Span
+from tritonaudit.finding import Confidence, Place, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.tile_needs import REGISTERS, LargeTile, large_tiles
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _MOST_WARPS = 32
 
@@ -35,11 +34,11 @@ class OversizedTile(Rule):
             )
 
 
-def _place(kernel: KernelFlow, tile: LargeTile) -> Span:
+def _place(kernel: KernelFlow, tile: LargeTile) -> Place:
     """The option that says how many warps, or the head of the call."""
     call = tile.setting.node
     warps = next((keyword.value for keyword in call.keywords if keyword.arg == "num_warps"), call.func)
-    return span_of(warps, kernel.module.lines)
+    return kernel.place(warps)
 
 
 def _remedy(tile: LargeTile) -> str:

@@ -8,7 +8,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.prints import bare_prints
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class DebugLeftIn(Rule):
@@ -20,7 +19,7 @@ class DebugLeftIn(Rule):
         for found in bare_prints(kernel.module, kernel.function):
             when = "each time it is compiled" if found.is_static else "from every lane of every program"
             yield Hit(
-                span_of(found.node, kernel.module.lines),
+                kernel.place(found.node),
                 f"`{found.text}` prints {when}",
                 remedy="take it out, or put it under `if DEBUG:` with `DEBUG: tl.constexpr`",
                 severity=Severity.INFO if found.is_static else None,

@@ -8,7 +8,6 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.written_sizes import written_sizes
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class HardCodedSize(Rule):
@@ -23,5 +22,5 @@ class HardCodedSize(Rule):
                 size.node,
                 f"{size.value} is this tile's size and stands {where} again: who changes one must change the other",
                 remedy="make it a parameter, `BLOCK: tl.constexpr`, and have the launch pass what its grid divides by",
-                related=() if size.again is None else ((span_of(size.again, kernel.module.lines), "it is here, too"),),
+                related=() if size.again is None else ((kernel.place(size.again), "it is here, too"),),
             )

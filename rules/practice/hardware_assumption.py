@@ -9,7 +9,6 @@ from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.hardware_numbers import Counted, bare_ptx, full_grids, hardware_numbers, open_ended_tests
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 _ASK_DEVICE = "ask the device: `torch.cuda.get_device_properties(x.device).multi_processor_count`"
 _ASK_TRITON = "ask Triton: `triton.runtime.driver.active.get_current_target().warp_size`"
@@ -25,21 +24,20 @@ class HardwareAssumption(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         if kernel.for_vendor:
             return
-        lines = kernel.module.lines
-        for number in hardware_numbers(kernel.module, kernel.function, kernel.launches):
+        for number in hardware_numbers(kernel.function, kernel.launches):
             counts_lanes = number.counts is Counted.LANES
             yield Hit(
-                span_of(number.node, lines),
+                kernel.place(number.node),
                 f"`{number.name}` is {number.value} {_lanes(number.value) if counts_lanes else _IDLE}",
                 remedy=_ASK_TRITON if counts_lanes else _ASK_DEVICE,
                 severity=Severity.INFO if counts_lanes else None,
                 confidence=Confidence.LOW if number.is_default else None,
             )
         for node in full_grids(kernel.launches):
-            yield Hit(span_of(node, lines), f"the grid has {ast.unparse(node)} programs {_IDLE}", remedy=_ASK_DEVICE)
+            yield Hit(kernel.place(node), f"the grid has {ast.unparse(node)} programs {_IDLE}", remedy=_ASK_DEVICE)
         for test in open_ended_tests(kernel.launches):
             yield Hit(
-                span_of(test, lines),
+                kernel.place(test),
                 f"`{ast.unparse(test)}` is true of every later GPU, too, some of which have less shared memory",
                 remedy="ask for what is needed, or name the capabilities that were tried: `capability in ((9, 0), …)`",
                 severity=Severity.INFO,
@@ -47,7 +45,7 @@ class HardwareAssumption(Rule):
             )
         for call in bare_ptx(kernel.module, kernel.function):
             yield Hit(
-                span_of(call.func, lines),
+                kernel.place(call.func),
                 "this assembly is PTX, which compiles for NVIDIA's GPUs alone",
                 remedy="write it with `tl` or `libdevice`, or choose it by a `tl.constexpr` of the launch",
                 severity=Severity.INFO,

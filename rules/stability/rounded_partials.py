@@ -10,7 +10,6 @@ from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.updates import parameter_of
 from tritonaudit.kernel.partials import narrow_partials
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.outline import span_of
 
 
 class RoundedPartials(Rule):
@@ -22,14 +21,13 @@ class RoundedPartials(Rule):
         if not kernel.reductions and not kernel.dots and not _loops(kernel):
             return  # it adds nothing up
         stored = {parameter_of(access) or "" for access in kernel.accesses if access.kind == "store"}
-        lines = kernel.module.lines
         for partials in narrow_partials(kernel.launches.launches, stored):
             yield Hit(
-                span_of(partials.dtype, lines),
+                kernel.place(partials.dtype),
                 f"the buffer that `{kernel.name}` fills as `{partials.parameter}` is summed afterwards, and keeps each "
                 f"part in `{ast.unparse(partials.dtype)}`: every part is rounded before they are added",
                 remedy="allocate it with `dtype=torch.float32` and cast the sum",
-                related=((span_of(partials.sum, lines), "the parts are added up here"),),
+                related=((kernel.place(partials.sum), "the parts are added up here"),),
             )
 
 

@@ -59,6 +59,34 @@ def test_a_launch_is_found(host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
+        wrapper("chosen = kernel if n else other", "chosen[(1,)](x, y, n, 64)"),
+        wrapper("chosen = other", "if n:", "    chosen = kernel", "chosen[(1,)](x, y, n, 64)"),
+        wrapper("chosen = kernel", "chosen[(1,)](x, y, n, BLOCK=64)"),
+        wrapper("chosen = kernel", "wrap_triton(chosen)[(1,)](x, y, n, BLOCK=64)"),
+    ],
+)
+def test_so_is_one_by_a_name_that_the_wrapper_gives_the_kernel(host: str) -> None:
+    (launch,) = facts(host).launches
+    assert ast.unparse(launch.arguments["BLOCK"]) == "64"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        wrapper("chosen = other", "chosen[(1,)](x, y, n, 64)"),
+        wrapper("chosen = kernel", "chosen = other", "chosen[(1,)](x, y, n, 64)"),
+        wrapper("chosen = make(kernel)", "chosen[(1,)](x, y, n, 64)"),
+        "def run(x, y, n, chosen):\n    chosen[(1,)](x, y, n, 64)\n",
+        wrapper("kernel.fn[(1,)](x, y, n, 64)"),
+    ],
+)
+def test_a_name_for_something_else_launches_nothing(host: str) -> None:
+    assert facts(host).launches == ()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
         wrapper("kernel(x, y, n, 64)"),
         wrapper("other[(1,)](x, y, n, 64)"),
         wrapper("kernel[(1,)]"),

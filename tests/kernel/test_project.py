@@ -230,3 +230,65 @@ def test_a_function_without_a_tree_has_a_reason(root: Path) -> None:
     function = Function(kernel, kernel.jit[0])
     assert project.tree(function) is None
     assert project.refusal(function) == "nested too deeply to be analysed"
+
+
+# -- launches and callers in other files ---------------------------------------------------------------------------
+
+
+def launches(root: Path, text: str, place: str = "pkg/run.py") -> list[str]:
+    """The launches of the helper, which is a kernel here, that another file holds."""
+    (root / place).parent.mkdir(parents=True, exist_ok=True)
+    (root / place).write_text(text)
+    module = outline(str(root / "pkg/ops/helpers.py"), HELPER)
+    found = Project(root).launches(Function(module, module.jit[0]))
+    assert all(launch.module.path == str(root / place) for launch in found)
+    return [f"{launch.call.lineno}: x={launch.arguments['x'].id}" for launch in found]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from .ops.helpers import helper\nhelper[(1,)](y)\n",
+        "from pkg.ops.helpers import helper\nhelper[(1,)](y)\n",
+        "from .ops.helpers import helper as fast\nfast[(1,)](y)\n",
+        "from .ops import helpers\nhelpers.helper[(1,)](x=y)\n",
+        "from torch import wrap_triton; from .ops.helpers import helper\nwrap_triton(helper)[(1,)](y)\n",
+        "def run(y):\n    from .ops.helpers import helper; helper[(1,)](y)\n",
+    ],
+)
+def test_a_launch_in_another_file_is_found(root: Path, text: str) -> None:
+    assert launches(root, text) == ["2: x=y"]
+
+
+def test_it_is_found_through_a_file_that_imports_it_to_pass_it_on(root: Path) -> None:
+    (root / "pkg/ops/__init__.py").write_text("from .helpers import helper\n")
+    assert launches(root, "from .ops import helper\nhelper[(1,)](y)\n", "pkg/deep/down/run.py") == []
+    assert launches(root, "from ...ops import helper\nhelper[(1,)](y)\n", "pkg/deep/down/run.py") == ["2: x=y"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from .others import helper\nhelper[(1,)](y)\n",
+        "def helper(x): pass\nhelper[(1,)](y)\n",
+        f"{IMPORTS}@triton.jit\ndef helper(x):\n    pass\n\nhelper[(1,)](y)\n",
+        "from .ops.helpers import helper\nhelper(y)\n",
+        "from .ops.helpers import (helper\nhelper[(1,)](y)\n",
+    ],
+)
+def test_another_kernel_of_its_name_is_not_it(root: Path, text: str) -> None:
+    assert launches(root, text) == []
+
+
+def test_launches_of_its_own_file_are_enough(root: Path) -> None:
+    (root / "pkg/run.py").write_text("from .ops.helpers import helper\nhelper[(1,)](y)\n")
+    module = outline(str(root / "pkg/ops/helpers.py"), f"{HELPER}\nhelper[(2,)](z)\n")
+    (launch,) = Project(root).launches(Function(module, module.jit[0]))
+    assert launch.module is module
+
+
+def test_a_name_that_very_many_files_use_is_not_followed(root: Path) -> None:
+    for number in range(51):
+        (root / f"pkg/run_{number}.py").write_text("from .ops.helpers import helper\nhelper[(1,)](y)\n")
+    module = outline(str(root / "pkg/ops/helpers.py"), HELPER)
+    assert Project(root).users(Function(module, module.jit[0])) == []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
 from tritonaudit.frontend.analysis import FrontEnd
-from tritonaudit.kernel.launch import LaunchFacts, launches_of
+from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.target import Target
@@ -44,8 +44,10 @@ def analyse(
         if tree is None:
             yield NotAnalysed(jit, project.refusal(function))
             continue
-        facts = LaunchFacts(module, jit, launches.get(jit.name, ()), project)
-        helper = not facts.launches and _looks_like_helper(module, jit, called)
+        facts = LaunchFacts(module, jit, launches.get(jit.name) or _elsewhere(project, function, called), project)
+        helper = not facts.launches and (
+            _looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function)
+        )
         known = types.get(jit.qualname, {})
         flow = KernelFlow(module, jit, tree, facts, target, helper, for_vendor, known)
         try:
@@ -56,6 +58,16 @@ def analyse(
         if not for_vendor:
             flow.mistakes = front_end.mistakes(function, facts, known, helper)
         yield flow
+
+
+def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:
+    """The launches in other files of what may be a kernel."""
+    return () if _looks_like_helper(function.module, function.jit, called) else project.launches_elsewhere(function)
+
+
+def _is_called_elsewhere(project: Project, function: Function) -> bool:
+    """Whether kernels of another file call it."""
+    return any(project.is_in(user, name, function) for user in project.users(function) for name in _called(user))
 
 
 _CALL = re.compile(r"\b(\w+)\(")

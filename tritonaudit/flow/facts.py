@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tritonaudit.finding import Elsewhere, Place
 from tritonaudit.flow.affine import Affine, Atom
 from tritonaudit.flow.value import ExpTerm, Padding, Step, Value, as_dtype, element_of
+from tritonaudit.source.outline import span_of
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -175,6 +178,13 @@ class KernelFlow:
     @property
     def name(self) -> str:
         return self.function.name
+
+    def place(self, node: ast.expr | ast.stmt | ast.arg) -> Place:
+        """Where a node of the file stands, or one of another file that launches the kernel."""
+        for module in {launch.module.path: launch.module for launch in self.launches.launches}.values():
+            if module is not self.module and module.nodes(module.tree).hold(node):
+                return Elsewhere(module.path, span_of(node, module.lines))
+        return span_of(node, self.module.lines)
 
     def element_of(self, parameter: str) -> str:
         """The dtype of what the pointer parameter points to: as learnt, else known by name only."""

@@ -437,15 +437,14 @@ class NarrowOffsets:
         if pointer is None:
             return None
         told: set[str] = set()
-        module = self._flow.module
         for launch in self._flow.launches.launches:
             passed = launch.arguments.get(pointer.name)
             for node in () if passed is None else (passed, *launch.definitions(passed)):
                 told |= _types_in(ast.unparse(node))
             if isinstance(passed, ast.Name) and not told:
-                told |= _types_of(passed.id, module)
+                told |= _types_of(passed.id, launch.module)
         if not self._flow.launches.launches:
-            told |= _types_of(_POINTER.sub("", pointer.name), module)
+            told |= _types_of(_POINTER.sub("", pointer.name), self._flow.module)
         return "i32" if "i32" in told else "i64" if told else None
 
 

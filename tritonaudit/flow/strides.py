@@ -142,7 +142,7 @@ class _Reader:
         is_free = may_lie_anyhow(module, launch.wrapper, found) and (
             is_new or may_lie_anyhow(module, launch.wrapper, tensor)
         )
-        return is_free and not is_laid_out_elsewhere(self._flow.launches, launch.wrapper, found)
+        return is_free and not is_laid_out_elsewhere(self._flow.launches, launch, found)
 
 
 def _terms(access: Access) -> list[frozenset[str]] | None:

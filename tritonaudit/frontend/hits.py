@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.finding import Confidence, Fix, Severity, Span
+from tritonaudit.finding import Confidence, Elsewhere, Fix, Severity, Span
 from tritonaudit.frontend.mistakes import Kind, Mistake
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
@@ -57,8 +57,9 @@ def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit
         return
     lines: set[int] = set()
     for one in found:
-        span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
-        lines.add(span.line)
+        if not isinstance(one.where, Elsewhere):
+            span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
+            lines.add(span.line)
         yield one
     for one in told(kernel, table):
         if isinstance(one.where, Span) and one.where.line not in lines:

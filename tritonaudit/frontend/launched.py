@@ -119,12 +119,12 @@ def _given(function: Function, launch: Launch, parameter: Parameter, project: Pr
     if len(values) != 1:
         return None
     node = launch.definition(node)
-    if isinstance(node, ast.Name) and (found := project.resolve(function, node.id)) is not None:
+    if isinstance(node, ast.Name) and (found := project.function(launch.module, node.id)) is not None:
         return Helper(found)
     dtype = tensor_dtype(launch, node, _DEPTH)
     if dtype is not None:
         return Tensor(dtype, ())
-    return _constant_of(function.module, node, parameter.constexpr)
+    return _constant_of(launch.module, node, parameter.constexpr)
 
 
 def _constant_of(module: Module, node: ast.expr, constexpr: bool) -> Value | None:

@@ -15,7 +15,8 @@ from tritonaudit.engine import shown_path
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
 from tritonaudit.history.figures import Figure, Move, figures_of
-from tritonaudit.kernel.launch import LaunchFacts, launches_of
+from tritonaudit.kernel.launch import LaunchFacts
+from tritonaudit.kernel.project import Function
 from tritonaudit.kernel.tuning import Autotune, decorators
 from tritonaudit.source.outline import JitFunction, Module
 
@@ -150,7 +151,8 @@ def _source_of(material: Material, kernel: CompiledKernel) -> tuple[Module, JitF
 
 def _odd_blocks(material: Material, module: Module, function: JitFunction) -> Iterator[tuple[str, str]]:
     """Blocks that are a number and no power of 2, and numbers of warps."""
-    launches = LaunchFacts(module, function, launches_of(module).get(function.name, ()), material.sources.project)
+    project = material.sources.project
+    launches = LaunchFacts(module, function, project.launches(Function(module, function)), project)
     in_ranges = _in_ranges(module, function)
     for parameter in function.parameters:
         if parameter.constexpr and (parameter.name in in_ranges or _BLOCK.search(parameter.name)):

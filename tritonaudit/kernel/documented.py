@@ -9,9 +9,9 @@ from tritonaudit.source.outline import JitFunction, Module
 
 
 def is_documented(module: Module, function: JitFunction, launches: LaunchFacts) -> bool:
-    """Whether the kernel, or a function of the file that launches it, has a docstring or a comment at its head."""
-    wrappers = [launch.wrapper for launch in launches.launches if launch.wrapper is not None]
-    return any(_has_words(module, node) for node in (function.node, *wrappers))
+    """Whether the kernel, or a function that launches it, has a docstring or a comment at its head."""
+    wrappers = [(launch.module, launch.wrapper) for launch in launches.launches if launch.wrapper is not None]
+    return any(_has_words(file, node) for file, node in ((module, function.node), *wrappers))
 
 
 def _has_words(module: Module, node: ast.FunctionDef) -> bool:

@@ -57,7 +57,7 @@ class HardwareNumber:
     is_default: bool = False
 
 
-def hardware_numbers(module: Module, function: JitFunction, launches: LaunchFacts) -> Iterator[HardwareNumber]:
+def hardware_numbers(function: JitFunction, launches: LaunchFacts) -> Iterator[HardwareNumber]:
     """The numbers that a launch of the kernel rests on: in its grid, its options or its arguments."""
     for parameter in function.parameters:
         passed = any(parameter.name in launch.arguments or launch.is_open for launch in launches.launches)
@@ -66,7 +66,7 @@ def hardware_numbers(module: Module, function: JitFunction, launches: LaunchFact
     for launch in launches.launches:
         for name in _names(launch):
             if _counted(name) is not None:
-                yield from _of_name(module, launch, name)
+                yield from _of_name(launch, name)
 
 
 def full_grids(launches: LaunchFacts) -> Iterator[ast.Constant]:
@@ -140,13 +140,14 @@ def _names(launch: Launch) -> Iterable[str]:
     return found
 
 
-def _of_name(module: Module, launch: Launch, name: str) -> Iterator[HardwareNumber]:
+def _of_name(launch: Launch, name: str) -> Iterator[HardwareNumber]:
+    module = launch.module
     if name in launch.reaching:
         values = launch.reaching[name]
         if len(values) == 1:
             yield from _literal(name, values[0])
     elif (default := _default(launch, name)) is not None:
-        yield from _literal(name, default, is_default=not _is_left_out(module, launch, name))
+        yield from _literal(name, default, is_default=not _is_left_out(launch, name))
     elif name in module.constants and _is_set_once(module, name) and not _is_parameter(launch, name):
         yield from _literal(name, module.constants[name])
 
@@ -177,12 +178,12 @@ def _default(launch: Launch, name: str) -> ast.expr | None:
     return {**defaults, **by_name}.get(name)
 
 
-def _is_left_out(module: Module, launch: Launch, name: str) -> bool:
+def _is_left_out(launch: Launch, name: str) -> bool:
     """Whether a call of the wrapper in the file leaves its parameter to the default."""
     wrapper = launch.wrapper
     assert wrapper is not None
     place = parameters(wrapper).index(name)
-    calls = (call for call in module.nodes(module.tree).of(ast.Call) if isinstance(call.func, ast.Name))
+    calls = (call for call in launch.module.nodes(launch.module.tree).of(ast.Call) if isinstance(call.func, ast.Name))
     return any(
         len(call.args) <= place and all(keyword.arg not in (name, None) for keyword in call.keywords)
         for call in calls

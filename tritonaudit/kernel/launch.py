@@ -1,10 +1,10 @@
-"""What the host code of the same file says about a kernel: its launches, its grid, its tuned constants."""
+"""What the host code says about a kernel: its launches, its grid, its tuned constants."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -57,7 +57,7 @@ class GridAxis:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """One `kernel[grid](…)` in the file, inside `wrapper` (None: the module's own level)."""
+    """One `kernel[grid](…)` in a file, inside `wrapper` (None: the module's own level)."""
 
     module: Module
     call: ast.Call
@@ -201,13 +201,18 @@ class Multiple:
 
 
 class LaunchFacts:
-    """All that the file says about how one kernel is launched."""
+    """All that the file says, or else those that import the kernel, about how it is launched."""
 
     def __init__(self, module: Module, function: JitFunction, launches: tuple[Launch, ...], project: Project) -> None:
         self._module = module
         self._project = project
         self._function = function
         self.launches = launches
+
+    @cached_property
+    def here(self) -> tuple[Launch, ...]:
+        """The launches in the kernel's own file: none where it is launched from other files."""
+        return tuple(launch for launch in self.launches if launch.module is self._module)
 
     @cached_property
     def configs(self) -> tuple[tuple[dict[str, Size], ast.expr], ...]:
@@ -337,7 +342,7 @@ class LaunchFacts:
     def _values(self, launch: Launch, node: ast.expr) -> list[ast.expr]:
         result: list[ast.expr] = []
         for value in launch.definitions(node):
-            result.extend((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
+            result.extend(_arms(value))
         return [launch.definition(value) for value in result]
 
     def asks_for_multiples(self, parameter: str) -> bool:
@@ -349,9 +354,10 @@ class LaunchFacts:
     @cached_property
     def _divisors(self) -> frozenset[str]:
         """The names `block` of `assert size % block == 0` and of `if size % block != 0: raise …`."""
-        nodes = self._module.nodes(self._module.tree)
-        tests = [node.test for node in nodes.of(ast.Assert)]
-        tests += [node.test for node in nodes.of(ast.If) if isinstance(node.body[-1], ast.Raise)]
+        modules = {launch.module.path: launch.module for launch in self.launches}.values()
+        hosts = [module.nodes(module.tree) for module in modules]
+        tests = [node.test for nodes in hosts for node in nodes.of(ast.Assert)]
+        tests += [node.test for nodes in hosts for node in nodes.of(ast.If) if isinstance(node.body[-1], ast.Raise)]
         remainders = (node for test in tests for node in ast.walk(test) if isinstance(node, ast.BinOp))
         divisors = (node.right for node in remainders if isinstance(node.op, ast.Mod))
         return frozenset(node.id for node in divisors if isinstance(node, ast.Name))
@@ -359,18 +365,20 @@ class LaunchFacts:
     @cached_property
     def callers_restrict_sizes(self) -> bool:
         """Whether a neighbouring file that calls a wrapper of the kernel checks that a size is one of a few."""
-        wrappers = {launch.wrapper.name for launch in self.launches if launch.wrapper is not None}
+        wrappers = {launch.wrapper.name: launch.module for launch in self.launches if launch.wrapper is not None}
         return any(
             _CHECKED_SIZE.search(text)
-            for wrapper in wrappers
-            for text in self._project.neighbours(self._module, wrapper)
+            for wrapper, module in wrappers.items()
+            for text in self._project.neighbours(self._module, module, wrapper)
         )
 
-    def files_that_call(self, wrapper: ast.FunctionDef) -> Iterator[tuple[Module, str]]:
-        """The neighbouring files that speak of a wrapper, each with the name that they know it by."""
-        aliases = (node.targets[0] for node in self._module.tree.body if _is_alias(node, wrapper.name))
-        for name in (wrapper.name, *(target.id for target in aliases if isinstance(target, ast.Name))):
-            for text in self._project.neighbours(self._module, name):
+    def files_that_call(self, launch: Launch) -> Iterator[tuple[Module, str]]:
+        """The neighbouring files that speak of a launch's wrapper, each with the name that they know it by."""
+        if launch.wrapper is None:
+            return
+        aliases = (node.targets[0] for node in launch.module.tree.body if _is_alias(node, launch.wrapper.name))
+        for name in (launch.wrapper.name, *(target.id for target in aliases if isinstance(target, ast.Name))):
+            for text in self._project.neighbours(self._module, launch.module, name):
                 try:
                     yield outline("", text), name
                 except Unparsable:
@@ -448,39 +456,62 @@ _LAUNCH = re.compile(r"\]\s*\(")
 
 
 def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
-    """The launches in a file, by the name of the kernel."""
+    """The launches in a file of the kernels that stand in it, by the name of the kernel."""
+    kernels = {function.name: function for function in module.jit}
+    return launches_in(module, kernels.get) if kernels else {}
+
+
+def launches_in(module: Module, kernel: Callable[[str], JitFunction | None]) -> dict[str, tuple[Launch, ...]]:
+    """The launches in a file by the names of the kernels; `kernel` tells which one a name of the file stands for."""
     found: dict[str, list[Launch]] = {}
-    parameters = {function.name: [p.name for p in function.parameters] for function in module.jit}
-    if not parameters or _LAUNCH.search(module.text) is None:
+    if _LAUNCH.search(module.text) is None:
         return {}
     own = [function.node for function in module.jit]
     nodes = module.nodes(module.tree)
     for call in nodes.of(ast.Call):
-        name = _kernel_name(call.func.value, parameters) if isinstance(call.func, ast.Subscript) else None
-        if name is None or any(spans(node, call.lineno) for node in own):
+        if not isinstance(call.func, ast.Subscript) or any(spans(node, call.lineno) for node in own):
             continue
-        assert isinstance(call.func, ast.Subscript)
         wrapper = next((node for node in nodes.of(ast.FunctionDef) if spans(node, call.lineno)), None)
-        launch = Launch(module, call, call.func.slice, _arguments(call, parameters[name]), wrapper)
-        found.setdefault(name, []).append(launch)
+        for function in _kernels(call, call.func.value, wrapper, kernel):
+            launch = Launch(module, call, call.func.slice, _arguments(call, function), wrapper)
+            found.setdefault(function.name, []).append(launch)
     return {
         name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
         for name, launches in found.items()
     }
 
 
-def _kernel_name(node: ast.expr, kernels: dict[str, list[str]]) -> str | None:
+def _kernels(
+    call: ast.Call, node: ast.expr, wrapper: ast.FunctionDef | None, kernel: Callable[[str], JitFunction | None]
+) -> list[JitFunction]:
+    """The kernels that `node[grid](…)` launches: of `wrap_triton(kernel)` and of a name for one of several, too."""
     if isinstance(node, ast.Call) and len(node.args) == 1:
-        node = node.args[0]  # wrap_triton(kernel)[grid](…)
-    return node.id if isinstance(node, ast.Name) and node.id in kernels else None
+        node = node.args[0]
+    if (found := _named(node, kernel)) is not None or wrapper is None or not isinstance(node, ast.Name):
+        return [] if found is None else [found]
+    chosen = definitions_at(wrapper, call).get(node.id, ())
+    arms = [arm for value in chosen for arm in _arms(value)]
+    several = {function.name: function for arm in arms if (function := _named(arm, kernel)) is not None}
+    return list(several.values())
 
 
-def _arguments(call: ast.Call, parameters: list[str]) -> dict[str, ast.expr]:
+def _arms(value: ast.expr) -> tuple[ast.expr, ...]:
+    """Both values of `a if … else b`."""
+    return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def _named(node: ast.expr, kernel: Callable[[str], JitFunction | None]) -> JitFunction | None:
+    """The kernel that a name stands for."""
+    dotted = dotted_name(node)
+    return None if dotted is None else kernel(dotted)
+
+
+def _arguments(call: ast.Call, function: JitFunction) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
-    for name, node in zip(parameters, call.args, strict=False):
+    for parameter, node in zip(function.parameters, call.args, strict=False):
         if isinstance(node, ast.Starred):
             break
-        found[name] = node
+        found[parameter.name] = node
     found.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
     return found
 

@@ -1,21 +1,25 @@
-"""The files of a project as one index: a helper that a kernel calls is found wherever it is defined.
+"""The files of a project as one index: the helpers that a kernel calls and its launches, wherever they stand.
 
 What is looked up depends on the file system alone, never on which files a command named.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import libcst as cst
 
+from tritonaudit.kernel.launch import Launch, launches_in, launches_of
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.glances import Glances, Users
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, outline
 from tritonaudit.source.tree import FunctionTree, TooDeep
 
 _MAX_HOPS = 4
+_MOST_USERS = 50  # more files than these use a name by chance, and would all have to be parsed
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +41,16 @@ def _split(origin: str) -> tuple[str, str]:
 class Project:
     """Reads the files that imports lead to, each once."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, users: Users | None = None) -> None:
         self.root = root
+        self._users = users or Users(Glances())
         self._modules: dict[Path, Module | None] = {}
         self._trees: dict[tuple[str, int], FunctionTree | None] = {}
         self._folders = Folders()
         self._digests: dict[str, str] = {}
         self._led_to: dict[str, dict[str, None]] = {}
-        self._asked: dict[str, dict[str, str]] = {}
+        self._asked: dict[str, dict[tuple[str, str], str]] = {}
+        self._named: dict[str, dict[str, str]] = {}
         self._refusals: dict[tuple[str, int], str] = {}
         self._functions: dict[tuple[str, str], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
@@ -74,11 +80,42 @@ class Project:
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
 
-    def neighbours(self, module: Module, word: str) -> list[str]:
-        """The texts of the other Python files in the module's folder that hold the word: its likely callers."""
-        found = self._folders.holding(word, module.path)
-        self._asked.setdefault(module.path, {})[word] = digest_of_texts(found)
+    def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:
+        """The texts of the other Python files in the folder of `beside` that hold the word, asked for `module`."""
+        found = self._folders.holding(word, beside.path)
+        self._asked.setdefault(module.path, {})[beside.path, word] = digest_of_texts(found)
         return found
+
+    def users(self, function: Function) -> list[Module]:
+        """The other files of the project that may launch or call a jit function by its name."""
+        path, name = function.module.path, function.jit.name
+        paths = [other for other in self._users.naming(name, str(self.root)) if other != path]
+        self._named.setdefault(path, {})[name] = digest_of_texts(paths)
+        self._led_to.setdefault(path, {}).update(dict.fromkeys(paths))
+        if len(paths) > _MOST_USERS:
+            return []
+        return [module for other in paths if (module := self._kept(Path(other))) is not None]
+
+    def is_in(self, module: Module, dotted: str, function: Function) -> bool:
+        """Whether a name of the file is this jit function."""
+        found = self.function(module, dotted)
+        return found is not None and found.module.path == function.module.path and found.jit.name == function.jit.name
+
+    def launches(self, function: Function) -> tuple[Launch, ...]:
+        """The launches of a kernel in its own file, or else in the others of the project."""
+        return launches_of(function.module).get(function.jit.name) or self.launches_elsewhere(function)
+
+    def launches_elsewhere(self, function: Function) -> tuple[Launch, ...]:
+        """The launches of a jit function in other files of the project."""
+        return tuple(
+            launch
+            for module in self.users(function)
+            for launches in launches_in(module, self._only(module, function)).values()
+            for launch in launches
+        )
+
+    def _only(self, module: Module, function: Function) -> Callable[[str], JitFunction | None]:
+        return lambda dotted: function.jit if self.is_in(module, dotted, function) else None
 
     def basis(self, module: Module, text: str) -> Basis:
         """What is known of the module rests on this, as far as it was asked for; `text` is the digest of its own."""
@@ -86,10 +123,11 @@ class Project:
         reached = [module.path]
         for path in reached:  # which grows while it is read
             for file in self._led_to.get(path, ()):
-                if file not in files:
+                if file not in files and file != module.path:
                     files[file] = self._digests.get(file, "")
                     reached.append(file)
-        return Basis(text, tuple(files.items()), tuple(self._asked.get(module.path, {}).items()))
+        beside = ((path, word, digest) for (path, word), digest in self._asked.get(module.path, {}).items())
+        return Basis(text, tuple(files.items()), tuple(beside), tuple(self._named.get(module.path, {}).items()))
 
     def resolve(self, caller: Function, dotted: str) -> Function | None:
         """The jit function that `dotted` names in the caller's file."""
@@ -156,13 +194,14 @@ class Project:
             candidates.append(path.with_name(path.name + ".py"))
         for candidate in candidates:
             led_to[str(candidate)] = None
-            if candidate in self._modules:
-                found = self._modules[candidate]
-            else:
-                found = self._modules[candidate] = self._read(candidate)
-            if found is not None:
+            if (found := self._kept(candidate)) is not None:
                 return found
         return None
+
+    def _kept(self, path: Path) -> Module | None:
+        if path not in self._modules:
+            self._modules[path] = self._read(path)
+        return self._modules[path]
 
     def _read(self, path: Path) -> Module | None:
         if not path.is_file():

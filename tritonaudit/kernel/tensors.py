@@ -133,10 +133,11 @@ def may_lie_anyhow(module: Module, function: ast.FunctionDef, tensor: Given, hop
     return not callers
 
 
-def is_laid_out_elsewhere(launches: LaunchFacts, function: ast.FunctionDef, tensor: Given) -> bool:
-    """Whether neighbouring files call the function, and all of them see to how the tensor lies in memory."""
-    is_called = False
-    for module, name in launches.files_that_call(function):
+def is_laid_out_elsewhere(launches: LaunchFacts, launch: Launch, tensor: Given) -> bool:
+    """Whether neighbouring files call the wrapper, and all of them see to how the tensor lies in memory."""
+    function, is_called = launch.wrapper, False
+    assert function is not None
+    for module, name in launches.files_that_call(launch):
         for caller in _host_functions(module):
             for call in module.nodes(caller).of(ast.Call):
                 if (dotted_name(call.func) or "").rpartition(".")[2] == name:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from tritonaudit.finding import Edit, Fix
+from tritonaudit.finding import Edit, Elsewhere, Fix
 from tritonaudit.flow.affine import Atom
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.launch import Size
 from tritonaudit.source.edits import inserted
-from tritonaudit.source.outline import span_of
 
 
 def rounded_up(flow: KernelFlow, parameter: Atom, size: Size) -> Fix | None:
     """What is passed rounded up, where masks leave out the lanes that this adds; a grid may count them, so unsafe."""
     if not _added_lanes_are_masked(flow, parameter):
         return None
-    span = span_of(size.node, flow.module.lines)
+    span = flow.place(size.node)
+    if isinstance(span, Elsewhere):
+        return None
     if isinstance(size.node, ast.Constant) and isinstance(size.value, int) and size.value > 0:
         text = str(1 << (size.value - 1).bit_length())
         return Fix(f"pass {text}", (Edit(span, text),), safe=False)

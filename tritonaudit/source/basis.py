@@ -16,12 +16,14 @@ class Basis:
     """Digests of what was read for a file, so that a later run can tell whether it would read the same.
 
     `text` is the file's own. `files` are those that its imports led to, or would have led to if they were there: their
-    digests are empty where they are not. `callers` are words that were looked for in the Python files beside it.
+    digests are empty where they are not. `beside` are files, and words that were looked for in the Python files beside
+    them. `users` are names of jit functions by which other files of the project may use them.
     """
 
     text: str
     files: tuple[tuple[str, str], ...] = ()
-    callers: tuple[tuple[str, str], ...] = ()
+    beside: tuple[tuple[str, str, str], ...] = ()
+    users: tuple[tuple[str, str], ...] = ()
 
 
 def digest(data: bytes) -> str:

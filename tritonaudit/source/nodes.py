@@ -43,6 +43,14 @@ class Nodes:
         """The nodes of exactly this kind, the outer ones first."""
         return self._by_kind.get(kind, [])  # type: ignore[return-value]  # by the key
 
+    def hold(self, node: ast.AST) -> bool:
+        """Whether it is one of them."""
+        return id(node) in self._ids
+
+    @cached_property
+    def _ids(self) -> frozenset[int]:
+        return frozenset(id(node) for nodes in self._by_kind.values() for node in nodes)
+
     @cached_property
     def calls_of(self) -> dict[str, list[ast.Call]]:
         """The calls by the last name of what they call."""
