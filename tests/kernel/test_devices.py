@@ -34,7 +34,7 @@ def made(wrapper: str, kernel: int = 0) -> list[str]:
     """What is made on the current GPU, and what is so too."""
     module = outline("/nowhere/m.py", TEXT + textwrap.dedent(wrapper))
     function = module.jit[kernel]
-    found = fixed_device(module, function, launches_of(module).get(function.name, ()))
+    found = fixed_device(module, function, launches_of(module).get(function, ()))
     return [] if found is None else [ast.unparse(call) for call in (found.made, *found.others)]
 
 

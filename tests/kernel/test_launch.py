@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from tests.flow.kernels import flows
-from tritonaudit.kernel.launch import Cover, GridAxis, LaunchFacts, Origin
+from tritonaudit.kernel.launch import Cover, GridAxis, LaunchFacts, Origin, launches_of
+from tritonaudit.source.outline import outline
 
 KERNEL = """\
 {decorators}@triton.jit
@@ -30,6 +31,70 @@ def wrapper(*lines: str) -> str:
 def grid_of(*lines: str, axis: int = 0) -> GridAxis:
     ((_, found),) = facts(wrapper(*lines)).grid_axes(axis)
     return found
+
+
+# -- which kernel is launched --------------------------------------------------------------------------------------
+
+
+INNER = """\
+def test_one(x):
+    @triton.jit
+    def kernel(x_ptr, ONE: tl.constexpr):
+        tl.store(x_ptr, 1)
+
+    kernel[(1,)](x, 1)
+
+
+def test_two(x, y):
+    @triton.jit
+    def helper(value):
+        return value + 2
+
+    @triton.jit
+    def kernel(x_ptr, y_ptr):
+        tl.store(x_ptr, helper(1))
+
+    kernel[(2,)](x, y)
+
+    @triton.jit
+    def kernel(y_ptr):
+        tl.store(y_ptr, 2)
+
+    kernel[(3,)](y)
+
+
+def test_three(x, kernel):
+    kernel[(4,)](x)
+"""
+
+
+def launched(text: str) -> list[tuple[str, list[str]]]:
+    """The grids that each jit function of the file is launched with."""
+    module = outline("kernels.py", "import triton\nimport triton.language as tl\n\n\n" + text)
+    launches = launches_of(module)
+    return [
+        (jit.qualname, [ast.unparse(launch.grid) for launch in launches.get(jit, ())])
+        for jit in module.jit
+        if jit.name == "kernel"
+    ]
+
+
+def test_a_kernel_in_a_function_is_launched_by_that_function() -> None:
+    assert launched(INNER) == [
+        ("test_one.kernel", ["(1,)"]),
+        ("test_two.kernel", ["(2,)"]),
+        ("test_two.kernel", ["(3,)"]),
+    ]
+
+
+def test_a_kernel_in_a_function_hides_the_one_of_the_file() -> None:
+    found = launched(KERNEL.format(decorators="", default="") + INNER + "\n\ndef run(x):\n    kernel[(5,)](x)\n")
+    assert [grids for _, grids in found] == [["(5,)"], ["(1,)"], ["(2,)"], ["(3,)"]]
+
+
+def test_a_kernel_in_a_class_is_no_name_of_its_methods() -> None:
+    text = "class Op:\n    @triton.jit\n    def kernel(x_ptr):\n        pass\n\n"
+    assert launched(text + "    def run(self, x):\n        kernel[(1,)](x)\n") == [("Op.kernel", [])]
 
 
 # -- where launches are --------------------------------------------------------------------------------------------
@@ -78,6 +143,9 @@ def test_so_is_one_by_a_name_that_the_wrapper_gives_the_kernel(host: str) -> Non
         wrapper("chosen = make(kernel)", "chosen[(1,)](x, y, n, 64)"),
         "def run(x, y, n, chosen):\n    chosen[(1,)](x, y, n, 64)\n",
         wrapper("kernel.fn[(1,)](x, y, n, 64)"),
+        "def run(x, y, n, kernel):\n    kernel[(1,)](x, y, n, 64)\n",
+        wrapper("kernel = patched(kernel, {})", "kernel[(1,)](x, y, n, 64)"),
+        "def run(kernel):\n    def inner(x, y, n):\n        kernel[(1,)](x, y, n, 64)\n    return inner\n",
     ],
 )
 def test_a_name_for_something_else_launches_nothing(host: str) -> None:

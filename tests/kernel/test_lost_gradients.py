@@ -42,7 +42,7 @@ def lost(forward: str, after: str = "") -> list[str]:
                 {forward}
         """
     outlined = outline("/nowhere/m.py", TEXT + textwrap.dedent(module) + after)
-    return [found.parameter for found in lost_gradients(outlined, launches_of(outlined)["kernel"])]
+    return [found.parameter for found in lost_gradients(outlined, launches_of(outlined)[outlined.jit[-1]])]
 
 
 @pytest.mark.parametrize(

@@ -292,3 +292,21 @@ def test_a_name_that_very_many_files_use_is_not_followed(root: Path) -> None:
         (root / f"pkg/run_{number}.py").write_text("from .ops.helpers import helper\nhelper[(1,)](y)\n")
     module = outline(str(root / "pkg/ops/helpers.py"), HELPER)
     assert Project(root).users(Function(module, module.jit[0])) == []
+
+
+def test_a_kernel_calls_the_helper_of_its_own_function(root: Path) -> None:
+    path = root / "pkg" / "tests.py"
+    inner = "".join(
+        f"def test_{n}():\n    @triton.jit\n    def helper(x):\n        return x + {n}\n\n"
+        f"    @triton.jit\n    def kernel(x):\n        tl.store(x, helper(1))\n\n\n"
+        for n in (1, 2)
+    )
+    path.write_text(f"{HELPER}\n\n{inner}{KERNEL}")
+    module = outline(str(path), path.read_text())
+    project = Project(root)
+    called = {
+        jit.qualname: found.jit.qualname
+        for jit in module.jit
+        if jit.name == "kernel" and (found := project.resolve(Function(module, jit), "helper")) is not None
+    }
+    assert called == {"test_1.kernel": "test_1.helper", "test_2.kernel": "test_2.helper", "kernel": "helper"}

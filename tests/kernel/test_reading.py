@@ -154,7 +154,7 @@ def test_other_scans_are_left_alone(use: str, carry: str) -> None:
 def partials(allocation: str, after: str) -> list[str]:
     below = f"def total(x, k):\n    parts = {allocation}\n    kernel[(k,)](x, parts, k, True, 64)\n    return {after}\n"
     module, function = kernel("tl.store(y_ptr, tl.load(x_ptr))", below=below)
-    found = narrow_partials(launches_of(module)[function.name], {"y_ptr"})
+    found = narrow_partials(launches_of(module)[function], {"y_ptr"})
     return [ast.unparse(each.dtype) for each in found]
 
 
@@ -178,7 +178,7 @@ def test_a_buffer_that_is_laid_out_anew_before_it_is_summed_has_no_parts() -> No
         f"def total(x, k):\n    parts = torch.empty(k, dtype=x.dtype)\n    {again} = parts.sum(0)\n    return total\n"
     )
     module, function = kernel("tl.store(y_ptr, tl.load(x_ptr))", below=below)
-    assert list(narrow_partials(launches_of(module)[function.name], {"y_ptr"})) == []
+    assert list(narrow_partials(launches_of(module)[function], {"y_ptr"})) == []
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def keyed(passed: str) -> list[str]:
     below = f"def launch(x, y, offsets):\n    count = {passed}\n    kernel[(count,)](x, y, count, True)\n"
     module, function = kernel("tl.store(y_ptr, tl.load(x_ptr))", above, below)
     ((autotune, _),) = tuners(module, function)
-    return [each.name for each in sequence_counts(autotune, launches_of(module)[function.name])]
+    return [each.name for each in sequence_counts(autotune, launches_of(module)[function])]
 
 
 @pytest.mark.parametrize("length", ["offsets.numel()", "len(offsets)", "offsets.shape[0]", "offsets.size(0)"])

@@ -20,7 +20,7 @@ _MENTIONS = (
     re.compile(rb"(\w+)\s+as\s+\w"),  # `import kernel as chosen`
 )
 
-_Key = tuple[str, str]  # a kernel's file and name
+_Key = tuple[str, int]  # a kernel's file and first line
 
 
 class Launches:
@@ -66,7 +66,7 @@ class Launches:
             assert isinstance(call.func, ast.Subscript)
             bare = Launch(module, call, call.func.slice, {}, wrapper)
             for name in _kernel_names(bare, call.func.value):
-                kernel = self._project.resolve(Function(module, _ANY), name)
+                kernel = self._project.function(module, name, call.lineno)
                 if kernel is not None:
                     arguments = _arguments(call, [parameter.name for parameter in kernel.jit.parameters])
                     launch = Launch(module, call, call.func.slice, arguments, wrapper)
@@ -74,11 +74,8 @@ class Launches:
         return found
 
 
-_ANY = outline("", "import triton\n@triton.jit\ndef f():\n    pass\n").jit[0]  # resolving looks at the file alone
-
-
 def _key(function: Function) -> _Key:
-    return function.module.path, function.jit.name
+    return function.module.path, function.jit.first_line
 
 
 def _outlined(path: Path) -> Module | None:

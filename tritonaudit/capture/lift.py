@@ -249,7 +249,7 @@ class _Lifter:
 
     def _functions_passed(self) -> Iterator[str]:
         """Jit functions that launches in the file pass to the kernel."""
-        for launch in launches_of(self.entry.module).get(self._function.jit.name, ()):
+        for launch in launches_of(self.entry.module).get(self._function.jit, ()):
             for node in launch.arguments.values():
                 dotted = dotted_name(launch.definition(node))
                 if dotted is not None and self._project.resolve(self._function, dotted) is not None:

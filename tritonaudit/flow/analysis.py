@@ -44,7 +44,7 @@ def analyse(
         if tree is None:
             yield NotAnalysed(jit, project.refusal(function))
             continue
-        facts = LaunchFacts(module, jit, launches.get(jit.name) or _elsewhere(project, function, called), project)
+        facts = LaunchFacts(module, jit, launches.get(jit) or _elsewhere(project, function, called), project)
         helper = not facts.launches and (
             _looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function)
         )

@@ -119,7 +119,7 @@ def _given(function: Function, launch: Launch, parameter: Parameter, project: Pr
     if len(values) != 1:
         return None
     node = launch.definition(node)
-    if isinstance(node, ast.Name) and (found := project.function(launch.module, node.id)) is not None:
+    if isinstance(node, ast.Name) and (found := project.function(launch.module, node.id, node.lineno)) is not None:
         return Helper(found)
     dtype = tensor_dtype(launch, node, _DEPTH)
     if dtype is not None:

@@ -24,7 +24,7 @@ from tritonaudit.frontend.values import (
     Value,
 )
 from tritonaudit.source.nodes import Nodes, statements_in
-from tritonaudit.source.outline import Module, dotted_name
+from tritonaudit.source.outline import Module, Scope, dotted_name
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.project import Function, Project
@@ -78,13 +78,14 @@ class Names:
     def __init__(self, module: Module, project: Project) -> None:
         self._module = module
         self._project = project
-        self._known: dict[str, Value | Refused] = {}
+        self._known: dict[tuple[Scope | None, str], Value | Refused] = {}
 
     def meaning(self, caller: Function, name: str) -> Value | Refused:
         """The value that a name has inside a kernel of the file, or why it has none."""
-        found = self._known.get(name)
+        scope = caller.jit.scope
+        found = self._known.get((scope, name))
         if found is None:
-            found = self._known[name] = self._meaning(caller, name)
+            found = self._known[scope, name] = self._meaning(caller, name)
         return found
 
     def _meaning(self, caller: Function, name: str) -> Value | Refused:

@@ -145,7 +145,8 @@ def _wasteful(kernel: CompiledKernel) -> Iterator[str]:
 
 def _source_of(material: Material, kernel: CompiledKernel) -> tuple[Module, JitFunction] | None:
     module = material.sources.module(kernel.path)
-    function = None if module is None else module.function(kernel.name.rpartition(".")[2])
+    named = () if module is None else (function for function in module.jit if function.qualname == kernel.name)
+    function = next(iter(named), None)
     return None if module is None or function is None else (module, function)
 
 

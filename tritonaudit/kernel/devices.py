@@ -34,14 +34,14 @@ def fixed_device(module: Module, function: JitFunction, launches: tuple[Launch, 
     if _GPU not in module.text or not any(map(_made_on_gpu, launches)) or _CHOOSES.search(module.text) is not None:
         return None
     found = [
-        (made, name, beside)
-        for name, those in launches_of(module).items()
+        (made, kernel, beside)
+        for kernel, those in launches_of(module).items()
         for launch in those
         for made in _made_on_gpu(launch)
         if not _is_guarded(launch, made) and (beside := _of_caller(launch)) is not None
     ]
     found.sort(key=lambda one: (one[0].lineno, one[0].col_offset))
-    if not found or found[0][1] != function.name:
+    if not found or found[0][1] is not function:
         return None
     made, _, beside = found[0]
     others = {other.lineno: other for other, _, _ in found if other.lineno != made.lineno}

@@ -455,15 +455,18 @@ _ARGUMENT = re.compile(r"\w+\['(\w+)'\]")
 _LAUNCH = re.compile(r"\]\s*\(")
 
 
-def launches_of(module: Module) -> dict[str, tuple[Launch, ...]]:
-    """The launches in a file of the kernels that stand in it, by the name of the kernel."""
-    kernels = {function.name: function for function in module.jit}
-    return launches_in(module, kernels.get) if kernels else {}
+_Lookup = Callable[[str, int], JitFunction | None]
+"""Which kernel a name of a file stands for at a line."""
 
 
-def launches_in(module: Module, kernel: Callable[[str], JitFunction | None]) -> dict[str, tuple[Launch, ...]]:
-    """The launches in a file by the names of the kernels; `kernel` tells which one a name of the file stands for."""
-    found: dict[str, list[Launch]] = {}
+def launches_of(module: Module) -> dict[JitFunction, tuple[Launch, ...]]:
+    """The launches in a file of the kernels that stand in it."""
+    return launches_in(module, module.function) if module.jit else {}
+
+
+def launches_in(module: Module, kernel: _Lookup) -> dict[JitFunction, tuple[Launch, ...]]:
+    """The launches in a file of the kernels that `kernel` knows."""
+    found: dict[JitFunction, list[Launch]] = {}
     if _LAUNCH.search(module.text) is None:
         return {}
     own = [function.node for function in module.jit]
@@ -472,27 +475,50 @@ def launches_in(module: Module, kernel: Callable[[str], JitFunction | None]) -> 
         if not isinstance(call.func, ast.Subscript) or any(spans(node, call.lineno) for node in own):
             continue
         wrapper = next((node for node in nodes.of(ast.FunctionDef) if spans(node, call.lineno)), None)
-        for function in _kernels(call, call.func.value, wrapper, kernel):
+        for function in _kernels(module, call, wrapper, kernel):
             launch = Launch(module, call, call.func.slice, _arguments(call, function), wrapper)
-            found.setdefault(function.name, []).append(launch)
+            found.setdefault(function, []).append(launch)
     return {
-        name: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
-        for name, launches in found.items()
+        function: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))
+        for function, launches in found.items()
     }
 
 
-def _kernels(
-    call: ast.Call, node: ast.expr, wrapper: ast.FunctionDef | None, kernel: Callable[[str], JitFunction | None]
-) -> list[JitFunction]:
-    """The kernels that `node[grid](…)` launches: of `wrap_triton(kernel)` and of a name for one of several, too."""
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        node = node.args[0]
-    if (found := _named(node, kernel)) is not None or wrapper is None or not isinstance(node, ast.Name):
+def _kernels(module: Module, call: ast.Call, wrapper: ast.FunctionDef | None, kernel: _Lookup) -> list[JitFunction]:
+    """The kernels that `launched[grid](…)` launches: of `wrap_triton(kernel)` and of a name for one of several, too."""
+    assert isinstance(call.func, ast.Subscript)
+    node = _wrapped(call.func.value)
+    if wrapper is None or not isinstance(node, ast.Name):
+        found = _named(node, kernel)
         return [] if found is None else [found]
+    if not _is_bound(module, wrapper, node) and (found := _named(node, kernel)) is not None:
+        return [] if _is_given(module, node, found) else [found]
     chosen = definitions_at(wrapper, call).get(node.id, ())
     arms = [arm for value in chosen for arm in _arms(value)]
-    several = {function.name: function for arm in arms if (function := _named(arm, kernel)) is not None}
-    return list(several.values())
+    return list(dict.fromkeys(function for arm in arms if (function := _named(arm, kernel)) is not None))
+
+
+def _wrapped(node: ast.expr) -> ast.expr:
+    """`kernel` of `wrap_triton(kernel)`."""
+    return node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+
+
+def _is_bound(module: Module, wrapper: ast.FunctionDef, node: ast.Name) -> bool:
+    """Whether the wrapper sets the name."""
+    names = module.nodes(wrapper).of(ast.Name)
+    return any(name.id == node.id and isinstance(name.ctx, ast.Store) for name in names)
+
+
+def _is_given(module: Module, node: ast.Name, function: JitFunction) -> bool:
+    """Whether the name is a parameter of a function that the kernel does not stand in: it may be any kernel."""
+    return any(
+        inner is not function.scope and spans(inner, node.lineno) and node.id in _parameter_names(inner.args)
+        for inner in module.nodes(module.tree).of(ast.FunctionDef)
+    )
+
+
+def _parameter_names(arguments: ast.arguments) -> set[str]:
+    return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
 
 
 def _arms(value: ast.expr) -> tuple[ast.expr, ...]:
@@ -500,10 +526,10 @@ def _arms(value: ast.expr) -> tuple[ast.expr, ...]:
     return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
 
-def _named(node: ast.expr, kernel: Callable[[str], JitFunction | None]) -> JitFunction | None:
+def _named(node: ast.expr, kernel: _Lookup) -> JitFunction | None:
     """The kernel that a name stands for."""
     dotted = dotted_name(node)
-    return None if dotted is None else kernel(dotted)
+    return None if dotted is None else kernel(dotted, node.lineno)
 
 
 def _arguments(call: ast.Call, function: JitFunction) -> dict[str, ast.expr]:

@@ -52,7 +52,7 @@ class Project:
         self._asked: dict[str, dict[tuple[str, str], str]] = {}
         self._named: dict[str, dict[str, str]] = {}
         self._refusals: dict[tuple[str, int], str] = {}
-        self._functions: dict[tuple[str, str], Function | None] = {}
+        self._functions: dict[tuple[str, str, int | None], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
 
     def tree(self, function: Function) -> FunctionTree | None:
@@ -99,14 +99,20 @@ class Project:
     def is_in(self, module: Module, dotted: str, function: Function) -> bool:
         """Whether a name of the file is this jit function."""
         found = self.function(module, dotted)
-        return found is not None and found.module.path == function.module.path and found.jit.name == function.jit.name
+        return (
+            found is not None
+            and found.module.path == function.module.path
+            and found.jit.first_line == function.jit.first_line
+        )
 
     def launches(self, function: Function) -> tuple[Launch, ...]:
         """The launches of a kernel in its own file, or else in the others of the project."""
-        return launches_of(function.module).get(function.jit.name) or self.launches_elsewhere(function)
+        return launches_of(function.module).get(function.jit) or self.launches_elsewhere(function)
 
     def launches_elsewhere(self, function: Function) -> tuple[Launch, ...]:
         """The launches of a jit function in other files of the project."""
+        if function.jit.scope is not None:
+            return ()
         return tuple(
             launch
             for module in self.users(function)
@@ -114,8 +120,8 @@ class Project:
             for launch in launches
         )
 
-    def _only(self, module: Module, function: Function) -> Callable[[str], JitFunction | None]:
-        return lambda dotted: function.jit if self.is_in(module, dotted, function) else None
+    def _only(self, module: Module, function: Function) -> Callable[[str, int], JitFunction | None]:
+        return lambda dotted, line: function.jit if self.is_in(module, dotted, function) else None
 
     def basis(self, module: Module, text: str) -> Basis:
         """What is known of the module rests on this, as far as it was asked for; `text` is the digest of its own."""
@@ -130,18 +136,18 @@ class Project:
         return Basis(text, tuple(files.items()), tuple(beside), tuple(self._named.get(module.path, {}).items()))
 
     def resolve(self, caller: Function, dotted: str) -> Function | None:
-        """The jit function that `dotted` names in the caller's file."""
-        return self.function(caller.module, dotted)
+        """The jit function that `dotted` names inside the caller."""
+        return self.function(caller.module, dotted, caller.jit.first_line)
 
-    def function(self, module: Module, dotted: str) -> Function | None:
-        """The jit function that `dotted` names in the file."""
-        key = (module.path, dotted)
+    def function(self, module: Module, dotted: str, line: int | None = None) -> Function | None:
+        """The jit function that `dotted` names at a line of the file, or else in files that import it."""
+        key = (module.path, dotted, line if module.has_inner_kernels else None)
         if key not in self._functions:
-            self._functions[key] = self._resolve(module, dotted, 0)
+            self._functions[key] = self._resolve(module, dotted, line, 0)
         return self._functions[key]
 
-    def _resolve(self, module: Module, dotted: str, hops: int) -> Function | None:
-        if "." not in dotted and (local := module.function(dotted)) is not None:
+    def _resolve(self, module: Module, dotted: str, line: int | None, hops: int) -> Function | None:
+        if "." not in dotted and (local := module.function(dotted, line)) is not None:
             return Function(module, local)
         origin = module.origin(dotted)
         imported = dotted.partition(".")[0] in module.names
@@ -149,7 +155,7 @@ class Project:
             return None
         source, name = _split(origin)
         target = self._module(module, source)
-        return None if target is None or target is module else self._resolve(target, name, hops + 1)
+        return None if target is None or target is module else self._resolve(target, name, None, hops + 1)
 
     def origin_of(self, module: Module, origin: str) -> str:
         """What a dotted name of another file of the project is in the end: `.ops.exp` may be `triton.language.exp`."""

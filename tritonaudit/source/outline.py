@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tritonaudit.finding import Span
-from tritonaudit.source.nodes import Nodes, statements_in
+from tritonaudit.source.nodes import Nodes, spans, statements_in
 
 # A file without these holds no kernel: every way to make one spells both words.
 _PREFILTER = (re.compile(rb"triton|\btl\b"), b"jit")
@@ -33,9 +33,15 @@ class Parameter:
     wide: bool = False
 
 
-@dataclass(frozen=True)
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, eq=False)
 class JitFunction:
-    """A function that Triton compiles: its own lines, decorators included, and its parameters."""
+    """A function that Triton compiles: its own lines, decorators included, and its parameters.
+
+    `scope` is the function or class whose name it is; None at the module's own level.
+    """
 
     name: str
     qualname: str
@@ -44,6 +50,7 @@ class JitFunction:
     parameters: tuple[Parameter, ...]
     node: ast.FunctionDef
     decorators: tuple[ast.expr, ...]
+    scope: Scope | None = None
 
     @cached_property
     def nodes(self) -> Nodes:
@@ -75,6 +82,11 @@ class Module:
             self._walked[id(root)] = Nodes(root)
         return self._walked[id(root)]
 
+    @cached_property
+    def has_inner_kernels(self) -> bool:
+        """Whether a jit function stands in another function or in a class."""
+        return any(function.scope is not None for function in self.jit)
+
     def text_of(self, function: JitFunction) -> str:
         """The lines of a jit function, its decorators' too."""
         return "\n".join(self.lines[function.first_line - 1 : function.last_line])
@@ -89,9 +101,25 @@ class Module:
         """The same of a chain of attributes; `?` for any other expression."""
         return self.origin(dotted_name(node) or "?")
 
-    def function(self, name: str) -> JitFunction | None:
-        """The jit function of that name; the last one where several are defined."""
-        return next((function for function in reversed(self.jit) if function.name == name), None)
+    def function(self, name: str, line: int | None = None) -> JitFunction | None:
+        """The jit function that a name stands for at a line, or else in other files; the last one of several.
+
+        The innermost function around the line that defines one comes first, as Python has it.
+        """
+        seen = [jit for jit in self.jit if jit.name == name and _is_seen(jit.scope, line)]
+        if not seen:
+            return None
+        innermost = max(seen, key=lambda jit: 0 if jit.scope is None else jit.scope.lineno).scope
+        defined = [jit for jit in seen if jit.scope is innermost]
+        before = [jit for jit in defined if innermost is not None and line is not None and jit.first_line < line]
+        return (before or defined)[-1]
+
+
+def _is_seen(scope: Scope | None, line: int | None) -> bool:
+    """Whether a name of the scope is known at the line; a class's names are not, in its methods."""
+    if scope is None or isinstance(scope, ast.ClassDef):
+        return scope is None
+    return line is not None and spans(scope, line)
 
 
 class Unparsable(Exception):
@@ -270,17 +298,17 @@ def _wrapped_functions(nodes: Nodes, resolve: _Resolver) -> set[str]:
 
 
 def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> Iterator[JitFunction]:
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    stack: list[tuple[ast.AST, str, Scope | None]] = [(tree, "", None)]
     found: list[JitFunction] = []
     while stack:
-        parent, prefix = stack.pop()
+        parent, prefix, scope = stack.pop()
         for node in _blocks(parent):
             if isinstance(node, ast.FunctionDef) and (node.name in wrapped or resolve.is_kernel(node)):
-                found.append(_jit_function(node, prefix))
+                found.append(_jit_function(node, prefix, scope))
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                stack.append((node, f"{prefix}{node.name}."))
+                stack.append((node, f"{prefix}{node.name}.", node))
             elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
-                stack.append((node, prefix))
+                stack.append((node, prefix, scope))
     yield from sorted(found, key=lambda function: function.first_line)
 
 
@@ -289,12 +317,11 @@ def _blocks(parent: ast.AST) -> Iterator[ast.AST]:
         yield from getattr(parent, name, None) or ()
 
 
-def _jit_function(node: ast.FunctionDef, prefix: str) -> JitFunction:
+def _jit_function(node: ast.FunctionDef, prefix: str, scope: Scope | None) -> JitFunction:
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     last = node.end_lineno or node.lineno
-    return JitFunction(
-        node.name, prefix + node.name, first, last, tuple(_parameters(node.args)), node, tuple(node.decorator_list)
-    )
+    parameters, decorators = tuple(_parameters(node.args)), tuple(node.decorator_list)
+    return JitFunction(node.name, prefix + node.name, first, last, parameters, node, decorators, scope)
 
 
 def _parameters(args: ast.arguments) -> Iterator[Parameter]:

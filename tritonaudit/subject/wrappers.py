@@ -125,7 +125,7 @@ class Host:
                 found.extend(self._module_aliases[inner.id])
             elif isinstance(inner, (ast.Name, ast.Attribute)):
                 dotted = dotted_name(inner)
-                kernel = self.project.function(self.module, dotted) if dotted is not None else None
+                kernel = self.project.function(self.module, dotted, inner.lineno) if dotted is not None else None
                 if kernel is not None:
                     found.append(kernel)
         return list(dict.fromkeys(found))

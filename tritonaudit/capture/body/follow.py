@@ -331,7 +331,7 @@ class Follower:
         for node in module.tree.body:
             if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
                 target = self.project.imported(module, "." * node.level + (node.module or ""))
-                if target is not None and (found := self.project.resolve(Function(target, self.function.jit), name)):
+                if target is not None and (found := self.project.function(target, name)):
                     return found
         return None
 
