@@ -53,6 +53,8 @@ def test_what_was_reduced_is_remembered_by_its_name() -> None:
         "square - tl.max(square, 1, keep_dims=True)",
         "square - tl.max(square + 1, 1)",
         "row * column",
+        "x * row[:, None].broadcast_to(BLOCK, 2 * BLOCK)",
+        "x * tl.broadcast_to(row[:, None], (BLOCK, 2 * BLOCK))",
     ],
 )
 def test_what_fits_the_last_axis_or_may_fit_it_is_not_found(operation: str) -> None:

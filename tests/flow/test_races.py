@@ -38,6 +38,12 @@ def test_what_each_program_stores_to_one_place(body: str, axis: int) -> None:
     assert overwritten(body) == [(axis, False)]
 
 
+def test_a_first_program_that_stores_what_the_others_add_to() -> None:
+    add, store = (f"tl.{name}(y_ptr + row, tl.sum(x, axis=0))" for name in ("atomic_add", "store"))
+    body = f"if n > 0:\n    {add}\nelse:\n    {store}"
+    assert overwritten(body) == [(1, False)]
+
+
 def test_an_update_of_what_others_update() -> None:
     body = "tl.store(y_ptr + row, tl.load(y_ptr + row) + 1)"
     assert overwritten(body) == [(1, True)]
@@ -58,6 +64,7 @@ def test_an_update_of_what_others_update() -> None:
         "last = tl.atomic_add(y_ptr, 1)\nif last == m:\n    tl.store(y_ptr + row, tl.sum(x, axis=0))",
         "place = tl.load(y_ptr + tl.program_id(1))\ntl.store(x_ptr + place * n + row, tl.sum(x, axis=0))",
         "if stride <= BLOCK:\n    tl.store(y_ptr + row, tl.sum(x, axis=0))",
+        "s, p = tl.sum(x, axis=0), y_ptr + row\nif FLAG:\n    tl.atomic_add(p, s)\nelse:\n    tl.store(p, s)",
         "while tl.atomic_cas(y_ptr, 0, 1) == 1:\n    pass\ntl.store(x_ptr + row, tl.sum(x, axis=0))",
     ],
 )

@@ -93,6 +93,7 @@ def test_a_loop_over_the_rows_of_a_tile_comes_to_its_last_one(body: str) -> None
         LOOP.format("BLOCK", ", mask=pid * BLOCK + i < n"),
         "last = min(BLOCK, n - pid * BLOCK)\n" + LOOP.format("BLOCK", ", mask=i < last"),
         "some = tl.load(x_ptr) != 0\n" + LOOP.format("BLOCK", ", mask=some"),
+        "for i in range(BLOCK):\n    if chosen(i):\n        tl.load(y_ptr + pid * BLOCK + i)\n",
         "if pid * BLOCK + BLOCK <= n:\n    for i in range(BLOCK):\n        tl.load(y_ptr + pid * BLOCK + i)\n",
     ],
 )

@@ -52,7 +52,7 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
     for write in writes:
         access = stores.get(write.call.lineno)
         parameter = None if access is None else parameter_of(access)
-        if access is None or parameter is None:
+        if access is None or parameter is None or _is_added_up_otherwise(flow, access, parameter):
             continue
         where = dependence.may(write.address, *write.conditions) | _chosen(dependence, access, write)
         what = dependence.surely(write.value)
@@ -65,6 +65,15 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
                 address = dependence.made(write.address)
                 yield Overwrite(access, address, axis, launch, parameter, updates_it, shared)
                 break
+
+
+def _is_added_up_otherwise(flow: KernelFlow, store: Access, parameter: str) -> bool:
+    """Whether a constexpr chooses between the store and an atomic operation: it tells if there are several programs."""
+    chosen = tuple(guard for guard in store.path if guard.constexpr)
+    return any(
+        access.kind == "atomic" and parameter_of(access) == parameter and exclusive(access.path, chosen)
+        for access in flow.accesses
+    )
 
 
 def _is_told_apart(flow: KernelFlow, axis: int) -> bool:

@@ -95,17 +95,21 @@ def _like(machine: Machine, arguments: Arguments) -> Value:
     return Value(shape=value.shape, dtype=value.dtype, const=0, upper=0.0, lower=0.0)
 
 
+def _new_shape(machine: Machine, arguments: Arguments, where: str) -> Shape | None:
+    """The shape that is given as a tuple, or as one argument for each axis."""
+    if arguments.starred:
+        return None
+    if len(arguments.positional) <= 2:
+        return _shape_of(machine, arguments.get(1, "shape"), where)
+    for argument in arguments.positional[1:]:
+        _use_as_shape(machine, argument, where)
+    return tuple(part.affine for part, _ in arguments.positional[1:])
+
+
 def _reshape(machine: Machine, arguments: Arguments) -> Value:
     value = arguments.value(0, "input")
-    shape: Shape | None
-    if len(arguments.positional) > 2:
-        for argument in arguments.positional[1:]:
-            _use_as_shape(machine, argument, "tl.reshape")
-        shape = tuple(part.affine for part, _ in arguments.positional[1:])
-    else:
-        shape = _shape_of(machine, arguments.get(1, "shape"), "tl.reshape")
     return Value(
-        shape=shape,
+        shape=_new_shape(machine, arguments, "tl.reshape"),
         dtype=value.dtype,
         upper=value.upper,
         lower=value.lower,
@@ -116,8 +120,7 @@ def _reshape(machine: Machine, arguments: Arguments) -> Value:
 
 
 def _broadcast_to(machine: Machine, arguments: Arguments) -> Value:
-    shape = _shape_of(machine, arguments.get(1, "shape"), "tl.broadcast_to")
-    return arguments.value(0, "input").but(shape=shape)
+    return arguments.value(0, "input").but(shape=_new_shape(machine, arguments, "tl.broadcast_to"))
 
 
 def _expand_dims(machine: Machine, arguments: Arguments) -> Value:

@@ -177,12 +177,19 @@ def _construct(kernel: KernelFlow, node: cst.CSTNode, place: _Place) -> Construc
 
 
 def _foreign_context(kernel: KernelFlow, node: cst.With) -> bool:
-    """Whether a `with` enters something that is not Triton's own."""
+    """Whether a `with` enters something that is neither Triton's own nor imported: that may be made for kernels."""
     if kernel.target.supports((3, 4)) == "none":
         return True
+    if _HOOK in kernel.module.text:
+        return False
     for item in node.items:
-        entered = item.item.func if isinstance(item.item, cst.Call) else item.item
-        dotted = dotted_name(entered)
-        if dotted is None or not kernel.module.origin(dotted).startswith("triton"):
+        dotted = dotted_name(item.item.func) if isinstance(item.item, cst.Call) else None
+        if dotted is None or dotted.partition(".")[0] not in kernel.module.names:
+            return True
+        if kernel.module.origin(dotted).partition(".")[0] in _OF_HOST:
             return True
     return False
+
+
+_HOOK = "_semantic"  # what Triton passes to a context manager that is made for kernels
+_OF_HOST = frozenset({"torch", "contextlib", "threading", "numpy"})

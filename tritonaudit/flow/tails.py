@@ -191,6 +191,8 @@ def _is_guarded(access: Access, tile: Tile, reach: Reach) -> bool:
     start = {atom for atom in tile.start.atoms() if atom.kind in _MOVING}
     gaps = [condition.gap for condition in masks if isinstance(condition, Less)]
     gaps += [gap for guard in access.path if not guard.constexpr for gap in guard.affines]
+    if reach is Reach.IN_LOOP and any(not guard.constexpr and not guard.affines for guard in access.path):
+        return True  # it may ask a flag of the row that the loop is at
     about = [gap for gap in gaps if start & gap.atoms_inside()]
     if reach is Reach.FIRST:
         bound = tile.bound.atoms_inside()
