@@ -279,7 +279,8 @@ def _static_assert(reader: Reader, bound: Bound) -> Value:
     condition = next(iter(bound.named.values()))[0] if bound.named else UNKNOWN
     text = ast.unparse(bound.node.args[0])
     if isinstance(condition, Const) and condition.known and not condition.value:
-        reader.mistake(Kind.STATIC_ASSERT, bound.node, text=text)
+        if reader.is_surely_asserted(bound.node.args[0]):
+            reader.mistake(Kind.STATIC_ASSERT, bound.node, text=text)
     elif isinstance(condition, Tensor) and not condition.free:
         reader.mistake(Kind.STATIC_ASSERT_RUNTIME, bound.node, text=text)
     return UNKNOWN

@@ -83,6 +83,8 @@ class Reader:
         self._arms = 0
         self._branches = 0
         self._repeated = 0
+        self._doubtful_calls = 0
+        self._launched = False
 
     # -- functions -----------------------------------------------------------------------------------------------
 
@@ -90,7 +92,8 @@ class Reader:
         """The mistakes of one kernel, whose parameters have these types, that no earlier one of the file had."""
         self.mistakes = []
         self._module_path = function.module.path
-        self._calls = self._arms = self._branches = self._repeated = 0
+        self._calls = self._arms = self._branches = self._repeated = self._doubtful_calls = 0
+        self._launched = launched
         frame = Frame(function)
         self.state, self.undecided = dict(given), frozenset()
         self.frames = [frame]
@@ -115,6 +118,8 @@ class Reader:
         self._calls += 1
         outer = self.state, self._site, self.assigned, self.undecided
         conditions = self._arms, self._branches
+        doubtful = not self._is_surely_compiled
+        self._doubtful_calls += doubtful
         self._arms = self._branches = 0
         self.state, self.assigned, self.undecided = dict(arguments), {}, frozenset()
         if function.module.path != self._module_path and self._site is None:
@@ -129,6 +134,7 @@ class Reader:
             self.frames.pop()
             self.state, self._site, self.assigned, self.undecided = outer
             self._arms, self._branches = conditions
+            self._doubtful_calls -= doubtful
         self._memo[key] = value
         return value
 
@@ -312,13 +318,23 @@ class Reader:
             self.mistake(Kind.CONSTANT_AGAIN, node, name=name)
         self.assign(name, value, node)
 
+    def is_surely_asserted(self, test: ast.expr) -> bool:
+        """Whether the assertion that is read now is compiled; `False` in what is not launched is there to refuse."""
+        return self._is_surely_compiled and (self._launched or not isinstance(test, ast.Constant))
+
+    @property
+    def _is_surely_compiled(self) -> bool:
+        """Whether no constant condition that a launch decides may leave out what is read now."""
+        returned = any(one.undecided for one in self.frame.returned)
+        return not (self._arms or self._doubtful_calls or returned)
+
     def _maybe(self, name: str) -> bool:
         """Whether the value stems from an arm of an undecided constant condition, which may not be compiled."""
         return self.state.get(name) is UNKNOWN or name in self.undecided
 
     def _assert(self, node: ast.Assert) -> None:
         test = self.evaluate(node.test)
-        if isinstance(test, Const) and test.known and not test.value:
+        if isinstance(test, Const) and test.known and not test.value and self.is_surely_asserted(node.test):
             self.mistake(Kind.PLAIN_ASSERT, node, text=ast.unparse(node.test))
 
     def _return(self, node: ast.Return) -> None:
@@ -335,7 +351,7 @@ class Reader:
 
     def _raise(self, node: ast.Raise) -> None:
         """Compiled only where a constant condition takes it: then it says so."""
-        if not self._arms:
+        if self._is_surely_compiled:
             self.mistake(Kind.RAISE, node)
 
     def _defines(self, node: ast.FunctionDef | ast.ClassDef) -> None:
