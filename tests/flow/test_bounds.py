@@ -106,6 +106,12 @@ def test_a_grid_of_full_tiles_is_trusted(grid: str, before: str) -> None:
     assert {why.confidence for why in found.values()} <= {Confidence.LOW}
 
 
+def test_a_loop_over_so_many_tiles_has_whole_ones() -> None:
+    body = "for k in range(0, {}, BLOCK):\n    tl.load(x_ptr + k + tl.arange(0, BLOCK))\n"
+    assert {why.confidence for why in unbounded(body.format("n * BLOCK"), host("(1,)")).values()} == {Confidence.LOW}
+    assert {why.confidence for why in unbounded(body.format("n * m"), host("(1,)")).values()} == {Confidence.MEDIUM}
+
+
 def test_a_loop_over_tiles_may_end_in_a_partial_one() -> None:
     body = "for k in range(0, n, BLOCK):\n    tl.load(x_ptr + k + tl.arange(0, BLOCK))\n"
     (why,) = unbounded(body, host("(1,)")).values()

@@ -140,6 +140,7 @@ def test_an_axis_that_is_short_or_not_known(grid: str, lines: tuple[str, ...]) -
 
 TUNED = '@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"])\n'
 TUNED_ELSEWHERE = '@triton.autotune(configs=configs(), key=["n"])\n'
+PRUNED = '@triton.autotune(configs=configs(), key=["n"], prune_configs_by={"early_config_prune": one_tile})\n'
 HEURISTIC = '@triton.heuristics({"BLOCK": lambda args: triton.next_power_of_2(args["n"])})\n'
 
 
@@ -172,6 +173,7 @@ def test_an_axis_with_several_programs(grid: str, lines: tuple[str, ...], decora
         ("(triton.cdiv(N, BLOCK),)", (MATRIX, "BLOCK = triton.next_power_of_2(N)"), ""),
         ("(triton.cdiv(N, BLOCK),)", (MATRIX, "BLOCK = max(N, 16)"), ""),
         ('(triton.cdiv(n, META["BLOCK"]),)', (), HEURISTIC),
+        ('(triton.cdiv(n, META["BLOCK"]),)', (), PRUNED),
         ("(min(n, count(x)),)", (), ""),
     ],
 )

@@ -326,12 +326,20 @@ def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) ->
     extent = _rounded_extent(stop, lane) if counter.step is not None and counter.step.value == 1 else stop
     if extent is None or not any(atom.kind is Kind.PARAM for atom in extent.atoms()):
         return None
-    if len(extent.terms) != 1:
+    if len(extent.terms) != 1 or _is_multiple(extent, lane.size):
         return None
     if any(atom.kind is Kind.OPAQUE or index.terms[product] < 0 for product in index.terms for atom in product):
         return None  # counted from somewhere else, or backwards
     why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
     return Unbounded(spelled(flow, index), why, Confidence.MEDIUM)
+
+
+def _is_multiple(extent: Affine, size: Affine | None) -> bool:
+    """Whether the extent is written as so many tiles."""
+    if size is None or len(size.terms) != 1:
+        return False
+    ((whole, count),), ((tile, width),) = extent.terms.items(), size.terms.items()
+    return _divided(whole, tile) is not None and count % width == 0
 
 
 def _checks(launch: Launch) -> bool:

@@ -273,6 +273,12 @@ class LaunchFacts:
         return next((promise for promise in promises if promise is not None), None)
 
     @cached_property
+    def prunes(self) -> bool:
+        """Whether a pruner may put configs of its own in place of those that are written."""
+        calls = (decorator for decorator in self._function.decorators if isinstance(decorator, ast.Call))
+        return any(keyword.arg == "prune_configs_by" for call in calls for keyword in call.keywords)
+
+    @cached_property
     def prunes_remainders(self) -> bool:
         """Whether a pruner of the autotuner's configs asks for remainders, so that the tiles it keeps may be full."""
         pruners = {

@@ -63,7 +63,7 @@ def _is_split(launches: LaunchFacts, launch: Launch, size: ast.expr, block: ast.
         return False
     key = meta_key(block)
     if key is not None and key not in launch.arguments:
-        return launches.is_tuned(key)
+        return launches.is_tuned(key) and not launches.prunes
     block = block if key is None else launch.arguments[key]
     values = [launch.definition(value) for value in launch.definitions(block)]
     return bool(values) and not any(_may_hold(launch, value, size) for value in values)
