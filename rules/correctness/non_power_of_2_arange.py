@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.affine import Affine, Atom, Kind
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.flow.arms import comes_to
+from tritonaudit.flow.facts import Arange, KernelFlow
 from tritonaudit.flow.value import Less
 from tritonaudit.frontend.hits import Words, also
 from tritonaudit.frontend.mistakes import Kind as Mistaken
@@ -56,11 +57,12 @@ class NonPowerOf2Arange(Rule):
 
     def _sizes(self, kernel: KernelFlow) -> Iterator[Hit]:
         reported: set[str] = set()
-        for node, start, end in kernel.aranges:
-            if start.affine is None or end.affine is None:
+        for arange in kernel.aranges:
+            node, start, end = arange.node, arange.start.affine, arange.end.affine
+            if start is None or end is None:
                 continue
-            length = end.affine - start.affine
-            if (begin := start.affine.value) is not None and begin < 0:
+            length = end - start
+            if (begin := start.value) is not None and begin < 0:
                 yield Hit(
                     node,
                     f"this `tl.arange` starts at {begin}, and a negative start does not compile",
@@ -69,7 +71,7 @@ class NonPowerOf2Arange(Rule):
             if length.value is not None:
                 if not _is_power_of_2(length.value):
                     yield self._certain(node, length.value)
-            elif (hit := self._launched(kernel, node, length, reported)) is not None:
+            elif (hit := self._launched(kernel, arange, length, reported)) is not None:
                 yield hit
         yield from self._blocks(kernel)
 
@@ -94,14 +96,16 @@ class NonPowerOf2Arange(Rule):
             remedy=f"use a length of {wider} and mask the lanes from {length} on",
         )
 
-    def _launched(self, kernel: KernelFlow, node: CSTNode, length: Affine, reported: set[str]) -> Hit | None:
+    def _launched(self, kernel: KernelFlow, arange: Arange, length: Affine, reported: set[str]) -> Hit | None:
         """A length that is a constexpr parameter, times a number: what do launches and configs pass for it?"""
         (product, factor), *rest = length.terms.items()
         if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR or product[0].name in reported:
             return None
-        parameter, weak = product[0].name, None
+        node, parameter, weak = arange.node, product[0].name, None
         for size in kernel.launches.sizes(parameter):
             hit: Hit | None = None
+            if size.value is not None and not comes_to(arange.path, parameter, size.value):
+                continue
             if size.value is not None and not _is_power_of_2(size.value * factor):
                 message = f"`{parameter}` is {size.value} at a launch, so this `tl.arange` has {size.value * factor} "
                 message += "elements, which is not a power of two"

@@ -42,6 +42,16 @@ def exclusive(left: Path, right: Path) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class Arange:
+    """A `tl.arange`: where it begins and ends, and under which conditions it stands."""
+
+    node: CSTNode
+    start: Value
+    end: Value
+    path: Path
+
+
+@dataclass(frozen=True, eq=False)
 class Access:
     """A load, store or atomic: its pointer, mask (None: none given), where it stands, and what a store stores."""
 
@@ -155,7 +165,7 @@ class KernelFlow:
     dots: list[Dot] = field(default_factory=list)
     accumulations: list[Accumulation] = field(default_factory=list)
     shape_uses: list[ShapeUse] = field(default_factory=list)
-    aranges: list[tuple[CSTNode, Value, Value]] = field(default_factory=list)
+    aranges: list[Arange] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
     hints: list[Hint] = field(default_factory=list)
     booleans: list[BooleanUse] = field(default_factory=list)

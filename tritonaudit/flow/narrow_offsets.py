@@ -388,7 +388,8 @@ class NarrowOffsets:
     @cached_property
     def _blocks(self) -> frozenset[Atom]:
         sizes = [size for access in self._flow.accesses for size in _block_of(access.pointer)]
-        sizes += [edge.affine for _, *edges in self._flow.aranges for edge in edges if edge.affine is not None]
+        edges = (edge for arange in self._flow.aranges for edge in (arange.start, arange.end))
+        sizes += [edge.affine for edge in edges if edge.affine is not None]
         return frozenset(atom for size in sizes for atom in size.atoms())
 
     @cached_property

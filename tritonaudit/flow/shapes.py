@@ -9,7 +9,7 @@ import libcst as cst
 from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import Affine, Kind
 from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
-from tritonaudit.flow.facts import Hint, ShapeUse
+from tritonaudit.flow.facts import Arange, Hint, ShapeUse
 from tritonaudit.flow.value import (
     ALL_AXES,
     INTEGERS,
@@ -40,7 +40,7 @@ def _num_programs(machine: Machine, arguments: Arguments) -> Value:
 def _arange(machine: Machine, arguments: Arguments) -> Value:
     start, end = arguments.value(0, "start"), arguments.value(1, "end")
     if machine.recording:
-        machine.flow.aranges.append((arguments.node, start, end))
+        machine.flow.aranges.append(Arange(arguments.node, start, end, machine.path))
         for index, name in enumerate(("start", "end")):
             _use_as_shape(machine, arguments.get(index, name), "tl.arange")
     if start.affine is None or end.affine is None:

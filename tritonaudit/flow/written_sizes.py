@@ -27,7 +27,7 @@ class WrittenSize:
 
 def written_sizes(flow: KernelFlow) -> Iterator[WrittenSize]:
     """The numbers in `tl.arange` that the grid divides by, too; without a launch, those that program ids have."""
-    written = [size for call, _, _ in flow.aranges if (size := _written(call)) is not None]
+    written = [size for arange in flow.aranges if (size := _written(arange.node)) is not None]
     if not written:
         return
     seen: set[int] = set()
