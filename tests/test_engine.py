@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -326,3 +327,14 @@ def test_no_fix_changes_a_launch_in_another_file(tmp_path: Path) -> None:
     (there,) = check([tmp_path / "kernels.py"], Config(tmp_path)).findings
     assert here.code == there.code == "TAC102"
     assert (here.fix is None, there.fix is None) == (False, True)
+
+
+@pytest.mark.parametrize("step", ["{0} + {0}", "max({0}, {0} + 1)", "{0} if {0} else 1", "triton.cdiv({0}, 2) * {0}"])
+def test_long_chains_of_names_do_not_take_long(step: str) -> None:
+    names = ["n", *(f"num_tokens_{number}" for number in range(60))]
+    steps = "".join(f"    {name} = {step.format(before)}\n" for before, name in itertools.pairwise(names))
+    launch = f"    kernel[(triton.cdiv({names[-1]}, 64),)](x, y, {names[-1]}, BLOCK={names[-1]})\n"
+    found = audit(f"{IMPORTS}{kernel()}def run(x, y, n):\n{steps}{launch}")
+    assert found.kernels == 1
+    assert not found.problems
+    assert not found.outcomes

@@ -33,6 +33,37 @@ def grid_of(*lines: str, axis: int = 0) -> GridAxis:
     return found
 
 
+# -- names that are set again ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["tiles = triton.cdiv(n, 64)", "tiles = max(tiles, 1)", "kernel[(tiles,)](x, y, n, 64)"],
+        ["tiles = n", "rest = tiles + 1", "tiles = rest * 2", "kernel[(tiles,)](x, y, n, 64)"],
+        ["while n:", "    tiles = other + 1", "    other = tiles + 1", "    kernel[(tiles,)](x, y, n, 64)"],
+        ["for tiles in (1, 2):", "    tiles = tiles + tiles", "    kernel[(tiles,)](x, y, n, 64)"],
+    ],
+)
+def test_following_a_name_ends(lines: list[str]) -> None:
+    found = facts(wrapper(*lines))
+    assert len(found.launches) == 1
+    assert all(axis.size == "n" for _, axis in found.rounded_up())
+
+
+def test_a_name_in_a_definition_is_what_it_was_there() -> None:
+    lines = ["tiles = n + 1", "rest = tiles * 2", "tiles = rest + 3", "kernel[(tiles, rest)](x, y, n, 64)"]
+    (launch,) = facts(wrapper(*lines)).launches
+    last = launch.definition(launch.axes[0])
+    assert ast.unparse(last) == "rest + 3"
+    assert isinstance(last, ast.BinOp)
+    before = launch.definition(last.left)
+    assert ast.unparse(before) == "tiles * 2"
+    assert isinstance(before, ast.BinOp)
+    assert launch.definition(before.left) is before.left
+    assert [ast.unparse(value) for value in launch.definitions(before.left)] == ["tiles"]
+
+
 # -- which kernel is launched --------------------------------------------------------------------------------------
 
 

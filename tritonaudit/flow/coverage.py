@@ -93,16 +93,20 @@ def _is_block(launch: Launch, tiling: Tiling, block: str) -> bool:
     argument = launch.arguments.get(tiling.block)
     if _key(block) == tiling.block or (argument is not None and launch.spells(argument, block)):
         return True
-    return tiling.block.isdigit() and block != "" and _number(launch, _parsed(block)) == int(tiling.block)
+    return tiling.block.isdigit() and block != "" and _number(launch, _parsed(launch, block)) == int(tiling.block)
 
 
 def _key(block: str) -> str | None:
     """`BLOCK` of `META["BLOCK"]`."""
-    return meta_key(_parsed(block)) if block else None
+    return meta_key(ast.parse(block, mode="eval").body) if block else None
 
 
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+def _parsed(launch: Launch, text: str) -> ast.expr:
+    """The expression as if it stood in the launch, where its names mean what they do there."""
+    expression = ast.parse(text, mode="eval").body
+    for node in ast.walk(expression):
+        ast.copy_location(node, launch.call)
+    return expression
 
 
 def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Uncovered | None:
@@ -117,7 +121,7 @@ def _rounded_down(launch: Launch, tilings: list[Tiling], cover: GridAxis) -> Unc
 
 def _is_multiple(launch: Launch, cover: GridAxis) -> bool:
     """Whether the size is a number that the block divides, a product with the block, or compared with one around it."""
-    size, block = launch.definition(_parsed(cover.size)), _number(launch, _parsed(cover.block))
+    size, block = launch.definition(_parsed(launch, cover.size)), _number(launch, _parsed(launch, cover.block))
     if isinstance(size, ast.Constant) and type(size.value) is int and block:
         return size.value % block == 0
     sides = [(test.left, test.comparators[0]) for test in _tests_around(launch)]
@@ -162,9 +166,9 @@ def _is_larger(flow: KernelFlow, launch: Launch, block: str, own: str) -> bool:
         theirs, mine = config.get(key or ""), config.get(own)
         if theirs is not None and mine is not None and (theirs.value or 0) > (mine.value or theirs.value or 0):
             return True
-    given = _parsed(own) if own.isdigit() else launch.arguments.get(own)
+    given = _parsed(launch, own) if own.isdigit() else launch.arguments.get(own)
     mine_now = None if given is None else _number(launch, given)
-    written = _parsed(block) if key is None else launch.arguments.get(key)
+    written = _parsed(launch, block) if key is None else launch.arguments.get(key)
     theirs_now = None if written is None else _number(launch, written)
     return mine_now is not None and theirs_now is not None and theirs_now > mine_now
 

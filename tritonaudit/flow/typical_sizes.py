@@ -286,6 +286,9 @@ _SMALL = re.compile(
 """Tensors that have fewer rows and elements than what a model computes with them."""
 
 
+_HOPS = 6
+
+
 def _of_axis(launch: Launch, node: ast.expr) -> float | None:
     """The power of two that an axis of a grid comes to: what its name says, or what the name was set to."""
     if isinstance(node, ast.Name) and node.id.lower() not in _AMBIGUOUS and _is_known(node.id):
@@ -293,25 +296,29 @@ def _of_axis(launch: Launch, node: ast.expr) -> float | None:
     return _of_host(launch, launch.definition(node))
 
 
-def _of_host(launch: Launch, node: ast.expr) -> float | None:
-    """The power of two that an expression of the host code comes to; None where nothing of it is known."""
+def _of_host(launch: Launch, node: ast.expr, hops: int = _HOPS) -> float | None:
+    """The power of two that an expression of the host code comes to; None where nothing of it is known.
+
+    So many names are followed one after the other.
+    """
     if isinstance(node, ast.Constant):
         return math.log2(node.value) if isinstance(node.value, int) and node.value > 0 else None
     if isinstance(node, ast.Name):
-        return None if node.id.lower() in _AMBIGUOUS else _of_name(launch, node)
+        return None if node.id.lower() in _AMBIGUOUS else _of_name(launch, node, hops)
     if isinstance(node, ast.BinOp):
-        return _of_operation(launch, node)
+        return _of_operation(launch, node, hops)
     if isinstance(node, ast.Call):
-        return _of_call(launch, node)
+        return _of_call(launch, node, hops)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return _of_dimension(launch, node.value.value, node.slice)
     return None
 
 
-def _of_name(launch: Launch, node: ast.Name) -> float:
+def _of_name(launch: Launch, node: ast.Name, hops: int = _HOPS) -> float:
     """What the name says; rows of a small tensor are few, whatever they are called."""
     bits, value = bits_of_name(node.id), launch.definition(node)
-    return min(bits, _of_host(launch, value) or bits) if bits >= _ROWS and value is not node else bits
+    is_asked = hops > 0 and bits >= _ROWS and value is not node
+    return min(bits, _of_host(launch, value, hops - 1) or bits) if is_asked else bits
 
 
 def _of_dimension(launch: Launch, tensor: ast.expr, index: ast.expr) -> float | None:
@@ -330,8 +337,8 @@ def _is_small(tensor: ast.expr) -> bool:
     return _SMALL.search(ast.unparse(tensor).lower()) is not None
 
 
-def _of_operation(launch: Launch, node: ast.BinOp) -> float | None:
-    left, right = _of_host(launch, node.left), _of_host(launch, node.right)
+def _of_operation(launch: Launch, node: ast.BinOp, hops: int) -> float | None:
+    left, right = _of_host(launch, node.left, hops), _of_host(launch, node.right, hops)
     if left is None or right is None:
         return None
     if isinstance(node.op, ast.Mult):
@@ -350,13 +357,13 @@ def _is_of_tiles(node: ast.expr) -> bool:
     return False
 
 
-def _of_call(launch: Launch, node: ast.Call) -> float | None:
+def _of_call(launch: Launch, node: ast.Call, hops: int) -> float | None:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name == "numel" and isinstance(node.func, ast.Attribute):
         return _POSITIONS if _is_small(node.func.value) else _ELEMENTS
     if name == "size" and isinstance(node.func, ast.Attribute) and node.args:
         return _of_dimension(launch, node.func.value, node.args[0])
-    sizes = [bits for argument in node.args if (bits := _of_host(launch, argument)) is not None]
+    sizes = [bits for argument in node.args if (bits := _of_host(launch, argument, hops)) is not None]
     if name.endswith(ROUNDED_UP) and len(node.args) == 2 and sizes:
         return max(0.0, sizes[0] - (_BLOCK if len(sizes) < 2 else min(sizes[1], _BLOCK)))
     if name == "min" and sizes:

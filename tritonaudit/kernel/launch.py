@@ -81,7 +81,7 @@ class Launch:
         for _ in range(4):
             if not isinstance(node, ast.Name):
                 break
-            values = self.reaching.get(node.id, ())
+            values = self._values(node)
             if len(values) != 1:
                 break
             node = values[0]
@@ -89,9 +89,16 @@ class Launch:
 
     def definitions(self, node: ast.expr) -> list[ast.expr]:
         """All that a name of the wrapper is set to."""
-        if isinstance(node, ast.Name) and node.id in self.reaching:
-            return list(self.reaching[node.id])
-        return [node]
+        return self._values(node) if isinstance(node, ast.Name) and node.id in self.reaching else [node]
+
+    def _values(self, node: ast.Name) -> list[ast.expr]:
+        """What may be set when the launch runs; a name in a definition is not what is set there or after it."""
+        values = list(self.reaching.get(node.id, ()))
+        if spans(self.call, node.lineno):
+            return values
+        place = node.lineno, node.col_offset
+        before = [value for value in values if (value.end_lineno or 0, value.end_col_offset or 0) <= place]
+        return values if len(before) == len(values) else [*before, node]
 
     @cached_property
     def axes(self) -> tuple[ast.expr, ...]:
@@ -400,9 +407,12 @@ class LaunchFacts:
         """For each launch, every quotient in its grid that is rounded up, whichever axis it is a factor of."""
         found: list[tuple[Launch, GridAxis]] = []
         for launch in self.launches:
-            stack = [_grid(launch)]
+            stack, seen = [_grid(launch)], set[int]()
             while stack:
                 node = launch.definition(stack.pop())
+                if id(node) in seen:  # a name that is updated is defined by itself
+                    continue
+                seen.add(id(node))
                 axis = _cover(launch, node)
                 if axis.cover is Cover.ROUNDED_UP:
                     found.append((launch, axis))
