@@ -400,3 +400,12 @@ def test_a_function_that_is_launched_is_no_helper() -> None:
 )  # fmt: skip
 def test_no_text_is_too_strange(body: str) -> None:
     assert flow(body).name == "kernel"
+
+
+def test_a_function_that_indexes_a_parameter_as_a_block_is_a_helper() -> None:
+    body = "tl.store(x_ptr + tl.arange(0, BLOCK)[None, :], 0.0, mask={}[None, :])\n"
+    assert flow(body.format("m")).is_helper
+    assert not flow("m = tl.arange(0, BLOCK) < n\n" + body.format("m")).is_helper
+    assert not flow(
+        body.format("m"), after="def run(x):\n    kernel[(1,)](x, x, 1, 1, 1, BLOCK=64, FLAG=0)\n"
+    ).is_helper

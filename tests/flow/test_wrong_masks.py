@@ -48,6 +48,9 @@ def test_the_tile_of_a_grid(load: str, fault: str) -> None:
         "tl.load(x_ptr + idx, mask=idx != n)",
         "tl.load(x_ptr + idx - 1, mask=(idx - 1 < n) & (idx > 0))",
         "tl.load(x_ptr + idx - 1, mask=idx < n)",
+        "tl.load(x_ptr + (m - idx) * stride, mask=idx <= m)",
+        "at = (m - 1 - FLAG) * stride + lanes\ntl.load(x_ptr + at, mask=at < m * stride)",
+        "for i in range(m):\n    at = (m - 1 - i) * stride + lanes\n    tl.load(x_ptr + at, mask=at < m * stride)",
     ],
 )
 def test_a_mask_that_bounds_the_tile_or_cannot_be_told(load: str) -> None:

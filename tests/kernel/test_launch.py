@@ -33,6 +33,19 @@ def grid_of(*lines: str, axis: int = 0) -> GridAxis:
     return found
 
 
+def test_the_last_function_of_a_name_is_the_grid() -> None:
+    host = wrapper(
+        "def grid(meta): return (triton.cdiv(n, 32), n)",
+        "kernel[grid](x, y, n, 32)",
+        "def grid(meta): return (triton.cdiv(n, 64),)",
+        "kernel[grid](x, y, n, 64)",
+    )
+    assert [[ast.unparse(axis) for axis in launch.axes] for launch in facts(host).launches] == [
+        ["triton.cdiv(n, 32)", "n"],
+        ["triton.cdiv(n, 64)"],
+    ]
+
+
 # -- names that are set again ---------------------------------------------------------------------------------------
 
 

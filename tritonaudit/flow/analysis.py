@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -89,5 +90,20 @@ def is_helper(function: Function) -> bool:
 
 
 def _looks_like_helper(module: Module, jit: JitFunction, called: frozenset[str]) -> bool:
-    """Whether other kernels call it, so that its parameters may be blocks."""
-    return jit.name in called or _RETURNS_VALUE.search(module.text_of(jit)) is not None
+    """Whether other kernels call it, or its text is that of a function of blocks."""
+    return jit.name in called or _RETURNS_VALUE.search(module.text_of(jit)) is not None or _indexes_parameter(jit)
+
+
+def _indexes_parameter(jit: JitFunction) -> bool:
+    """Whether it indexes a parameter as only blocks are: `mask[None, :]`."""
+    names = {parameter.name for parameter in jit.parameters}
+    set_again = {name.id for name in jit.nodes.of(ast.Name) if isinstance(name.ctx, ast.Store)}
+    return any(
+        isinstance(index.value, ast.Name) and index.value.id in names - set_again and _is_of_blocks(index.slice)
+        for index in jit.nodes.of(ast.Subscript)
+    )
+
+
+def _is_of_blocks(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Slice) for part in parts)

@@ -217,8 +217,10 @@ def _is_count(lane: _Lane, condition: Less, bound: Affine) -> str | None:
 
 
 def _divides(product: Product, bound: Affine) -> bool:
+    """Whether it is the bound times the number of a row, which is no size or stride."""
     (atoms, factor), *_ = bound.terms.items()
-    return factor == 1 and len(product) == len(atoms) + 1 and all(atom in product for atom in atoms)
+    rows = [atom for atom in product if atom not in atoms]
+    return factor == 1 and len(product) == len(atoms) + 1 and [atom.kind in GIVEN for atom in rows] == [False]
 
 
 # -- a mask without a lower bound ----------------------------------------------------------------------------------
@@ -237,13 +239,23 @@ def _below(lane: _Lane) -> BadMask | None:
             continue
         for product, factor in bound.terms.items():
             shift = Affine({product: factor})
-            if not _is_shift(product):
+            if not _is_shift(product) or _is_outweighed(lane.address, shift * stride):
                 continue
             if all(lane.address.terms.get(p) == -f for p, f in (shift * stride).terms.items()):
                 index = f"{lane.name} - {shift}"
                 why = f"the mask bounds `{index}` from above, and it is negative for the first elements"
                 return BadMask(lane.access, index, why, f"add `({index} >= 0)` to the mask")
     return None
+
+
+def _is_outweighed(address: Affine, shift: Affine) -> bool:
+    """Whether the address also adds a multiple of what it is shifted back by, in a loop by one more in each turn."""
+    (shifted,) = shift.terms
+    step = [atom for atom in shifted if atom.kind is not Kind.LOOP]
+    return bool(step) and any(
+        factor > 0 and product != shifted and all(product.count(atom) >= step.count(atom) for atom in step)
+        for product, factor in address.terms.items()
+    )
 
 
 def _from_zero(term: tuple[Product, int]) -> bool:

@@ -632,12 +632,14 @@ def _grid(launch: Launch) -> ast.expr:
 
 
 def _returned(launch: Launch, name: str) -> ast.expr | None:
-    """What a local `def grid(meta): return (…)` returns."""
-    for node in launch.nodes.of(ast.FunctionDef):
-        if node.name == name:
-            returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
-            return returns[0] if len(returns) == 1 else None
-    return None
+    """What a local `def grid(meta): return (…)` returns, the last one before the launch."""
+    named = [node for node in launch.nodes.of(ast.FunctionDef) if node.name == name and node is not launch.wrapper]
+    before = [node for node in named if node.lineno <= launch.call.lineno]
+    if not before:
+        return None
+    grid = max(before, key=lambda node: node.lineno)
+    returns = [inner.value for inner in ast.walk(grid) if isinstance(inner, ast.Return)]
+    return returns[0] if len(returns) == 1 else None
 
 
 def _cover(launch: Launch, node: ast.expr) -> GridAxis:
