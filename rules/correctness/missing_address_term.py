@@ -24,5 +24,6 @@ class MissingAddressTerm(Rule):
                     access.node,
                     f"this {access.what} is at the wrong place: {missing.why}",
                     remedy=missing.remedy,
+                    severity=Severity.WARNING if missing.latent else None,
                     related=() if sibling is None else ((sibling.node, "this access has the term"),),
                 )

@@ -61,3 +61,26 @@ def test_rows_of_heads_of_which_the_first_is_taken() -> None:
     assert missing(HEADS.format("y_ptr") + lacking) == ["add `tl.program_id(1) * m`"]
     assert missing(HEADS.format("x_ptr") + lacking) == []  # one tensor shows too little
     assert missing(HEADS.format("y_ptr") + lacking.replace("lanes", "lanes + head")) == []
+
+
+@pytest.mark.parametrize(
+    ("passed", "latent"),
+    [
+        ("x.stride(-1)", True),
+        ("x.stride(1)", True),
+        ("x.stride(0)", False),
+        ("n", False),
+    ],
+)
+def test_the_last_stride_is_mostly_1(passed: str, latent: bool) -> None:
+    body = """\
+        rows = tl.arange(0, BLOCK)
+        for k in range(0, n, BLOCK):
+            tl.load(x_ptr + k + rows * stride, mask=rows < n - k)
+        """
+    launch = (
+        f"def run(x, y, n):\n    m, n = x.shape\n    kernel[(1,)](x, y, n, x.stride(0), {passed}, BLOCK=64, FLAG=1)\n"
+    )
+    found = flow(body, after=launch)
+    (fault,) = [missing for access in found.accesses if (missing := missing_term(found, access)) is not None]
+    assert fault.latent is latent

@@ -9,6 +9,7 @@ from tritonaudit.flow.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Produc
 from tritonaudit.flow.bounds import bounded_index
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Less
+from tritonaudit.kernel.extents import is_last_stride
 
 _MOVING = (Kind.PID, Kind.LOOP)
 _DIVIDED = ("FloorDivide", "Modulo")
@@ -16,25 +17,29 @@ _DIVIDED = ("FloorDivide", "Modulo")
 
 @dataclass(frozen=True, eq=False)
 class Missing:
-    """What an address lacks, in words, and what to write; the access that shows it, where another one does."""
+    """What an address lacks, in words, and what to write; the access that shows it, where another one does.
+
+    It is `latent` where what is missing may be a stride of 1, so that nothing is wrong as yet.
+    """
 
     access: Access
     why: str
     remedy: str
     sibling: Access | None = None
+    latent: bool = False
 
 
 def missing_term(flow: KernelFlow, access: Access) -> Missing | None:
     """The first term found to be missing from the access's address."""
     if access.pointer.block is not None:
         return _first_tile(flow, access)
-    return _unscaled_start(access) or _missing_head(flow, access)
+    return _unscaled_start(flow, access) or _missing_head(flow, access)
 
 
 # -- a tile's start without its stride -----------------------------------------------------------------------------
 
 
-def _unscaled_start(access: Access) -> Missing | None:
+def _unscaled_start(flow: KernelFlow, access: Access) -> Missing | None:
     """The mask adds a tile's start to the lane; the address adds it, too, but without the lane's stride."""
     address = access.pointer.affine
     if access.mask is None or address is None:
@@ -48,10 +53,20 @@ def _unscaled_start(access: Access) -> Missing | None:
             stride = address.factor_of(lane)
             if len(stride.terms) != 1 or stride == ONE or not start.terms or index.factor_of(lane) != ONE:
                 continue
+            if not all(atom.kind in GIVEN for atom in stride.atoms()):
+                continue
             if _is_in(start, address) and not any(product in address.terms for product in (start * stride).terms):
                 why = f"the address adds `{start}` to an index whose elements lie `{stride}` apart"
-                return Missing(access, why, f"multiply `{start}` by `{stride}`, too")
+                latent = all(_is_last(flow, atom.name) for atom in stride.atoms())
+                why += ", which is right only where that is 1" if latent else ""
+                return Missing(access, why, f"multiply `{start}` by `{stride}`, too", latent=latent)
     return None
+
+
+def _is_last(flow: KernelFlow, stride: str) -> bool:
+    """Whether the launches pass for it the stride of a tensor's last dimension, which mostly is 1."""
+    passed = [(launch, launch.arguments.get(stride)) for launch in flow.launches.launches]
+    return bool(passed) and all(node is not None and is_last_stride(launch, node) for launch, node in passed)
 
 
 def _moves(product: Product) -> bool:
