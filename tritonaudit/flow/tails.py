@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tritonaudit.flow.affine import ONE, Affine, Atom, Kind, Product
+from tritonaudit.flow.affine import GIVEN, ONE, Affine, Atom, Kind, Product
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.value import Condition, Less, Opaque
 
@@ -51,7 +51,7 @@ class Tail:
 
 def unclamped_tails(flow: KernelFlow) -> Iterator[Tail]:
     """Accesses at one index of a tile that may be partial, where nothing clamps or masks that index."""
-    tiles = dict(_tiles(flow))
+    tiles = {tile: witness for tile, witness in _tiles(flow) if not _is_asked_whole(flow, tile)}
     if not tiles:
         return
     inner = {tile for tile in tiles if _is_part(tile)}
@@ -62,6 +62,12 @@ def unclamped_tails(flow: KernelFlow) -> Iterator[Tail]:
             if reach is not None and not _is_guarded(access, tile, reach):
                 yield Tail(access, tile, witness, reach)
                 break
+
+
+def _is_asked_whole(flow: KernelFlow, tile: Tile) -> bool:
+    """Whether the host code takes nothing for where the tiles are cut off but multiples of their size."""
+    sizes, bounds = ([atom.name for atom in part.atoms() if atom.kind in GIVEN] for part in (tile.size, tile.bound))
+    return any(flow.launches.asks_for_multiples(size, bound) for size in sizes for bound in bounds)
 
 
 def _reach(access: Access, last_rounds: list[Affine], tile: Tile, is_part: bool) -> Reach | None:

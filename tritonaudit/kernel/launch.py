@@ -358,22 +358,31 @@ class LaunchFacts:
             result.extend(_arms(value))
         return [launch.definition(value) for value in result]
 
-    def asks_for_multiples(self, parameter: str) -> bool:
-        """Whether a function of the file takes no sizes but multiples of what a launch passes for the parameter."""
-        passed = (launch.arguments.get(parameter) for launch in self.launches)
-        names = {node.id for node in passed if isinstance(node, ast.Name)}
-        return bool(names) and not names.isdisjoint(self._divisors)
+    def asks_for_multiples(self, parameter: str, of: str | None = None) -> bool:
+        """Whether a function of the file takes no sizes but multiples of what a launch passes for the parameter.
+
+        Any size will do, or that which is passed for the parameter `of`.
+        """
+        names = {node.id for node in self._passed(parameter) if isinstance(node, ast.Name)}
+        sizes = None if of is None else {ast.unparse(node) for node in self._passed(of)}
+        return any(block in names and (sizes is None or size in sizes) for size, block in self._asked_multiples)
+
+    def _passed(self, parameter: str) -> Iterator[ast.expr]:
+        return (launch.arguments[parameter] for launch in self.launches if parameter in launch.arguments)
 
     @cached_property
-    def _divisors(self) -> frozenset[str]:
-        """The names `block` of `assert size % block == 0` and of `if size % block != 0: raise …`."""
+    def _asked_multiples(self) -> frozenset[tuple[str, str]]:
+        """The sizes and the names of blocks of `assert size % block == 0` and of `if size % block != 0: raise …`."""
         modules = {launch.module.path: launch.module for launch in self.launches}.values()
         hosts = [module.nodes(module.tree) for module in modules]
         tests = [node.test for nodes in hosts for node in nodes.of(ast.Assert)]
         tests += [node.test for nodes in hosts for node in nodes.of(ast.If) if isinstance(node.body[-1], ast.Raise)]
         remainders = (node for test in tests for node in ast.walk(test) if isinstance(node, ast.BinOp))
-        divisors = (node.right for node in remainders if isinstance(node.op, ast.Mod))
-        return frozenset(node.id for node in divisors if isinstance(node, ast.Name))
+        return frozenset(
+            (ast.unparse(node.left), node.right.id)
+            for node in remainders
+            if isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Name)
+        )
 
     @cached_property
     def callers_restrict_sizes(self) -> bool:
