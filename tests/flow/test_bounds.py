@@ -22,9 +22,9 @@ def host(grid: str, block: str = "64", before: str = "pass") -> str:
     return LAUNCH.format(grid=grid, block=block, before=before)
 
 
-def unbounded(body: str, after: str = "") -> dict[str, Unbounded]:
+def unbounded(body: str, after: str = "", before: str = "") -> dict[str, Unbounded]:
     """What is found, by the text of the access."""
-    found = flow(body, after=after)
+    found = flow(body, before, after)
     all_of_them = ((access, unbounded_lane(found, access)) for access in found.accesses)
     return {found.tree.code(access.node): why for access, why in all_of_them if why is not None}
 
@@ -104,6 +104,15 @@ def test_a_grid_that_is_rounded_up_leaves_the_last_tile_partial(grid: str, block
 def test_a_grid_of_full_tiles_is_trusted(grid: str, before: str) -> None:
     found = unbounded(TILE + "tl.load(x_ptr + offs)", host(grid, before=before))
     assert {why.confidence for why in found.values()} <= {Confidence.LOW}
+
+
+@pytest.mark.parametrize(("block", "confidences"), [(1, set()), (2, {Confidence.MEDIUM})])
+def test_a_tile_of_one_element_is_whole(block: int, confidences: set[Confidence]) -> None:
+    configs = f"triton.Config({{'BLOCK': 1}}), triton.Config({{'BLOCK': {block}}}, num_warps=8)"
+    tuned = f"@triton.autotune([{configs}], key=['n'])"
+    launch = "def run(x, y, n):\n    kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, 1, 1, FLAG=1)\n"
+    found = unbounded(TILE + "tl.load(x_ptr + offs)\n", launch, tuned)
+    assert {why.confidence for why in found.values()} == confidences
 
 
 def test_a_loop_over_so_many_tiles_has_whole_ones() -> None:

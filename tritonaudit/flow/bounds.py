@@ -47,7 +47,7 @@ def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
 
 def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
     index = index_of(address, lane)
-    if index is None:
+    if index is None or _is_single(flow, lane):
         return None
     if flow.launches.prunes_remainders:
         return Unbounded(spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
@@ -70,6 +70,13 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
         if found is not None:
             return found
     return Unbounded(spelled(flow, index), "whether its tiles are full cannot be told", Confidence.LOW)
+
+
+def _is_single(flow: KernelFlow, lane: Atom) -> bool:
+    """Whether every launch and config makes its tile one element wide, which cannot be cut off."""
+    parameter = None if lane.size is None else _multiple_of(lane.size)
+    sizes = [] if parameter is None else flow.launches.sizes(parameter)
+    return bool(sizes) and all(size.value == 1 for size in sizes)
 
 
 def spelled(flow: KernelFlow, index: Affine) -> str:
