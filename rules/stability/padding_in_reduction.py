@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence, Fix, Severity
+from tritonaudit.flow.affine import GIVEN, Affine
 from tritonaudit.flow.facts import KernelFlow, Reduction
 from tritonaudit.flow.padding import NEUTRAL
 from tritonaudit.flow.value import Fill, Padding
@@ -25,7 +26,7 @@ class PaddingInReduction(Rule):
         surest: dict[int, tuple[Confidence, Reduction, Padding]] = {}
         for reduction in kernel.reductions:
             for padding in reduction.poisoned:
-                sure = self._confidence(reduction, padding)
+                sure = self._confidence(reduction, padding) if _may_be_met(kernel, padding) else None
                 place = id(padding.place or reduction.node)
                 if sure is not None and (place not in surest or sure.rank < surest[place][0].rank):
                     surest[place] = (sure, reduction, padding)
@@ -82,6 +83,27 @@ class PaddingInReduction(Rule):
             related=tuple(related),
             fix=_fix(kernel, reduction, padding, neutral, confidence),
         )
+
+
+def _may_be_met(kernel: KernelFlow, padding: Padding) -> bool:
+    """Whether the tile may be wider than what it is cut off at; the numbers that launches pass may deny it."""
+    gap = padding.condition.gap
+    lanes = gap.lanes()
+    if len(lanes) != 1:
+        return True
+    (lane,) = lanes
+    width, bound = _passed(kernel, lane.size), _passed(kernel, gap + Affine.of(lane))
+    return width is None or bound is None or width > bound
+
+
+def _passed(kernel: KernelFlow, size: Affine | None) -> int | None:
+    """The number that a size is, or that every launch passes for it."""
+    if size is None or size.value is not None:
+        return None if size is None else size.value
+    atom = size.atom
+    sizes = [] if atom is None or atom.kind not in GIVEN else kernel.launches.sizes(atom.name)
+    values = {known.value for known in sizes}
+    return values.pop() if len(values) == 1 else None
 
 
 def _fix(

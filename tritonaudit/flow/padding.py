@@ -268,8 +268,17 @@ def poisoned(operation: str, operand: Value, axis: int | None) -> tuple[Padding,
         if padding.load is not None
         and _reachable(padding)
         and (axis is None or axis in padding.axes())
-        and not (isinstance(padding.fill, float) and padding.fill in neutral)
+        and not (isinstance(padding.fill, float) and _is_neutral(padding.fill, neutral))
     )
+
+
+def _is_neutral(fill: float, neutral: tuple[float, ...]) -> bool:
+    """Whether it changes no result: for an extreme that is any number beyond all that data holds."""
+    return fill in neutral or any(value in _INFINITE and fill * math.copysign(1, value) >= _FAR for value in neutral)
+
+
+_FAR = 1e4
+"""What masks are filled with in place of an infinity, at the least: the exponential of less is 0 beside any logit."""
 
 
 def _reachable(padding: Padding) -> bool:
