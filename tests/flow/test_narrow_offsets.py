@@ -296,3 +296,10 @@ def test_what_many_loops_set_is_looked_at_once() -> None:
     head = "@triton.jit\ndef kernel(x_ptr, n, stride, BLOCK: tl.constexpr):\n"
     (found,) = flows(f"{head}{loops}    x = tl.load(x_ptr + tl.program_id(0) * n * stride + tl.arange(0, BLOCK))\n")
     assert len(NarrowOffsets(found).found()) <= 1
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_tile_of_no_elements_is_no_number_to_reckon_with(count: int) -> None:
+    before = f"rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    cols = tl.arange(0, {count})"
+    start = "rows[:, None] * seq_len * num_heads + cols[None, :] * head_dim + stride_page"
+    assert causes(start, before) == [Cause.MANY]

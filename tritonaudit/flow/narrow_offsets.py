@@ -298,7 +298,7 @@ class NarrowOffsets:
         if atom.kind is not Kind.LANE or atom.size is None:
             return max(self.typical.of_factor(atom, term), _COLUMNS)
         number = atom.size.value
-        return _COLUMNS if number is None else math.log2(number)
+        return _COLUMNS if number is None else math.log2(max(1, number))
 
     def _cause(self, product: Product, term: Term, index: Atom) -> Cause | None:
         if id(product.value) in self._widened_late:
