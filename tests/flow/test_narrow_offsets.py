@@ -303,3 +303,27 @@ def test_a_tile_of_no_elements_is_no_number_to_reckon_with(count: int) -> None:
     before = f"rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    cols = tl.arange(0, {count})"
     start = "rows[:, None] * seq_len * num_heads + cols[None, :] * head_dim + stride_page"
     assert causes(start, before) == [Cause.MANY]
+
+
+SAMPLER = """
+@triton.jit
+def kernel(cu_ptr, probs_ptr, draft_ptr, out_ptr, vocab_size, PADDED_VOCAB_SIZE: tl.constexpr):
+    if tl.program_id(0) == 0:
+        start = 0
+    else:
+        start = tl.load(cu_ptr + tl.program_id(0) - 1)
+    token = start + tl.program_id(1)
+    vocab = tl.arange(0, PADDED_VOCAB_SIZE)
+    draft = tl.load(draft_ptr + token)
+    p = tl.load(probs_ptr + token * vocab_size + draft)
+    row = tl.load(probs_ptr + token * vocab_size + vocab, mask=vocab < vocab_size)
+    tl.store(out_ptr + token, tl.argmax(row - p, axis=0))
+"""
+
+
+def test_the_limit_and_the_size_that_is_named_come_to_32_bits() -> None:
+    (found,) = flows(SAMPLER)
+    known = NarrowOffsets(found)
+    offset = known.found()[0]
+    (size,) = known.sizes(offset.term)
+    assert (known.limit(offset), known.size(size, offset)) == (16_384, 131_072)

@@ -131,10 +131,13 @@ class NarrowOffsets:
         )
 
     def size(self, atom: Atom, offset: NarrowOffset) -> int:
-        """What the size or stride is taken for; a single one for the length of a row."""
+        """What the size or stride is taken for; a single one for the length of a row, or what the limit says it is."""
         bits = self._of_rest(atom, offset.term, offset.access)
-        alone = len(self.sizes(offset.term)) < 2
-        return round(2 ** (min(bits, _COLUMNS) if alone and offset.cause is not Cause.LATE else bits))
+        if len(self.sizes(offset.term)) < 2 and offset.cause is not Cause.LATE:
+            others = tuple(other for other in offset.rest if other is not atom)
+            rest = _BITS - math.log2(self.limit(offset)) - self.typical.of_term(others, offset.factor)
+            bits = min(bits, max(_COLUMNS, rest))
+        return round(2**bits)
 
     @cached_property
     def typical(self) -> TypicalSizes:
