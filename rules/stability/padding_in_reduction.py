@@ -92,7 +92,11 @@ def _may_be_met(kernel: KernelFlow, padding: Padding) -> bool:
     if len(lanes) != 1:
         return True
     (lane,) = lanes
-    width, bound = _passed(kernel, lane.size), _passed(kernel, gap + Affine.of(lane))
+    tile, end = lane.size, gap + Affine.of(lane)
+    names = [size.atom.name for size in (tile, end) if size is not None and size.atom is not None]
+    if len(names) == 2 and kernel.launches.passes_alike(*names):
+        return False
+    width, bound = _passed(kernel, tile), _passed(kernel, end)
     return width is None or bound is None or width > bound
 
 

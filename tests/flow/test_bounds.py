@@ -121,6 +121,13 @@ def test_a_loop_over_so_many_tiles_has_whole_ones() -> None:
     assert {why.confidence for why in unbounded(body.format("n * m"), host("(1,)")).values()} == {Confidence.MEDIUM}
 
 
+def test_a_loop_of_one_turn_has_a_whole_tile() -> None:
+    body = "for k in range(0, m, BLOCK):\n    tl.load(x_ptr + k + tl.arange(0, BLOCK))\n"
+    launch = "def run(x, y, n):\n    kernel[(1,)](x, y, n, {}, 1, BLOCK=x.shape[0], FLAG=1)\n"
+    assert {why.confidence for why in unbounded(body, launch.format("x.shape[0]")).values()} == {Confidence.LOW}
+    assert {why.confidence for why in unbounded(body, launch.format("x.shape[1]")).values()} == {Confidence.MEDIUM}
+
+
 def test_a_loop_over_tiles_may_end_in_a_partial_one() -> None:
     body = "for k in range(0, n, BLOCK):\n    tl.load(x_ptr + k + tl.arange(0, BLOCK))\n"
     (why,) = unbounded(body, host("(1,)")).values()

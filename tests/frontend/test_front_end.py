@@ -292,3 +292,29 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path) -> None:
     text += "def kernel(x_ptr, out_ptr, n, FLAG: tl.constexpr, MODE: tl.constexpr):\n"
     text += indent(dedent(body).strip("\n"), "    ")
     assert [mistake.kind.name for mistake in mistakes(text, tmp_path)] == ["MATMUL"]
+
+
+HELPER = """
+@triton.jit
+def scaled(x_ptr, group, n):
+    if group > 0 and n > 0:
+        first = tl.load(x_ptr)
+    else:
+        other = tl.load(x_ptr + 1)
+    if group > 0 and n > 0:
+        return first
+    else:
+        return other
+"""
+
+
+def test_a_helper_tests_what_its_callers_may_give_as_constants(tmp_path: Path) -> None:
+    kernel = (
+        "@triton.jit\ndef kernel(x_ptr, out_ptr, n: tl.constexpr, GROUP: tl.constexpr):\n    tl.store(out_ptr, {})\n"
+    )
+    assert [m.kind.name for m in mistakes(HELPER + kernel.format("scaled(x_ptr, GROUP, n)"), tmp_path)] == []
+
+
+def test_what_a_kernel_tests_itself_is_known_when_it_runs(tmp_path: Path) -> None:
+    body = "if n > 0:\n    first = tl.load(x_ptr)\nif n > 0:\n    tl.store(out_ptr, first)"
+    assert kinds(body, tmp_path) == ["ONE_PATH"]

@@ -333,12 +333,18 @@ def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) ->
     extent = _rounded_extent(stop, lane) if counter.step is not None and counter.step.value == 1 else stop
     if extent is None or not any(atom.kind is Kind.PARAM for atom in extent.atoms()):
         return None
-    if len(extent.terms) != 1 or _is_multiple(extent, lane.size):
+    if len(extent.terms) != 1 or _is_multiple(extent, lane.size) or _is_whole(flow, extent, lane):
         return None
     if any(atom.kind is Kind.OPAQUE or index.terms[product] < 0 for product in index.terms for atom in product):
         return None  # counted from somewhere else, or backwards
     why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
     return Unbounded(spelled(flow, index), why, Confidence.MEDIUM)
+
+
+def _is_whole(flow: KernelFlow, extent: Affine, lane: Atom) -> bool:
+    """Whether the launches make one tile of all."""
+    tile = None if lane.size is None else lane.size.atom
+    return tile is not None and extent.atom is not None and flow.launches.passes_alike(tile.name, extent.atom.name)
 
 
 def _is_multiple(extent: Affine, size: Affine | None) -> bool:

@@ -38,10 +38,13 @@ def negative_indices(flow: KernelFlow) -> Iterator[NegativeIndex]:
             sources = loads.get(atom.inner[0], []) if atom.inner else []
             if len(sources) != 1 or _is_looked_at(access, sources[0], atom):
                 continue
+            padded = _is_padded_negative(sources[0])
+            if padded and _masks_as(access, sources[0]):
+                continue  # what is compared may be the padding
             if atom in compared:
                 yield NegativeIndex(access, compared[atom], "the kernel takes a negative one for none")
                 break
-            if _is_padded_negative(sources[0]) and not _masks_as(access, sources[0]):
+            if padded:
                 yield NegativeIndex(access, sources[0].node, "it is negative in the lanes that its own mask leaves out")
                 break
 

@@ -33,7 +33,7 @@ class FrontEnd:
         """What is wrong with the language of one kernel; nothing where Python itself cannot read or write it."""
         try:
             given = parameters(function, facts, types, self._project, helper)
-            found = tuple(self._reader.read(function, given, launched=bool(facts.launches)))
+            found = tuple(self._reader.read(function, given, launched=bool(facts.launches), helper=helper))
             return () if found and not facts.launches and _is_rewritten(function) else found
         except RecursionError:
             return ()

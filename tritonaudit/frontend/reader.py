@@ -31,6 +31,7 @@ from tritonaudit.frontend.values import (
     joined,
     text_of_type,
 )
+from tritonaudit.source.nodes import names_in
 from tritonaudit.target import Target, Version
 
 if TYPE_CHECKING:
@@ -85,15 +86,18 @@ class Reader:
         self._repeated = 0
         self._doubtful_calls = 0
         self._launched = False
+        self._is_helper = False
 
     # -- functions -----------------------------------------------------------------------------------------------
 
-    def read(self, function: Function, given: Mapping[str, Value], launched: bool) -> list[Mistake]:
+    def read(
+        self, function: Function, given: Mapping[str, Value], launched: bool, helper: bool = False
+    ) -> list[Mistake]:
         """The mistakes of one kernel, whose parameters have these types, that no earlier one of the file had."""
         self.mistakes = []
         self._module_path = function.module.path
         self._calls = self._arms = self._branches = self._repeated = self._doubtful_calls = 0
-        self._launched = launched
+        self._launched, self._is_helper = launched, helper
         frame = Frame(function)
         self.state, self.undecided = dict(given), frozenset()
         self.frames = [frame]
@@ -382,7 +386,7 @@ class Reader:
             else:
                 self.block(node.body if condition.value else node.orelse)
                 return
-        if isinstance(condition, Tensor) and not condition.free:
+        if isinstance(condition, Tensor) and not condition.free and not self._is_of_caller(node.test):
             if self._is_decided_block(condition):
                 self.mistake(Kind.BLOCK_CONDITION, node.test, "if", text=ast.unparse(node.test))
             elif condition.is_block and condition.numel == 1:
@@ -390,6 +394,11 @@ class Reader:
             self._runtime_if(node)
         else:
             self._undecided_if(node)
+
+    def _is_of_caller(self, test: ast.expr) -> bool:
+        """Whether a helper that is read by itself tests what its caller may give it as constants."""
+        values = [self.state.get(name) for name in names_in(test)] if self._is_helper else []
+        return bool(values) and all(isinstance(value, Tensor) and value.free for value in values)
 
     @staticmethod
     def _is_decided_block(value: Tensor) -> bool:

@@ -367,6 +367,13 @@ class LaunchFacts:
         sizes = None if of is None else {ast.unparse(node) for node in self._passed(of)}
         return any(block in names and (sizes is None or size in sizes) for size, block in self._asked_multiples)
 
+    def passes_alike(self, one: str, other: str) -> bool:
+        """Whether every launch passes the same, as written, for both parameters."""
+        passed = [(launch.arguments.get(one), launch.arguments.get(other)) for launch in self.launches]
+        return bool(passed) and all(
+            left is not None and right is not None and ast.unparse(left) == ast.unparse(right) for left, right in passed
+        )
+
     def _passed(self, parameter: str) -> Iterator[ast.expr]:
         return (launch.arguments[parameter] for launch in self.launches if parameter in launch.arguments)
 
