@@ -93,7 +93,7 @@ def _may_be_padded(flow: KernelFlow, lane: Atom) -> bool:
 
 
 def is_asserted_full(flow: KernelFlow, lane: Atom) -> bool:
-    """Whether the kernel asserts that a size is a multiple of the lane's extent, or the file's functions ask for it."""
+    """Whether the kernel or the file's functions assert that a size is a multiple of the lane's extent, or say so."""
     size = lane.size
     if size is None or len(size.terms) != 1:
         return False
@@ -104,7 +104,10 @@ def is_asserted_full(flow: KernelFlow, lane: Atom) -> bool:
         ):
             return True
     parameter = _multiple_of(size)
-    return parameter is not None and flow.launches.asks_for_multiples(parameter)
+    if parameter is None:
+        return False
+    said = re.search(rf"(multiple of|divisible by)\W*{parameter}\b", flow.function.docstring or "")
+    return said is not None or flow.launches.asks_for_multiples(parameter)
 
 
 def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
