@@ -396,9 +396,11 @@ class Reader:
             self._undecided_if(node)
 
     def _is_of_caller(self, test: ast.expr) -> bool:
-        """Whether a helper that is read by itself tests what its caller may give it as constants."""
+        """Whether a helper that is read by itself tests what its caller may give it as constants, each by itself."""
         values = [self.state.get(name) for name in names_in(test)] if self._is_helper else []
-        return bool(values) and all(isinstance(value, Tensor) and value.free for value in values)
+        if not values or not all(isinstance(value, Tensor) and value.free for value in values):
+            return False
+        return all(len(names_in(node)) < 2 for node in ast.walk(test) if isinstance(node, ast.Compare))
 
     @staticmethod
     def _is_decided_block(value: Tensor) -> bool:
