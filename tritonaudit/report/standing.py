@@ -79,7 +79,8 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
     _, beside = _missed(category, evidence.runs, evidence)
     issues = [words(_counts(findings)), *doubts, *gaps, *beside, *_scope(category, evidence)]
-    return Standing(_verdict(findings, doubts, gaps, bool(evidence.runs)), joined(issues) or words("none"))
+    is_tried = _is_tried(category, evidence.runs, evidence)
+    return Standing(_verdict(findings, doubts, gaps, is_tried), joined(issues) or words("none"))
 
 
 def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence) -> Verdict:
@@ -92,7 +93,8 @@ def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence
     ]
     doubts = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _DOUBTFUL]
     unlaunched = () if runs else (kernel,)
-    return _verdict(findings, doubts, _gaps(category, runs, unlaunched, evidence), bool(runs))
+    gaps = _gaps(category, runs, unlaunched, evidence)
+    return _verdict(findings, doubts, gaps, _is_tried(category, runs, evidence))
 
 
 _FAILED = (Status.FAIL, Status.WARN)
@@ -108,6 +110,16 @@ def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequen
     if gaps:
         return Verdict.INCOMPLETE if is_tried else Verdict.NOT_RUN
     return Verdict.PASS
+
+
+def _is_tried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> bool:
+    """Whether the stage that decides it ran for any of these, so that what is missing is missing of something."""
+    match _DECISIVE[category]:
+        case Stage.RUN:
+            return bool(runs)
+        case Stage.MEASURE:
+            return not evidence.why_nothing_measured
+    return False
 
 
 def _counts(findings: Sequence[Finding]) -> str:

@@ -31,11 +31,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Missed:
-    """Something of the core that was not tried: of which suite, what it is, and why."""
+    """Something of the core that was not tried: of which suite, what it is, and why.
+
+    It is moot where it could show nothing more, since the subject fails without it.
+    """
 
     suite: str
     what: str
     why: str
+    is_moot: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Coverage:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of the core was tried."""
-        return not self.missing
+        """Whether all of the core was tried that could show something."""
+        return all(missed.is_moot for missed in self.missing)
 
     def missing_of(self, *suites: Suite) -> tuple[Missed, ...]:
         """What of the core of these suites was not tried."""
@@ -96,7 +100,9 @@ def coverage_of(records: Iterable[Record], cut_short: str) -> Coverage:
         planned |= dict.fromkeys(plan.cases)
         called |= {trial.case: None for trial in record.outcomes if trial.check == "call"}
     done = sum(case in called for case in planned)
-    return Coverage(len(core), len(core) - len(missing), tuple(missing), len(planned), done)
+    wanted = len(core) - sum(missed.is_moot for missed in missing)
+    tried = len(core) - sum(missed.what != NOT_PLANNED for missed in missing)
+    return Coverage(wanted, tried, tuple(missing), len(planned), done)
 
 
 def _why_stopped(record: Record, cut_short: str) -> str:
@@ -112,7 +118,7 @@ def _missing(core: Sequence[CoreTrial], outcomes: Mapping[Trial, CaseOutcome], w
         outcome = outcomes.get(one.trial)
         if outcome is None:
             is_moot = one.suite == Suite.STABILITY.value and is_wrong
-            yield Missed(one.suite, one.what, "not tried, since ordinary inputs fail" if is_moot else why)
+            yield Missed(one.suite, one.what, "not tried, since ordinary inputs fail" if is_moot else why, is_moot)
         elif not _is_done(one, outcome) and not (outcome.is_refused and one.suite in judged):
             yield Missed(one.suite, one.what, _why_unchecked(one, outcome))
 

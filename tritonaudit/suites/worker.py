@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 CORE_SECONDS = 120.0
 """For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
+_MOST_LATES = 2
+"""Cases that do not end: then a core is not worth more than the subject's own time."""
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
 """Cases of the plan before large tensors and configs: the rest of them follow."""
@@ -190,6 +192,7 @@ class _Audit:
         self.spent_before = record.spent
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
+        self.lates = 0
         self.minimising = 0.0
         self.starting = 0.0
 
@@ -238,15 +241,13 @@ class _Audit:
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
         plan = audit_cases(self.subject, blocks, later)
         cases = called_cases(self.subject, axes_of(self.subject, blocks, later), plan)
-        cases = tuple(one for one in cases if self._is_asked_for(one.case, plan.cases))
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._tell(Planned(core, tuple(case.label for case in plan.cases), self.spent))
         for number, one in enumerate(cases):
-            if not self._may_try_core():
-                break
-            self._call(one.case)
-            if number == 1 or len(cases) == 1:
-                self._try(REPEAT, one.case, self._repeat)
+            if self._may_try_core() and self._is_asked_for(one.case, plan.cases):
+                self._call(one.case)
+                if number == 1 or len(cases) == 1:
+                    self._try(REPEAT, one.case, self._repeat)
         for name, case in core_hardships(self.subject, blocks):
             if self._may_try_core() and not self._is_wrong_ordinarily():
                 self._try(f"{STABILITY}: {name}", case, self._endured)
@@ -296,7 +297,9 @@ class _Audit:
         return most is None or (case in cases[:most] if cases else most >= _CALLS_FIRST)
 
     def _may_try_core(self) -> bool:
-        return self.spent < max(CORE_SECONDS, self.task.seconds)
+        """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
+        most = self.task.seconds if self.lates >= _MOST_LATES else max(CORE_SECONDS, self.task.seconds)
+        return self.spent < most
 
     def _has_time(self, share: float | None) -> bool:
         """Whether less than that of the subject's time is spent; without a share, of what the core may take."""
@@ -408,6 +411,7 @@ class _Audit:
 
     def _late(self, case: Case, seconds: float, error: Late) -> CaseOutcome:
         """A case that took too long: it hangs, or nothing is known."""
+        self.lates += 1
         if is_in(error, _COMPILER):
             return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
         path, line = users_place(error) or ("", None)
