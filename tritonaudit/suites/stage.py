@@ -14,6 +14,7 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
@@ -77,6 +78,7 @@ class RunAudit:
 
 def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progress: Progress = SILENT) -> RunAudit:
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
+    warm_up()
     gpu = gpu_for(request.device)
     found = discover(paths, config)
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)

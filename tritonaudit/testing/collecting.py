@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tritonaudit.config import Config, ConfigError, load_config
+from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Problem
 from tritonaudit.hardware.part_file import PartFileError
 from tritonaudit.measure.stage import NO_GPU, MeasureAudit, MeasureRequest, measure_subjects
@@ -42,6 +43,8 @@ class Plugin:
         self.is_strict: bool = config.getoption("tritonaudit_strict")
         self.device = Where(config.getoption("tritonaudit_device"))
         self.is_distributed = config.pluginmanager.hasplugin("xdist")
+        if config.getoption("dist", "no") == "no":  # else it is the processes that run the tests which need one
+            warm_up()
         config.addinivalue_line("markers", "gpu: needs a GPU (deselect with -m 'not gpu')")
 
     @cached_property
