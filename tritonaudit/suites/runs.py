@@ -39,7 +39,7 @@ class Runs:
         """The journal of a part of a subject of a file: what is known of it where the audit resumes, else empty."""
         if self.folder is None:
             return Journal()
-        return Journal(self.folder / f"{self._key(path, subject)}{part}{_SUFFIX}", resumes=self.resumes)
+        return Journal(self.folder / f"{self.key(path, subject)}{part}{_SUFFIX}", resumes=self.resumes)
 
     def tidy(self) -> None:
         """Remove what nobody came back to."""
@@ -49,7 +49,8 @@ class Runs:
                 if path.stat().st_mtime < oldest:
                     path.unlink()
 
-    def _key(self, path: Path, subject: str) -> str:
+    def key(self, path: Path, subject: str) -> str:
+        """A digest of all that trying a subject of a file depends on."""
         place = str(path.absolute())
         own = _digest_of((path,) if path.is_file() else sorted(path.rglob("*.py")))
         content = [place, subject, own, self._project(path), *map(str, self.settings), *_installed()]
