@@ -111,6 +111,11 @@ def warm_up() -> None:
             _lock.release()
 
 
+def variables_read_at_start() -> list[tuple[str, str]]:
+    """The environment variables that a worker heeds as it is when Python, torch and Triton are loaded."""
+    return sorted(item for item in os.environ.items() if item[0].startswith(_READ_AT_START))
+
+
 def _started(channel: Channel, memory: int, stdin: int, said: int) -> subprocess.Popen[bytes]:
     descriptors = astuple(channel)
     arguments = [*map(str, descriptors), str(memory)]
@@ -140,8 +145,7 @@ def _can_warm() -> bool:
 
 
 def _key() -> _Key:
-    read = sorted(item for item in os.environ.items() if item[0].startswith(_READ_AT_START))
-    return sys.executable, _paths(), tuple(read)
+    return sys.executable, _paths(), tuple(variables_read_at_start())
 
 
 @dataclass
