@@ -60,7 +60,7 @@ class Cache:
         """What the program came to under this version of Triton, without importing that; None if it is not known."""
         try:
             return read(Variant, json.loads(self._path(program).read_text("utf-8")))
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def put(self, program: Program, variant: Variant) -> None:

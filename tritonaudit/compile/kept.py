@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,6 +42,7 @@ _READS_VARIABLES = re.compile(rb"\benviron\b|\bgetenv\b")
 _NAME = re.compile(rb"""["'](\w+)["']""")
 
 _Kind = TypeVar("_Kind")
+_Found = TypeVar("_Found")
 _What = tuple[str, Path, tuple[object, ...]]
 """The kind of an entry, the file that it is about, and what else tells it from others."""
 
@@ -60,13 +61,7 @@ class KeptLaunches:
 
     def captured(self, path: Path, target: str, *, is_brief: bool) -> tuple[Captured, ...] | None:
         """What calling the subjects of the file on the target came to; None if that is not known."""
-        entry = self._read(_Captured, ("captured", path, (target, is_brief)))
-        if entry is None:
-            return None
-        return tuple(
-            replace(one, launches=_with(entry.programs, one.launches, uses))
-            for one, uses in zip(entry.captured, entry.uses, strict=True)
-        )
+        return self._read(_Captured, ("captured", path, (target, is_brief)), _joined)
 
     def keep_captured(self, path: Path, target: str, captured: Sequence[Captured], *, is_brief: bool) -> None:
         """Keep what calling the subjects came to, if every call came to its end."""
@@ -78,10 +73,11 @@ class KeptLaunches:
 
     def inferred(self, task: InferTask, target: str) -> Inferred | None:
         """What inferring launches came to; None if that is not known."""
-        entry = self._read(_Inferred, ("inferred", task.path, (target, str(task.root), task.kernel)))
-        if entry is None:
-            return None
-        return replace(entry.inferred, launches=_with(entry.programs, entry.inferred.launches, entry.uses))
+        return self._read(
+            _Inferred,
+            ("inferred", task.path, (target, str(task.root), task.kernel)),
+            lambda entry: replace(entry.inferred, launches=_with(entry.programs, entry.inferred.launches, entry.uses)),
+        )
 
     def keep_inferred(self, target: str, inferred: Inferred) -> None:
         """Keep what inferring launches came to."""
@@ -101,15 +97,15 @@ class KeptLaunches:
             self._tidy()
         self._new.clear()
 
-    def _read(self, kind: type[_Kind], what: _What) -> _Kind | None:
+    def _read(self, kind: type[_Kind], what: _What, joined: Callable[[_Kind], _Found]) -> _Found | None:
         path = self.folder / self._name(what)
         try:
-            entry = read(kind, json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, TypeError, KeyError):
+            found = joined(read(kind, json.loads(path.read_text("utf-8"))))
+        except (OSError, ValueError, TypeError, LookupError, RecursionError):
             return None
         with suppress(OSError):
             os.utime(path)
-        return entry
+        return found
 
     def _keep(self, what: _What, entry: object) -> None:
         with suppress(TypeError):  # an argument that is no data
@@ -201,7 +197,15 @@ def _without(launches: Iterable[Launch]) -> tuple[Launch, ...]:
 
 
 def _with(programs: Sequence[Program], launches: Sequence[Launch], uses: _Uses) -> tuple[Launch, ...]:
+    numbered = dict(enumerate(programs))
     return tuple(
-        launch if number is None else replace(launch, program=programs[number])
+        launch if number is None else replace(launch, program=numbered[number])
         for launch, number in zip(launches, uses, strict=True)
+    )
+
+
+def _joined(entry: _Captured) -> tuple[Captured, ...]:
+    return tuple(
+        replace(one, launches=_with(entry.programs, one.launches, uses))
+        for one, uses in zip(entry.captured, entry.uses, strict=True)
     )
