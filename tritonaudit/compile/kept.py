@@ -2,9 +2,9 @@
 
 That is the Python of the file's project and of its folder, what is installed, this release, the working directory, and
 the environment variables that Triton and torch heed or that the project names where it reads some. It is not: what
-else user code reads, such as files of data, the clock or the network; Python outside the project that is not installed,
-or is installed as a link to where it is edited. Nothing is kept that did not come to its end, so that what went wrong
-is tried again.
+else user code reads, such as files of data, the clock or the network; Python that git ignores in other folders of the
+project; Python outside the project that is not installed, or is installed as a link to where it is edited. Nothing is
+kept that did not come to its end, so that what went wrong is tried again.
 """
 
 from __future__ import annotations
