@@ -168,7 +168,7 @@ class _Audit:
 
     @property
     def spent(self) -> float:
-        """Seconds, also those of workers before this one; none for waiting, or for the first trial once it has ended."""
+        """Seconds, also those of workers before this one; none for waiting, or the first trial once it has ended."""
         return self.spent_before + time.monotonic() - self.started - self.starting - self.turns.waited
 
     @property
