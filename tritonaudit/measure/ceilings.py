@@ -19,7 +19,7 @@ from tritonaudit.hardware.targets import Source
 from tritonaudit.measure.clock import driver_version
 from tritonaudit.measure.facts import Gpu
 from tritonaudit.measure.rates import COPY, READ, TENSOR_FLOAT, matrix_rate
-from tritonaudit.measure.timing import Contender, Stopwatch, warm_up
+from tritonaudit.measure.timing import Contender, Stopwatch
 
 _BYTES = 1 << 30
 _SIZES = (4096, 8192)
@@ -39,7 +39,6 @@ def measured_gpu(folder: Path, alone: AbstractContextManager[None]) -> Gpu:
     path = folder / ("-".join("".join(filter(str.isalnum, word)) for word in words) + ".json")
     known = _read(path)
     if known is None:
-        warm_up()
         with alone:
             known = dict(_measured())
         torch.cuda.empty_cache()

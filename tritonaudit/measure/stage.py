@@ -157,6 +157,10 @@ def _measured(keys: Sequence[SubjectKey], request: MeasureRequest, progress: Pro
     return _Found(subjects, measuring.problems, gpu, is_interrupted=is_interrupted)
 
 
+def _ceilings() -> GpuTask:
+    return GpuTask(cache_folder("ceilings"))
+
+
 def at_once(jobs: int) -> int:
     """How many subjects are prepared at once where so many processes may run: one where no turns can be kept."""
     most = max(1, min(jobs - _SPARE_CORES, _MOST_AT_ONCE)) if turns_folder() is not None else 1
@@ -218,8 +222,8 @@ class _Measuring:
         """
         self.progress.stage("measuring subjects", len(self.tasks))
         try:
-            self._run((GpuTask(cache_folder("ceilings")), *self.tasks), self.workers)
-            if self.workers > 1 and isinstance(self.gpu, Gpu):
+            self._run((_ceilings(), *self.tasks), self.workers)
+            if self.workers > 1:
                 self._run(self._cramped(), 1)
         except KeyboardInterrupt:
             return False
@@ -249,14 +253,15 @@ class _Measuring:
             self._lost[task.key] = killed
         self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
 
-    def _cramped(self) -> list[MeasureTask]:
-        """The subjects that had no room, of which nothing is known any more."""
-        cramped = [task for task in self.tasks if self._had_no_room(task.key)]
+    def _cramped(self) -> list[GpuTask | MeasureTask]:
+        """What had no room, as far as that can be told; of the subjects nothing is known any more."""
+        is_lost = isinstance(self.gpu, Killed)
+        cramped = [task for task in self.tasks if is_lost or self._had_no_room(task.key)]
         for key in (task.key for task in cramped):
             for known in (self._rows, self._under_way, self._profiles, self._lost):
                 known.pop(key, None)
             self._finished.discard(key)
-        return cramped
+        return [*([_ceilings()] if is_lost else ()), *cramped]
 
     def _had_no_room(self, key: SubjectKey) -> bool:
         """Whether the GPU's memory or the machine's did not suffice."""

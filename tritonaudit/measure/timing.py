@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import torch
@@ -188,9 +187,8 @@ class Stopwatch:
         return self._gradients[key]
 
 
-@cache
 def warm_up() -> None:
-    """Have the profiler load what it needs, which takes it longer than to time a size; once in a process."""
+    """Have the profiler load what it needs, which takes it longer than to time a size."""
     with _no_warnings(), torch.profiler.profile(activities=_ACTIVITIES):
         torch.cuda._sleep(_MARK_CYCLES)
         torch.cuda.synchronize()

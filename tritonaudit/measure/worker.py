@@ -50,6 +50,7 @@ _FURTHER_BETWEEN_SECONDS = 30.0
 _SPARE_BYTES = 1 << 30
 """Of the GPU's memory may be held for later by a process that waits for its turn."""
 _CEILING_SECONDS = 120.0
+_START_SECONDS = 60.0
 _COMPILER = (
     *("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.async_compile"),
     *("torch._inductor.codegen.triton", "torch._inductor.codegen.cuda_combined_scheduling"),
@@ -114,7 +115,20 @@ def become_gpu_user() -> None:
     from tritonaudit.suites import harness
 
     assert all((ceilings, noting, timing, verify))
+    with Turns().shared(_START_SECONDS):
+        _warm_up()
     harness.remember()
+
+
+def _warm_up() -> None:
+    """Have torch.compile and the profiler load what they need, which takes longer than a subject does."""
+    import torch
+
+    from tritonaudit.measure.timing import warm_up
+
+    for start in (lambda: torch.compile(torch.neg)(torch.ones(1, device="cuda")), warm_up):
+        with suppress(Exception):  # where it does not work, each row says why
+            start()
 
 
 def preload() -> None:
@@ -124,7 +138,7 @@ def preload() -> None:
     """
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else torch.compile starts a process for each core
     for name in _COMPILER:
-        with suppress(Exception):  # where it does not work, each row says why
+        with suppress(Exception):  # which not every torch has
             importlib.import_module(name)
 
 
@@ -309,9 +323,7 @@ class _Measuring:
     def _times(self, watch: Stopwatch, contenders: Sequence[Contender]) -> tuple[dict[str, Times], Clock | None]:
         """The contenders' times, and the clock, with the GPU to itself: nothing else is done meanwhile."""
         from tritonaudit.measure.clock import clocks
-        from tritonaudit.measure.timing import warm_up
 
-        warm_up()
         _give_back_memory()
         with self._turns.exclusive(_patience(self._blank.size)):
             before = clocks()
