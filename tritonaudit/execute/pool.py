@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.messages import Note, Reply, framed, take_message
+from tritonaudit.execute.messages import Note, Reply, Waited, framed, take_message
 from tritonaudit.execute.starting import start_supervisor
 from tritonaudit.execute.supervisor import OUT_OF_MEMORY, TOLD_TO_END
 from tritonaudit.execute.worker import Channel
@@ -177,6 +177,9 @@ class _Pool(Generic[Item, Result]):
         end, result, spent = _opened(message)
         if isinstance(result, Note):
             return self._note(worker, result)
+        if isinstance(result, Waited):
+            worker.bear_with(result.waited, result.seconds)
+            return True
         if worker.ready:
             outcome = worker.killed(end, result) if end else result
             self._finished.append((self._tasks.pop(worker), outcome))
@@ -243,8 +246,8 @@ def _opened(message: bytes) -> tuple[End | None, Any, bool]:
     """What a reply says: the end and the sentence, or None and the result; and whether the worker is spent."""
     spent = True
     try:
-        reply: Reply | Note = pickle.loads(message)
-        if isinstance(reply, Note):
+        reply: Reply | Note | Waited = pickle.loads(message)
+        if isinstance(reply, (Note, Waited)):
             return None, reply, False
         spent = reply.spent
         return reply.end, reply.message if reply.end else pickle.loads(reply.result), spent
@@ -328,6 +331,11 @@ class _Worker:
         self.deadline, self.seconds = min(
             (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
         )
+
+    def bear_with(self, waited: float, seconds: float) -> None:
+        """Its reply may come so much later, for it waits that long; its next word is to come within the seconds."""
+        self._last_deadline += waited
+        self.wait_for(seconds)
 
     def receive(self) -> None:
         """Take what it has sent; EOFError once it has closed the pipe."""
