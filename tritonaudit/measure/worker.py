@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -54,6 +55,7 @@ _START_SECONDS = 60.0
 _COMPILER = (
     *("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.async_compile"),
     *("torch._inductor.codegen.triton", "torch._inductor.codegen.cuda_combined_scheduling"),
+    *("torch._inductor.fx_passes.fuse_attention", "torch._inductor.fx_passes.pad_mm"),
     "torch._inductor.runtime.triton_heuristics",
 )
 """Modules that torch.compile imports when it first compiles for a GPU, with all that they import."""
@@ -64,6 +66,7 @@ _MOST_PROFILED = 4
 _PROFILE_SECONDS = 60.0
 _THROTTLED = 0.75
 """Of its highest clock: below it a GPU is throttled, says nvbench."""
+_COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
 
 
@@ -111,6 +114,7 @@ class Done:
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
     preload()
+    _compile_in_this_process()
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
@@ -118,6 +122,15 @@ def become_gpu_user() -> None:
     with Turns().shared(_START_SECONDS):
         _warm_up()
     harness.remember()
+
+
+def _compile_in_this_process() -> None:
+    """Have torch.compile start no process for each core, unless the user says how many."""
+    os.environ.setdefault(_COMPILE_THREADS, "1")
+    settings: Any = sys.modules.get("torch._inductor.config")
+    if settings is not None:  # which has read it
+        with suppress(ValueError):
+            settings.compile_threads = int(os.environ[_COMPILE_THREADS])
 
 
 def _warm_up() -> None:
@@ -132,14 +145,18 @@ def _warm_up() -> None:
 
 
 def preload() -> None:
-    """Import torch, and what it compiles with, which takes it longer than to compile most references.
+    """Import what torch compiles with, which takes it longer than to compile most references.
 
-    It touches no GPU, so that a process may do this once and be forked for each worker.
+    It touches no GPU and starts no process, so that one process may do this and be forked for each worker.
     """
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else torch.compile starts a process for each core
+    asked = os.environ.get(_COMPILE_THREADS)
+    os.environ[_COMPILE_THREADS] = "1"  # else importing it starts the processes that compile
     for name in _COMPILER:
         with suppress(Exception):  # which not every torch has
             importlib.import_module(name)
+    del os.environ[_COMPILE_THREADS]
+    if asked is not None:
+        os.environ[_COMPILE_THREADS] = asked
 
 
 def measure(task: GpuTask | MeasureTask) -> Gpu | None:

@@ -83,6 +83,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
         outcome.errors,
+        outcome.is_refused,
     )
 
 
@@ -110,14 +111,16 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
     assert error is not None
     every = _RESULTS | _CALLS | watched
     reason = ""
-    if isinstance(error, NotSimulated):
+    is_refused = not isinstance(error, NotSimulated)
+    if not is_refused:
         reason = str(error)
     elif is_refusal(error):
         reason = f"the wrapper refuses the case: {described(error)}"
     elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
         reason = f"the wrapper and the reference both fail: {found.reason}"
     if reason:
-        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
+        unchecked = tuple((symptom, reason) for symptom in sorted_(every))
+        return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=is_refused)
     is_empty = 0 in case.sizes.values()
     sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
     return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting, *memory.sightings(called)))
