@@ -8,9 +8,11 @@ import pickle
 import selectors
 import signal
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -29,6 +31,7 @@ _END_SECONDS = 10.0  # more than a supervisor needs
 _GRACE_SECONDS = 5.0  # from the end of a worker's pipe to the worker's own
 _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
 _MAX_PATIENCE = 3600.0
+_CANCEL_SECONDS = 0.5  # until a thread that is not the main one hears that it is to end
 _LOG_LINES = 100
 _LOG_BYTES = 1 << 14
 _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
@@ -45,6 +48,18 @@ class Limits:
     seconds: float
     memory: int
     start: float = 60.0
+
+
+_cancelled = threading.Event()
+
+
+@contextmanager
+def cancelling() -> Iterator[Callable[[], None]]:
+    """Inside it, the function that is given has the pools of other threads than the main one end as if interrupted."""
+    try:
+        yield _cancelled.set
+    finally:
+        _cancelled.clear()
 
 
 def run_tasks(
@@ -131,6 +146,10 @@ class _Pool(Generic[Item, Result]):
         Who takes our results may have kept us waiting: only a worker that is late and has not replied by now is lost.
         """
         patience = min(worker.deadline for worker in self._workers) - time.monotonic()
+        if threading.current_thread() is not threading.main_thread():
+            patience = min(patience, _CANCEL_SECONDS)
+            if _cancelled.is_set():
+                raise KeyboardInterrupt
         events = selector.select(min(max(patience, 0), _MAX_PATIENCE))
         now = time.monotonic()
         active = {key.data for key, _ in events}

@@ -98,11 +98,7 @@ def run_subjects(
     running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress)
     is_interrupted = not running.to_end()
     runs = tuple(running.gathered(key) for key in subjects)
-    learnt: dict[Path, list[KernelFacts]] = {}
-    for run in runs:
-        for kernel in run.kernels:
-            learnt.setdefault(Path(kernel.path), []).append(kernel)
-    audit = judge(learnt, config)
+    audit = judge_runs(runs, config)
     return RunAudit(
         replace(
             audit,
@@ -115,6 +111,15 @@ def run_subjects(
         gpu or CPU_ENGINE,
         is_interrupted,
     )
+
+
+def judge_runs(runs: Sequence[SubjectRun], config: Config) -> Audit:
+    """The findings in what runs showed of kernels."""
+    learnt: dict[Path, list[KernelFacts]] = {}
+    for run in runs:
+        for kernel in run.kernels:
+            learnt.setdefault(Path(kernel.path), []).append(kernel)
+    return judge(learnt, config)
 
 
 def gpu_for(where: Where) -> str:
@@ -144,6 +149,7 @@ class _Running:
         self._progress = progress
         self._tried: Counter[SubjectKey] = Counter()
         self._seconds = request.seconds
+        self._has_warned = False
         self._cross_checks = request.cross_checks
         means = Means(request.seconds, request.most_cases, request.jobs, bool(watched), request.cross_checks)
         self._runner = Runner(means, journals, watched, self._show, self._finish)
@@ -174,7 +180,8 @@ class _Running:
             yield Problem(shown_path(path), f"the subject {name!r} was not tried: {killed.message}")
 
     def _show(self, key: SubjectKey, entry: Entry) -> None:
-        if isinstance(entry, Expected) and entry.seconds > self._seconds:
+        if isinstance(entry, Expected) and entry.seconds > self._seconds and not self._has_warned:
+            self._has_warned = True
             self._progress.note(shown_subject(key), _too_little(entry, self._seconds))
         if isinstance(entry, Begun):
             self._tried[key] += 1
