@@ -218,10 +218,10 @@ class _Timing:
         return done
 
     def _done(self, size: str, case: Case) -> Done:
-        if self.left <= 0:
-            return Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
         if not size and not could_change(self.rows, case):
             return Done(Row(case, size, Status.NOT_RUN, CHANGES_NOTHING))
+        if self.left <= 0:
+            return Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, self.left / self.sizes))
         measuring = _Measuring(self.subject, Row(case, size, Status.NOT_RUN), seconds, self.turns, self.task.is_brief)
         done = measuring.done()
@@ -442,7 +442,9 @@ class _Measuring:
                     watch.once(contender)
                     watch.once(contender)
             except (Exception, OutOfTime) as error:
-                refused.append(Timed(role, name, reason=f"its first calls: {described(error)}"))
+                is_short = isinstance(error, torch.cuda.OutOfMemoryError)
+                why = f"what they need {NO_ROOM}" if is_short else described(error)
+                refused.append(Timed(role, name, reason=f"its first calls: {why}"))
             else:
                 ready.append((role, contender))
         return ready, refused
