@@ -13,8 +13,9 @@ from tests.checkout import ROOT, run
 
 SCRIPT = """
 import os, sys, threading
-from tritonaudit.measure.worker import preload
-preload()
+from tritonaudit.measure.compiler import MODULES, load
+for name in MODULES:
+    load(name)
 import torch
 assert "torch._inductor.compile_fx" in sys.modules
 assert not torch.cuda.is_initialized()

@@ -5,7 +5,6 @@ While it prepares and verifies it shares the GPU with others; while it times nob
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import time
@@ -22,6 +21,7 @@ from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell, tell_waiting
 from tritonaudit.finding import Status
+from tritonaudit.measure.compiler import COMPILE_THREADS, MODULES, load
 from tritonaudit.measure.facts import NO_ROOM, Clock, Gpu, Profile, Role, Row, Sample, Timed
 from tritonaudit.measure.further import CHANGES_NOTHING, could_change
 from tritonaudit.measure.sizes import LARGE, timed_cases
@@ -52,13 +52,6 @@ _SPARE_BYTES = 1 << 30
 """Of the GPU's memory may be held for later by a process that waits for its turn."""
 _CEILING_SECONDS = 120.0
 _START_SECONDS = 60.0
-_COMPILER = (
-    *("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.async_compile"),
-    *("torch._inductor.codegen.triton", "torch._inductor.codegen.cuda_combined_scheduling"),
-    *("torch._inductor.fx_passes.fuse_attention", "torch._inductor.fx_passes.pad_mm"),
-    "torch._inductor.runtime.triton_heuristics",
-)
-"""Modules that torch.compile imports when it first compiles for a GPU, with all that they import."""
 _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
@@ -66,7 +59,6 @@ _MOST_PROFILED = 4
 _PROFILE_SECONDS = 60.0
 _THROTTLED = 0.75
 """Of its highest clock: below it a GPU is throttled, says nvbench."""
-_COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
 
 
@@ -113,7 +105,9 @@ class Done:
 
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
-    preload()
+    for name in MODULES:
+        with suppress(Exception):  # which not every torch has
+            load(name)
     _compile_in_this_process()
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
@@ -126,11 +120,11 @@ def become_gpu_user() -> None:
 
 def _compile_in_this_process() -> None:
     """Have torch.compile start no process for each core, unless the user says how many."""
-    os.environ.setdefault(_COMPILE_THREADS, "1")
+    os.environ.setdefault(COMPILE_THREADS, "1")
     settings: Any = sys.modules.get("torch._inductor.config")
-    if settings is not None:  # which has read it
+    if settings is not None:  # which may have read it as another
         with suppress(ValueError):
-            settings.compile_threads = int(os.environ[_COMPILE_THREADS])
+            settings.compile_threads = int(os.environ[COMPILE_THREADS])
 
 
 def _warm_up() -> None:
@@ -142,21 +136,6 @@ def _warm_up() -> None:
     for start in (lambda: torch.compile(torch.neg)(torch.ones(1, device="cuda")), warm_up):
         with suppress(Exception):  # where it does not work, each row says why
             start()
-
-
-def preload() -> None:
-    """Import what torch compiles with, which takes it longer than to compile most references.
-
-    It touches no GPU and starts no process, so that one process may do this and be forked for each worker.
-    """
-    asked = os.environ.get(_COMPILE_THREADS)
-    os.environ[_COMPILE_THREADS] = "1"  # else importing it starts the processes that compile
-    for name in _COMPILER:
-        with suppress(Exception):  # which not every torch has
-            importlib.import_module(name)
-    del os.environ[_COMPILE_THREADS]
-    if asked is not None:
-        os.environ[_COMPILE_THREADS] = asked
 
 
 def measure(task: GpuTask | MeasureTask) -> Gpu | None:

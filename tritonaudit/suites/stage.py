@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
@@ -29,8 +29,6 @@ from tritonaudit.suites.worker import gpu_name
 SECONDS = 30.0
 """For a subject on the CPU, unless asked otherwise."""
 CPU_ENGINE = "CPU engine"
-_GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-"""Drivers' own files: where there are none there is no GPU, and no need to import torch to know."""
 
 
 class Where(Enum):
@@ -124,7 +122,7 @@ def judge_runs(runs: Sequence[SubjectRun], config: Config) -> Audit:
 
 def gpu_for(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
-    if where is Where.CPU or (where is Where.ANY and not any(map(os.path.exists, _GPU_FILES))):
+    if where is Where.CPU or (where is Where.ANY and not may_have_gpu()):
         return ""
     limits = Limits(seconds=IMPORT_SECONDS, memory=memory(1))
     ((_, name),) = run_tasks(gpu_name, [None], workers=1, limits=limits)
