@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.messages import read_message
-from tritonaudit.execute.processes import may_have_gpu, open_files, resident, threads
+from tritonaudit.execute.processes import die_with_parent, may_have_gpu, open_files, resident, threads
 from tritonaudit.execute.supervisor import supervise
 from tritonaudit.execute.worker import Channel
 from tritonaudit.measure.compiler import MODULES, load
@@ -114,13 +114,14 @@ def _import_modules(command: int) -> None:
 def _is_fit() -> bool:
     """Whether this process has no thread but this one, and no GPU open: forked processes could use neither.
 
-    Libraries that know of forking end their threads before a fork.
+    Libraries that know of forking end their threads before a fork, and torch says in the child that it used a GPU.
     """
     child = os.fork()
     if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    return threads() == 1 and not any(path.startswith(_GPUS) for path in open_files())
+        is_spoilt = getattr(sys.modules.get("torch.cuda"), "_is_in_bad_fork", bool)
+        os._exit(int(is_spoilt()))
+    _, spoilt = os.waitpid(child, 0)
+    return not spoilt and threads() == 1 and not any(path.startswith(_GPUS) for path in open_files())
 
 
 @dataclass
@@ -129,6 +130,8 @@ class _Zygote:
     command: int
     later: list[str]
     """Modules to import while nothing is asked for: on a GPU references are compiled after all else."""
+    trial: int | None = None
+    """The process that imports them first, since with some torch they touch the GPU; 0 where they do not."""
     said: dict[int, int] = field(default_factory=dict)
     """Of each supervisor the pipe in which its end is said."""
 
@@ -143,7 +146,7 @@ class _Zygote:
             if os.getppid() != self.command:
                 break
             if not ready and self.later:
-                self._import_one()
+                self._import_later()
             if reaping in ready:
                 os.read(reaping, 1 << 10)
                 self._reap()
@@ -151,15 +154,28 @@ class _Zygote:
                 sources.remove(self.connection)
         os._exit(0)
 
-    def _import_one(self) -> None:
-        with suppress(Exception, SystemExit):
+    def _import_later(self) -> None:
+        """Import one of the modules, once a process of its own has shown that this is harmless."""
+        if self.trial == 0:
             load(self.later.pop(0))
-        gc.freeze()
+            gc.freeze()
+        elif self.trial is None and (child := os.fork()):
+            self.trial = child
+        elif self.trial is None:
+            die_with_parent(signal.SIGKILL)
+            self.connection.close()
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for name in self.later:
+                load(name)
+            os._exit(int(not _is_fit()))
 
     def _reap(self) -> None:
         """Say of each supervisor that has died how it did, unless it could."""
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self.trial:
+                    self.trial, self.later = 0, [] if ended[1] else self.later
                 said = self.said.pop(ended[0], None)
                 if said is None:
                     continue
