@@ -20,6 +20,7 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
+from tritonaudit.suites.given_too import GivenToo
 from tritonaudit.suites.journal import Begun, Ended, Entry, Opined, Record, Simplified, Stopped, Trial
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
@@ -52,6 +53,8 @@ _LAUNCHING = ("capture/record.py", "suites/on_gpu.py")
 """Files of ours through which each launch goes."""
 _BETWEEN_SECONDS = 60.0
 """From the end of a case to the next one at most."""
+_GIVEN_AGAIN = 4
+"""So many times as long as a case with inputs as given must a trial be able to take that may repeat it."""
 _MOST_BROKEN_OFF = 2
 """So often a case is tried again that an audit was trying when it was killed."""
 
@@ -118,6 +121,7 @@ def audit_subject(task: SubjectTask) -> None:
     faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
+        assert subject.given is None or subject.given.tensors  # it is found before any time counts
     harness.repair()
     _Audit(_device, subject, task).run()
 
@@ -139,11 +143,9 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
 
     assert _device is not None
     subject = loaded(task.path)[task.subject]
-    return (
-        integrity(_device, subject, task.case),
-        examine(_device, subject, task.case),
-        repeat(_device, subject, task.case),
-    )
+    given_too = GivenToo(subject)
+    works = (partial(check, _device, subject) for check in (integrity, examine, repeat))
+    return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
 
 
 @dataclass
@@ -158,6 +160,7 @@ class _Audit:
         self.known = dict(record.outcomes)
         self.broken_off = record.broken_off
         self.spent_before = record.spent
+        self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == "call"]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.minimising = 0.0
@@ -281,9 +284,9 @@ class _Audit:
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds):
-                outcome = work(case)
+                outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
-            return self._late(case, seconds, error)
+            return self.given_too.settled(self._late(case, seconds, error), work, may_ask=False)
         except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
             whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
             outcome = unknown(case, f"{whose} {described(error)}")
@@ -292,6 +295,13 @@ class _Audit:
         if self.device.lost is None or Symptom.CRASH in outcome.checked:
             return outcome
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
+
+    def _is_quick_as_given(self, seconds: float) -> bool:
+        """Whether a case with its inputs as given is known to take little of so many seconds."""
+        return any(
+            outcome.checked and not outcome.case.sizes and _GIVEN_AGAIN * outcome.seconds < seconds
+            for outcome in self.outcomes
+        )
 
     def _lost(self, case: Case, by: Lost) -> CaseOutcome:
         from tritonaudit.suites.correctness import lost
