@@ -96,6 +96,18 @@ def _scaled(tensor: torch.Tensor, factor: float) -> torch.Tensor:
     return wide.where(wide.isinf(), wide.clamp(-limit, limit))
 
 
+def unscaled(given: Given, case: Case, arguments: Any) -> Any:
+    """The arguments of a case whose numbers are scaled, as they were given."""
+    factor = float(case.fill.removeprefix(SCALED))
+
+    def one(number: int, tensor: torch.Tensor) -> torch.Tensor:
+        is_scaled = number < len(given.tensors) and given.tensors[number].takes(case.fill, number)
+        return _scaled(tensor, 1 / factor).to(tensor.dtype) if is_scaled else tensor
+
+    with torch.no_grad():
+        return each_tensor(arguments, one)
+
+
 def _among(tensor: torch.Tensor, special: float) -> torch.Tensor:
     """The same with the special value in the first place, in the last, and in two between, each in a row of its own."""
     values = tensor.contiguous().clone()

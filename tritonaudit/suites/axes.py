@@ -102,7 +102,14 @@ class Axes:
             return one is not self.fill or self.go_together(other, others_value, one, value)
         if one is self.dtype:
             return self.holds(value, others_value)
+        if self.given and one is not self.layout and not _says_much(others_value):
+            return value == one.ordinary
         return others_value == "normal" or not is_huge(value)
+
+
+def _says_much(fill: Value) -> bool:
+    """Whether a fill of given tensors is worth trying at other sizes, too: how large numbers are, hardly."""
+    return fill == "normal" or fill in REARRANGED or special_of(str(fill)) is not None
 
 
 def is_huge(value: Value) -> bool:

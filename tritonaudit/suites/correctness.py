@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -14,7 +14,9 @@ from tritonaudit.execute.blame import described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.subject.given import SCALED
 from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
@@ -164,7 +166,7 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
         text = f"it gives {_tensors(len(called.results))}, and the reference {_tensors(len(found.same))}"
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))
         return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
-    judged = list(_judged(called.results, found))
+    judged = list(_judged(called.results, found, _usual(subject, case, called)))
     sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
     closeness, errors = _closeness(judged), tuple(_errors(judged))
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
@@ -219,11 +221,24 @@ class _Judged:
     judgement: Judgement
 
 
-def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
+def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
+    """The magnitude that each result has on the inputs as given, where the case makes these tiny."""
+    if subject.given is None or not case.fill.startswith(SCALED):
+        return ()
+    plain = replace(case, fill=Case().fill)
+    ordinary = references(subject, unscaled(subject.given, case, called.given), plain).precise
+    with torch._C.DisableTorchFunction():
+        finite = [one[one.isfinite()].double() for one in ordinary]
+        return [float(one.square().mean().sqrt()) if one.numel() else 0.0 for one in finite]
+
+
+def _judged(results: Sequence[Result], found: References, usual: Sequence[float]) -> Iterator[_Judged]:
     for number, result in enumerate(results):
         with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
             precise, same, perturbed = found.of(number)
-            judgement = judge(result.tensor, precise, same, perturbed)
+            judgement = judge(
+                result.tensor, precise, same, perturbed, usual=usual[number] if number < len(usual) else 0.0
+            )
         yield _Judged(result, precise, judgement)
 
 

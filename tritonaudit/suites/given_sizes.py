@@ -8,8 +8,10 @@ from tritonaudit.subject.given import Given
 
 MOST_QUICK = 1 << 18
 """Elements of all tensors: of more than that ordinary cases have smaller sizes, where these may be had."""
-MOST_FIRST = 1 << 27
-"""Elements above which the tensors as given are not the first case: a reference of so many can hardly be had."""
+MOST_FIRST, MOST_EVER = 1 << 27, 1 << 27
+"""Elements up to which the tensors as given are the first case, and a case at all: a reference must be had of them."""
+MOST_FIRST_ON_ENGINE, MOST_EVER_ON_ENGINE = 1 << 20, 1 << 24
+"""The same on the CPU engine, which takes seconds for so many, and minutes."""
 _AIM = 1 << 15
 """Elements of ordinary cases then."""
 _BLOCK = 128

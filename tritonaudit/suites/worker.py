@@ -182,7 +182,7 @@ class _Audit:
         return sorted({size for outcome in self.outcomes for size in outcome.blocks})
 
     def run(self) -> None:
-        first = audit_cases(self.subject, ()).cases[:1]
+        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[:1]
         for case in first:
             self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
             self._call(case)
@@ -190,7 +190,8 @@ class _Audit:
         blocks = self.blocks
         if long := long_case(self.subject, blocks):
             self._call(long)
-        plan = audit_cases(self.subject, blocks, self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ())
+        later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
+        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
         self._look(_LOOKING)
