@@ -9,6 +9,7 @@ from pathlib import Path
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.engine import check
+from tritonaudit.execute.starting import warm_up
 from tritonaudit.file_cache import open_cache
 from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
@@ -16,6 +17,8 @@ from tritonaudit.report.section import Section
 
 RUN_PARTS = frozenset(("correctness", "memory", "stability", "integrity"))
 PERFORMANCE = "performance"
+_ALWAYS_RUN = RUN_PARTS | {PERFORMANCE}
+"""Parts that need workers, whatever is known from earlier audits."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class FullAudit:
 
 def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress = SILENT) -> FullAudit:
     """Audit the files and folders in all the parts that are asked for, until that is interrupted."""
+    if request.parts & _ALWAYS_RUN:
+        warm_up()
     audits: list[Audit] = []
     sections: list[Section] = []
     done: set[Stage] = set()

@@ -91,13 +91,14 @@ class Cause(str, Enum):
 
 
 class Status(Enum):
-    """What a check came to. Not run is never a pass."""
+    """What a check came to. Not run is never a pass, and neither is what was tried in part."""
 
     PASS = "pass"
     WARN = "warn"
     FAIL = "fail"
     NOT_RUN = "not run"
     INCONCLUSIVE = "inconclusive"
+    INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, order=True)

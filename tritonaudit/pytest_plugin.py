@@ -25,6 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"how long each subject is tried, and on a GPU timed (default: {_SECONDS:g})",
     )
     group.addoption(
+        "--tritonaudit-strict",
+        action="store_true",
+        help="fail a suite of which not all was tried that has to be, which is else skipped with the reason",
+    )
+    group.addoption(
         "--tritonaudit-device",
         choices=_DEVICES,
         default=_DEVICES[0],

@@ -195,7 +195,7 @@ def report(folder: Path, names: Sequence[str] = ()) -> str:
 def _outcomes(
     work: Callable[[Path], Timed], files: Sequence[Path], prepare: Callable[[], None]
 ) -> dict[str, Timed | Killed]:
-    ran = run_tasks(work, files, workers=1, limits=_LIMITS, prepare=prepare)
+    ran = run_tasks(work, files, workers=1, limits=_LIMITS, prepare=prepare, is_fresh=True)
     return {path.stem: outcome for path, outcome in ran}
 
 

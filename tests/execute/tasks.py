@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import mmap
 import os
+import random
 import re
 import resource
 import signal
@@ -103,6 +104,51 @@ def state() -> tuple[list[object], bool]:
 
 def limits() -> tuple[tuple[int, int], str]:
     return resource.getrlimit(resource.RLIMIT_CORE), Path("/proc/self/oom_score_adj").read_text().strip()
+
+
+def ancestors() -> tuple[int, int, int]:
+    """This process, its supervisor, and who started that (Linux)."""
+    stat = Path(f"/proc/{os.getppid()}/stat").read_bytes()
+    return os.getpid(), os.getppid(), int(stat.rpartition(b")")[2].split()[1])
+
+
+def ancestors_once_ready(start: str, count: int) -> tuple[int, int, int]:
+    """The same, once so many tasks have got here and left a line in the file."""
+    with open(start, "a") as file:
+        file.write("here\n")
+    while len(Path(start).read_text().split()) < count:
+        time.sleep(0.01)
+    return ancestors()
+
+
+def say_ancestors_and_hang(path: str) -> None:
+    Path(f"{path}.new").write_text(" ".join(map(str, ancestors())))
+    os.rename(f"{path}.new", path)
+    time.sleep(60)
+
+
+def surroundings(*names: str) -> tuple[str, list[str | None]]:
+    """The working directory, and these environment variables."""
+    return os.getcwd(), [os.environ.get(name) for name in names]
+
+
+def imported(*names: str) -> list[bool]:
+    return [name in sys.modules for name in names]
+
+
+def kinds_of_open_files() -> list[str]:
+    """What this process has open, but for the listing itself."""
+    kinds = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            kinds.append(re.split("[:-]", os.readlink(f"/proc/self/fd/{name}"))[0])
+    return sorted(kinds)
+
+
+def random_numbers() -> list[float]:
+    import numpy
+
+    return [random.random(), float(numpy.random.random())]
 
 
 def nap(seconds: float) -> float:

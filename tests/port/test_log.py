@@ -17,9 +17,10 @@ from tritonaudit.port.log import log_text, summary_text
 from tritonaudit.port.selecting import Considered, Selected
 from tritonaudit.port.validating import Verdict
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.coverage import Coverage
 
 FOLDER = Path("kernels/softmax")
-RIGHT = Verdict(True, cases=40, subject="softmax/v1")
+RIGHT = Verdict(True, coverage=Coverage(38, 38, (), 111, 33), subject="softmax/v1")
 WORK = Work(1e9, "counted", 4e9, "counted", "float32", False)
 CASES = {"small": Case({"rows": 8}), "medium": Case({"rows": 64}), "large": Case({"rows": 512})}
 
@@ -45,7 +46,8 @@ def variant(name: str, verdict: Verdict = RIGHT, **said: Any) -> Considered:
 
 
 def test_the_benchmark_has_a_row_for_each_that_is_right() -> None:
-    wrong = variant("v2_wrong", Verdict(False, ("wrong result: 1 | 2",), cases=7))
+    tried = Coverage(38, 38, (), 111, 7)
+    wrong = variant("v2_wrong", Verdict(False, ("wrong result: 1 | 2",), coverage=tried, subject="softmax/v2"))
     log = log_text(
         selected(variant("v1", times=times(10.0, 20.0, 60.0)), wrong, variant("v3", times=times(4.0, 8.0, 24.0))),
         known_parts(),
@@ -54,7 +56,7 @@ def test_the_benchmark_has_a_row_for_each_that_is_right() -> None:
     assert "| Kernel | Small | Medium | Large | Final | Speedup |" in lines
     assert "| v1 | 10 | 20 | 60 | 30 (29.97 to 30.03) | 2.00× |" in lines
     assert "| v3 | 4 | 8 | 24 | 12 (11.99 to 12.01) | 2.00× |" in lines
-    assert "| v2_wrong | ❌ refused | 7 | wrong result: 1 \\| 2 |" in lines
+    assert "| v2_wrong | ❌ refused | core 38 of 38, cases 7 of 111 | wrong result: 1 \\| 2 |" in lines
     assert "**Chosen**: v3, `kernels/softmax/v3.py`" in lines
     assert "* v2_wrong is refused: wrong result: 1 \\| 2" in lines
     assert not any(line.startswith("| v2_wrong | ") and "refused" not in line for line in lines)
@@ -91,6 +93,13 @@ def test_the_first_phase_says_what_is_computed_and_what_bounds_it() -> None:
     assert "| large | rows=512 float32 | 1 GFLOP | 4 GB | 0.25 | memory (H100-SXM) |" in log
 
 
+def test_what_is_incomplete_is_neither_right_nor_refused() -> None:
+    missing = "not all was tried that has to be: memory: n=1023: the time was spent"
+    short = Verdict(False, (missing,), subject="softmax/v2", coverage=Coverage(38, 37), is_incomplete=True)
+    log = log_text(selected(variant("v1", times=times(1.0, 2.0, 6.0)), variant("v2", short)), known_parts())
+    assert f"| v2 | 🟡 incomplete | core 37 of 38, cases 0 of 0 | {missing} |" in log.splitlines()
+
+
 def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
     best = selected(variant("v1", times=times(1.0, 2.0, 6.0)), variant("v2", Verdict(False, ("wrong",))))
     lines = summary_text([best], [("kernels/mha", "there is no such folder")]).splitlines()
@@ -99,10 +108,11 @@ def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
 
 
 def test_the_summary_says_what_was_not_tried_of_what_was_chosen() -> None:
-    hasty = Verdict(True, cases=3, untried=("9 of 12 cases, since the time was spent",))
-    told = "Of the cases planned for those chosen, not tried: `softmax`, 9 of 12 cases, since the time was spent."
+    hasty = Verdict(True, coverage=Coverage(38, 38, (), 12, 3))
+    told = "Tried of those chosen: `softmax` core 38 of 38, cases 3 of 12. A larger `--budget` tries more cases."
     slow, quick = times(10.0, 20.0, 60.0), times(1.0, 2.0, 6.0)
     assert told in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
-    assert "not all cases" not in summary_text(
-        [selected(variant("v1", hasty, times=slow), variant("v2", times=quick))], []
+    whole = Verdict(True, coverage=Coverage(38, 38, (), 12, 12))
+    assert "Tried of those" not in summary_text(
+        [selected(variant("v1", hasty, times=slow), variant("v2", whole, times=quick))], []
     )

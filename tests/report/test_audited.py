@@ -60,7 +60,7 @@ def audited(folder: Path) -> FullAudit:
     """The audit, whose number of cases is bounded by their number and not by time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        request = AuditRequest(frozenset(("source", "correctness")), 600.0, 1, "cpu", most_cases=12)
+        request = AuditRequest(frozenset(("source", "correctness")), 600.0, 1, "cpu")
         return audit_paths([Path()], Config(root=folder), request)
 
 

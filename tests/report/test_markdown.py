@@ -18,7 +18,9 @@ from tritonaudit.report.markdown.text import code, fenced, prose, row
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
 from tritonaudit.subject.model import Layout
+from tritonaudit.suites.coverage import Coverage, Missed
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.suite import Suite
 
 MakeFinding = Callable[..., Finding]
 CLEAN = Audit(files=1, kernels=1)
@@ -78,8 +80,36 @@ def test_the_date_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_did_not_run_does_not_pass() -> None:
     text = report(stages=frozenset((Stage.SOURCE,)))
-    assert [cells(text, category)[0] for category in CATEGORIES] == ["➖ NOT RUN"] * 5
-    assert "✅ PASS" not in text
+    assert [cells(text, category)[0] for category in CATEGORIES[:4]] == ["➖ NOT RUN"] * 4
+    nothing = report(stages=frozenset((Stage.SOURCE,)), audit=Audit())
+    assert [cells(nothing, category)[0] for category in CATEGORIES] == ["➖ NOT RUN"] * 5
+    assert "✅ PASS" not in nothing
+
+
+def test_best_practices_pass_and_name_what_no_rule_asks() -> None:
+    text = report(stages=frozenset((Stage.SOURCE,)))
+    assert cells(text, "Best practices") == ["✅ PASS", "5 items of its checklist are asked by no rule"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "category"),
+    [
+        (Suite.CORRECTNESS, "Correctness"),
+        (Suite.INTEGRITY, "Correctness"),
+        (Suite.MEMORY, "Memory patterns"),
+        (Suite.STABILITY, "Numerical stability"),
+    ],
+)
+def test_a_category_without_all_of_its_core_is_incomplete_and_says_what_is_missing(suite: Suite, category: str) -> None:
+    short = Coverage(38, 37, (Missed(suite.value, "n=1023", "the time was spent"),), 111, 33)
+    text = report(section(run("op", coverage=short)))
+    assert cells(text, category) == [
+        "🟡 INCOMPLETE",
+        f"`op`: {suite.value}: n=1023: the time was spent"
+        + ("; 33 of 111 cases of `op` tried" if category == "Correctness" else ""),
+    ]
+    others = {"Correctness", "Memory patterns", "Numerical stability"} - {category}
+    assert {cells(text, other)[0] for other in others} == {"✅ PASS"}
 
 
 def test_a_stage_without_subjects_does_not_pass() -> None:
@@ -103,7 +133,7 @@ def test_checks_that_all_passed_pass() -> None:
 )
 def test_a_category_of_which_a_check_did_not_run_does_not_pass(check: str, category: str) -> None:
     status, issues = cells(report(section(run("op", checks={check: Status.NOT_RUN}))), category)
-    assert status == "➖ NOT RUN"
+    assert status == "🟡 INCOMPLETE"
     assert issues == f"{check.removeprefix('stability: ')} in `op`: not run: why"
 
 
@@ -113,7 +143,7 @@ def test_a_check_that_was_never_tried_is_no_pass() -> None:
         subject.path, "op", subject.trials, (), tuple(one for one in subject.outcomes if one.check != "wrong result")
     )
     status, issues = cells(report(section(without)), "Correctness")
-    assert (status, issues) == ("➖ NOT RUN", "wrong result in `op`: not tried")
+    assert (status, issues) == ("🟡 INCOMPLETE", "wrong result in `op`: not tried")
 
 
 def test_a_check_that_no_checklist_asks_for_is_told_of_a_pass() -> None:
@@ -123,7 +153,7 @@ def test_a_check_that_no_checklist_asks_for_is_told_of_a_pass() -> None:
 
 def test_another_subject_that_was_not_checked_keeps_a_category_from_passing() -> None:
     text = report(section(run("one"), run("two", checks={"wrong result": Status.NOT_RUN})))
-    assert cells(text, "Correctness") == ["➖ NOT RUN", "wrong result in `two`: not run: why"]
+    assert cells(text, "Correctness") == ["🟡 INCOMPLETE", "wrong result in `two`: not run: why"]
 
 
 def test_checks_that_did_not_run_for_one_reason_are_told_together() -> None:
@@ -135,7 +165,7 @@ def test_checks_that_did_not_run_for_one_reason_are_told_together() -> None:
 def test_a_kernel_that_no_subject_launches_keeps_a_category_from_passing(make_finding: MakeFinding) -> None:
     other = make_finding(code="TAB199", severity=Severity.INFO, path="other.py", kernel="other_kernel")
     text = report(section(run("op")), audit=Audit(findings=(other,)))
-    assert cells(text, "Correctness") == ["➖ NOT RUN", "no subject launches `other_kernel`"]
+    assert cells(text, "Correctness") == ["🟡 INCOMPLETE", "no subject launches `other_kernel`"]
     assert cells(text, "`other_kernel` (other.py)")[0] == "➖ NOT RUN"
     assert cells(text, "`kernel` (kernels.py)")[0] == "✅ PASS"
 
@@ -262,6 +292,7 @@ def test_values_are_covered_by_the_cases_that_were_tried() -> None:
         trial({"batch": 1, "n": 131}, layout=Layout.TRANSPOSED, dtype="bfloat16"),
         trial({"batch": 1, "n": 1000}, fill="1e6"),
         left_out=(("fill 1e38", "float16 cannot hold it"), ("3 of 9 cases, n=63 in none before", "the time was spent")),
+        coverage=Coverage(38, 38, (), 9, 6),
     )
     text = report(section(subject))
     assert cells(text, "size 64") == ["✅ covered", "n"]
@@ -277,7 +308,7 @@ def test_values_are_covered_by_the_cases_that_were_tried() -> None:
     assert cells(text, "the dtypes that the subject names") == ["✅ covered", "float32 and bfloat16"]
     assert "* fill 1e38: float16 cannot hold it\n" in text
     assert "Give `op` more time" in text
-    assert cells(text, "Correctness") == ["✅ PASS", "3 of 9 cases of `op` were not tried"]
+    assert cells(text, "Correctness") == ["✅ PASS", "6 of 9 cases of `op` tried"]
 
 
 def test_a_case_in_which_nothing_was_checked_covers_nothing() -> None:

@@ -73,8 +73,12 @@ def command(
     Without PATHS that is the current folder. Subjects are run on many sizes, dtypes, layouts and fills and compared
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
+    Whatever the budget, the core of each subject is tried: ordinary cases, sizes around the blocks, special values,
+    layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, and no pass.
+
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
-    read or done. Ctrl-C makes it 130, and the report is of what was done by then.
+    read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report is of what was
+    done by then.
     """
     require_compiler("audit")
     sources = paths or (Path(),)

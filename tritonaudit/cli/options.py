@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.finding import Audit, Severity, Stage
+from tritonaudit.finding import Audit, Severity, Stage, Status
 from tritonaudit.report import FORMATS
 from tritonaudit.report.about import About
 
@@ -156,9 +156,13 @@ def deliver(report: str, output_file: Path | None) -> None:
 
 
 def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
-    """2 where something could not be read or done, 1 where something new was found at the level, 0 otherwise."""
+    """2 where something could not be read or done, 1 where something new was found at the level.
+
+    Else 3 where a subject's verdict is incomplete: of what has to be tried something was not; 0 otherwise.
+    """
     if audit.problems:
         return 2
     new = (finding for finding in audit.findings if not finding.in_baseline)
-    failing = any(finding.severity.rank <= fail_on.rank for finding in new)
-    return int(failing and not exit_zero)
+    if not exit_zero and any(finding.severity.rank <= fail_on.rank for finding in new):
+        return 1
+    return 3 if any(outcome.status is Status.INCOMPLETE for outcome in audit.outcomes) else 0

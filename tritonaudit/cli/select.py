@@ -103,12 +103,14 @@ def command(
     require_compiler("select")
     from tritonaudit.audit import AuditRequest
     from tritonaudit.cli.hardware import parts_of
+    from tritonaudit.execute.starting import warm_up
     from tritonaudit.port.folders import operations_named
     from tritonaudit.port.repairing import Repairer
     from tritonaudit.port.selecting import SelectRequest
     from tritonaudit.port.session import run_session
     from tritonaudit.port.validating import PARTS
 
+    warm_up()
     operations, problems = operations_named(split(folders))
     root = project_of(tuple(operation.folder for operation in operations) or (Path(),))
     config = configure(root, config_file, {"ignore": (), "extend_select": ()})

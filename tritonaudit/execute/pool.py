@@ -7,8 +7,6 @@ import os
 import pickle
 import selectors
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
@@ -17,9 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tritonaudit.execute.blame import described
+from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.messages import Note, Reply, framed, take_message
-from tritonaudit.execute.supervisor import OUT_OF_MEMORY
+from tritonaudit.execute.starting import start_supervisor
+from tritonaudit.execute.supervisor import OUT_OF_MEMORY, TOLD_TO_END
+from tritonaudit.execute.worker import Channel
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,16 +33,13 @@ _LOG_LINES = 100
 _LOG_BYTES = 1 << 14
 _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
 
-# The child looks for modules where we do, and nowhere before: its working directory is the user's.
-_START = "import sys; sys.path[:] = sys.argv[6:]; from tritonaudit.execute.supervisor import main; main()"
-
 
 @dataclass(frozen=True)
 class Limits:
     """What a task may take: `seconds` of wall time; `memory` in bytes, of its worker and the worker's children.
 
     `start` is the seconds that a worker may take to start and to be prepared. Memory is what is held, not what is
-    reserved, and is not limited where there is no /proc.
+    reserved nor what all workers share from their start, and is not limited where there is no /proc.
     """
 
     seconds: float
@@ -58,6 +56,7 @@ def run_tasks(
     prepare: Callable[..., None] | None = None,
     arguments: tuple[Any, ...] = (),
     hear: Callable[[Item, Any], None] | None = None,
+    is_fresh: bool = False,
 ) -> Iterator[tuple[Item, Result | Killed]]:
     """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
 
@@ -66,12 +65,13 @@ def run_tasks(
     processes, threads or much memory behind. It ends without its `atexit` functions. All of these must be picklable,
     and `work` and `prepare` not of the module `__main__`.
 
-    What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in this process.
+    What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in this process. A
+    worker may have imported torch, triton and modules of ours when it starts; a fresh one has not.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, not {workers}")
     order = pickle.dumps((work, prepare, arguments))
-    return _Pool[Item, Result](order, items, workers, limits, hear).results()
+    return _Pool[Item, Result](order, items, workers, limits, hear, is_fresh).results()
 
 
 class _Pool(Generic[Item, Result]):
@@ -82,12 +82,14 @@ class _Pool(Generic[Item, Result]):
         workers: int,
         limits: Limits,
         hear: Callable[[Item, Any], None] | None,
+        is_fresh: bool,
     ) -> None:
         self._order = order
         self._waiting = deque(items)
         self._size = workers
         self._limits = limits
         self._hear = hear
+        self._is_fresh = is_fresh
         self._workers: list[_Worker] = []
         self._leaving: list[_Worker] = []
         self._tasks: dict[_Worker, Item] = {}
@@ -120,7 +122,7 @@ class _Pool(Generic[Item, Result]):
                 return
             while self._leaving:  # what they hold is needed
                 self._leaving.pop().close()
-            self._workers.append(_Worker(self._order, self._limits, selector))
+            self._workers.append(_Worker(self._order, self._limits, selector, self._is_fresh))
             starting += 1
 
     def _turn(self, selector: selectors.BaseSelector) -> None:
@@ -201,6 +203,8 @@ class _Pool(Generic[Item, Result]):
             return End.LOST, "closed the pipe that its result goes through"
         if code == OUT_OF_MEMORY:
             return End.MEMORY, f"held more than {self._limits.memory / 2**30:.3g} GiB of memory"
+        if code == TOLD_TO_END:
+            return End.LOST, "ended with the process that it was forked from"
         return _described_end(int(code))
 
     def _lose(self, worker: _Worker, end: End, message: str) -> None:
@@ -248,25 +252,13 @@ def _open_log() -> int:
     descriptor, path = tempfile.mkstemp(prefix="tritonaudit-")
     os.unlink(path)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_APPEND)
-    return _above_streams(descriptor)
-
-
-def _pipe() -> tuple[int, int]:
-    reading, writing = os.pipe()
-    return _above_streams(reading), _above_streams(writing)
-
-
-def _above_streams(descriptor: int) -> int:
-    """The same file under a number above those of the standard streams, which this process may lack."""
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(descriptor)
-    return moved
+    return above_streams(descriptor)
 
 
 class _Worker:
     """A worker, by way of its supervisor, as the pool sees it: it is sent messages, and replies, until `deadline`."""
 
-    def __init__(self, order: bytes, limits: Limits, selector: selectors.BaseSelector) -> None:
+    def __init__(self, order: bytes, limits: Limits, selector: selectors.BaseSelector, is_fresh: bool) -> None:
         self.ready = False
         self.seconds = limits.start
         self.deadline = 0.0
@@ -276,21 +268,13 @@ class _Worker:
         self._outgoing = memoryview(b"")
         self._incoming = bytearray()
         self._log = _open_log()
-        requests, self._requests = _pipe()
-        self._replies, replies = _pipe()
-        stdin = _above_streams(os.open(os.devnull, os.O_RDONLY))
+        requests, self._requests = open_pipe()
+        self._replies, replies = open_pipe()
+        stdin = above_streams(os.open(os.devnull, os.O_RDONLY))
         os.set_blocking(self._requests, False)
-        channel = (requests, replies, stdin, self._log)
-        paths = [path or os.getcwd() for path in sys.path if isinstance(path, str)]
         try:
-            self._supervisor = subprocess.Popen(
-                [sys.executable, "-c", _START, *map(str, channel), str(limits.memory), *paths],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                pass_fds=channel,
-                start_new_session=True,
-            )
+            channel = Channel(requests, replies, stdin, self._log)
+            self._supervisor = start_supervisor(channel, limits.memory, is_fresh=is_fresh)
         finally:
             for descriptor in (requests, replies, stdin):
                 os.close(descriptor)
@@ -349,33 +333,23 @@ class _Worker:
         for pipe in (self._requests, self._replies):
             if pipe in self._selector.get_map():
                 self._selector.unregister(pipe)
-        assert self._supervisor.stdin is not None
-        self._supervisor.stdin.close()
+        self._supervisor.tell_to_end()
 
     def end(self, grace: float) -> str | None:
         """End it, unless it does by itself within the grace: then, what the supervisor says of its end."""
-        try:
-            self._supervisor.wait(grace)
-        except subprocess.TimeoutExpired:
-            self.tell_to_end()
-            self._wait()
-            return None
+        has_ended = self._supervisor.ends_within(grace)
         self.tell_to_end()
-        assert self._supervisor.stdout is not None
-        return self._supervisor.stdout.read().decode() or str(self._supervisor.returncode)
+        self._wait()
+        return self._supervisor.said if has_ended else None
 
     def close(self) -> None:
         """Wait for the end that it was told of, and leave nothing open."""
         self._wait()
-        assert self._supervisor.stdout is not None
-        self._supervisor.stdout.close()
+        self._supervisor.close()
         os.close(self._log)
         os.close(self._requests)
         os.close(self._replies)
 
     def _wait(self) -> None:
-        try:
-            self._supervisor.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
+        if not self._supervisor.ends_within(_END_SECONDS):
             self._supervisor.kill()
-            self._supervisor.wait()

@@ -73,18 +73,37 @@ def resident(process: int) -> int:
         return 0
 
 
-class MemoryWatch:
-    """Tells when a process and its descendants hold more than `limit` bytes of memory (Linux)."""
+def threads() -> int:
+    """How many threads this process has, those that are not Python's too (Linux)."""
+    return len(os.listdir("/proc/self/task"))
 
-    def __init__(self, process: int, limit: int) -> None:
+
+def open_files() -> list[str]:
+    """The paths of the files that this process has open, other words for pipes and the like (Linux)."""
+    paths: list[str] = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # that of the listing itself
+            paths.append(os.readlink(f"/proc/self/fd/{name}"))
+    return paths
+
+
+class MemoryWatch:
+    """Tells when a process and its descendants hold more than `limit` bytes of memory (Linux).
+
+    Of these the process, which is a child of this one, was forked with `inherited` bytes that it shares with others:
+    they do not count, nor do they for those that it forks.
+    """
+
+    def __init__(self, process: int, limit: int, inherited: int = 0) -> None:
         self._process = process
         self._limit = limit
+        self._inherited = inherited
         self._next_scan = 0.0
         self._suspected = False
 
     def is_exceeded(self) -> bool:
         """To be asked again and again: looking for descendants is dear, and not done each time."""
-        if resident(self._process) > self._limit:
+        if resident(self._process) > self._limit + self._inherited:
             return True
         if time.monotonic() < self._next_scan:
             return False
@@ -99,7 +118,15 @@ class MemoryWatch:
     def _family_exceeds(self) -> bool:
         children = descendants(self._process)
         family = [self._process, *children] if children else []
-        return sum(map(resident, family)) > self._limit and sum(map(_proportional, family)) > self._limit
+        return sum(map(resident, family)) > self._limit and sum(map(self._held, family)) > self._limit
+
+    def _held(self, process: int) -> int:
+        """The bytes that it holds, without its part in what is inherited: that of this process, which has little else.
+
+        A program that it has started since shares nothing with it, as its stack tells, which is elsewhere.
+        """
+        is_forked = self._inherited and _stack(process) == _stack(os.getpid())
+        return _proportional(process) - (_proportional(os.getpid()) if is_forked else 0)
 
 
 def _proportional(process: int) -> int:
@@ -112,9 +139,19 @@ def _proportional(process: int) -> int:
 
 
 def _parent(process: str) -> int | None:
+    return _stat(process, 4)
+
+
+def _stack(process: int) -> int | None:
+    """The address at which the stack of a program begins."""
+    return _stat(str(process), 28)
+
+
+def _stat(process: str, field: int) -> int | None:
+    """A field of /proc/PID/stat, of those behind the name, by its number in proc(5)."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
+            return int(file.read().rpartition(b")")[2].split()[field - 3])
     except (OSError, IndexError):
         return None
 

@@ -1,8 +1,8 @@
 """The process between the pool and a worker: it watches the worker's memory, and outlives it to leave nothing behind.
 
 It is the leader of a session, and starts the worker as its only child. When the worker ends, holds too much memory, or
-the pool closes the supervisor's stdin or is gone, the supervisor kills what is left of the worker and of the processes
-that the worker started, and says on its stdout how the worker ended.
+the pool closes the supervisor's stdin or the supervisor's own parent is gone, the supervisor kills what is left of the
+worker and of the processes that the worker started, and says on its stdout how the worker ended.
 """
 
 from __future__ import annotations
@@ -43,17 +43,22 @@ def main() -> NoReturn:
     del sys.argv[1:]
     for descriptor in astuple(channel):
         os.set_inheritable(descriptor, False)
-    pool = os.getppid()
+    supervise(channel, memory)
+
+
+def supervise(channel: Channel, memory: int, inherited: int = 0) -> NoReturn:
+    """Run a worker to its end; it may hold `memory` bytes beside the inherited ones that this process began with."""
+    parent = os.getppid()
     adopt_orphans()
     worker = os.fork()
     if worker == 0:
-        _work(channel, memory)
+        _work(channel, memory + inherited)
     with contextlib.suppress(OSError):
         os.setpgid(worker, worker)
     os.close(channel.requests)
     os.close(channel.replies)
     try:
-        end = _wait(worker, pool, channel.log, MemoryWatch(worker, memory))
+        end = _wait(worker, parent, channel.log, MemoryWatch(worker, memory, inherited))
     finally:
         _kill_all(worker)
     with contextlib.suppress(OSError):
@@ -78,14 +83,14 @@ def _work(channel: Channel, memory: int) -> NoReturn:
         os._exit(1)
 
 
-def _wait(worker: int, pool: int, log: int, memory: MemoryWatch) -> str:
+def _wait(worker: int, parent: int, log: int, memory: MemoryWatch) -> str:
     """Wait for the worker's end: its exit code, minus the number of the signal that killed it, or why it must end."""
     while True:
         told, _, _ = select.select([0], [], [], _TICK)
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
             return str(os.waitstatus_to_exitcode(status))
-        if told or os.getppid() != pool:
+        if told or os.getppid() != parent:
             return TOLD_TO_END
         if memory.is_exceeded():
             return OUT_OF_MEMORY

@@ -44,6 +44,11 @@ def serve(channel: Channel, memory: int) -> None:
         worker.answer(item)
 
 
+def is_worker() -> bool:
+    """Whether this process is a worker, or a task forked it."""
+    return _serving is not None
+
+
 def tell(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 

@@ -13,10 +13,12 @@ from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
 from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, why_unknown
 from tritonaudit.subject.model import Case, Layout
+from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.testing.suite import Suite, suite_of
+from tritonaudit.suites.suite import Suite
+from tritonaudit.testing.suite import suite_of
 
 _RESULT = frozenset(
     (
@@ -56,11 +58,13 @@ def matches(material: Material) -> Answer:
     """Whether ordinary numbers give what the reference gives, in every such case."""
     ordinary = [trial for trial in material.run.trials if _is_plain(trial.case) and not _is_edge(trial.case)]
     if wrong := list(_seen(ordinary, _RESULT)):
-        return failed(_told(wrong))
+        return failed(_sighted(wrong))
     if _not_compiled(ordinary):
         return not_run(NOT_COMPILED)
     if why := _inconclusive(material.run, _RESULT):
         return not_run(why)
+    if missing := material.run.coverage.missing_of(Suite.CORRECTNESS):
+        return not_run(shown_missing(missing))
     compared = [trial for trial in ordinary if Symptom.WRONG_RESULT in trial.checked]
     if not compared:
         return not_run(_why_not_compared(material.run, ordinary))
@@ -78,6 +82,8 @@ def genuine(material: Material) -> Answer:
     unknown = [f"{check}: {why}" for check in _GENUINE if (why := why_unknown(check, material.run))]
     if unknown:
         return not_run("; ".join(unknown[:_MOST_NAMED]))
+    if missing := material.run.coverage.missing_of(Suite.INTEGRITY):
+        return not_run(shown_missing(missing))
     return passed("no work of torch's, no result kept or shared, nothing beside the call")
 
 
@@ -86,11 +92,13 @@ def edges(material: Material) -> Answer:
     run = material.run
     at_edges = [trial for trial in run.trials if _is_edge(trial.case)]
     if wrong := [*_seen(at_edges), *_seen(run.trials, _AT_EDGES)]:
-        return failed(_told(wrong))
+        return failed(_sighted(wrong))
     if _not_compiled(run.trials):
         return not_run(NOT_COMPILED)
     if missed := [*_missed(run, of_sizes=False), *_hardships_missed(run)]:
         return not_run(phrases.listed(missed))
+    if missing := run.coverage.missing_of(Suite.STABILITY, Suite.MEMORY):
+        return not_run(shown_missing(missing))
     if not any(trial.checked for trial in at_edges):
         return not_run("no edge case was tried")
     return passed(f"{_cases(at_edges)}{_doubts(at_edges)}")
@@ -104,7 +112,7 @@ def shapes(material: Material) -> Answer:
     if wrong:
         bad = list(dict.fromkeys(_shape(trial.case) for trial, _ in wrong))
         named = ", ".join(bad[:_MOST_NAMED]) + (" …" if len(bad) > _MOST_NAMED else "")
-        return failed(f"{len(bad)} of {phrases.counted(len(tried), 'shape')}: {named}: {_told(wrong)}")
+        return failed(f"{len(bad)} of {phrases.counted(len(tried), 'shape')}: {named}: {_sighted(wrong)}")
     if _not_compiled(trials):
         return not_run(NOT_COMPILED)
     if missed := list(_missed(material.run, of_sizes=True)):
@@ -177,7 +185,7 @@ def _not_compiled(trials: Iterable[CaseOutcome]) -> str:
     return ""
 
 
-def _told(seen: Sequence[_Seen]) -> str:
+def _sighted(seen: Sequence[_Seen]) -> str:
     trial, first = seen[0]
     cases = len({other.case.label for other, _ in seen})
     others = f" and {phrases.counted(cases - 1, 'other case')}" if cases > 1 else ""
@@ -206,7 +214,7 @@ def _inconclusive(run: SubjectRun, symptoms: Iterable[Symptom]) -> str:
 
 def _why_not_compared(run: SubjectRun, ordinary: Sequence[CaseOutcome]) -> str:
     if broken := list(_seen(ordinary)):
-        return f"there is no result to compare: {_told(broken)}"
+        return f"there is no result to compare: {_sighted(broken)}"
     return why_unknown(Symptom.WRONG_RESULT.value, run) or "no ordinary case was tried"
 
 

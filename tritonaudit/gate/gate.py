@@ -15,6 +15,7 @@ from tritonaudit.config import Config
 from tritonaudit.engine import check, shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem, Stage
 from tritonaudit.gate import correct, optimised, tuned
 from tritonaudit.gate.checklist import Answer, GateOfSubject, Item, asked
@@ -81,6 +82,7 @@ class Gated:
 
 def gate(path: Path, config: Config, request: GateRequest, progress: Progress = SILENT) -> Gated:
     """Ask the gate of a file's subjects. Raises NoSuchSubject, NoGpu, PartFileError, and KeyboardInterrupt."""
+    warm_up()
     gpu = gpu_for(request.device)
     keys, problems = _subjects(path, config, request, gpu, progress)
     compiled = compile_paths([path], config, CompileRequest(jobs=request.jobs), progress)

@@ -77,6 +77,8 @@ def _subject(key: tuple[str, str], tried: Data, timed: Data) -> Data:
     return {
         "subject": name,
         "path": path,
+        "verdict": tried.get("verdict"),
+        "coverage": tried.get("coverage"),
         "cases": tried.get("cases", 0),
         "checks": [*tried.get("checks", ()), *timed.get("checks", ())],
         "error": _error(trial["closeness"] for trial in tried.get("trials", ())),

@@ -78,6 +78,8 @@ def _standing(latest: Data | None, target: float) -> Standing:
     failed = [one["check"] for one in latest["checks"] if one["status"] == "fail"]
     if failed:
         return Standing(False, f"{failed[0]} fails")
+    if latest.get("verdict") == "incomplete":
+        return Standing(False, "not all was tried that has to be")
     held = [
         (row["roofline"]["roof_milliseconds"], row["roofline"]["reached"], size_of(row))
         for row in latest["sizes"]

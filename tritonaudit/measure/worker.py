@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -48,6 +49,7 @@ _MOST_PROFILED = 4
 _PROFILE_SECONDS = 60.0
 _THROTTLED = 0.75
 """Of its highest clock: below it a GPU is throttled, says nvbench."""
+_COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
 
 
@@ -84,13 +86,22 @@ class Done:
 
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # else torch.compile starts a process for each core
+    _compile_in_this_process()
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
     assert all((ceilings, noting, timing, verify))
     _warm_up_compiler()
     harness.remember()
+
+
+def _compile_in_this_process() -> None:
+    """Have torch.compile start no process for each core, unless the user says how many."""
+    if _COMPILE_THREADS not in os.environ:
+        os.environ[_COMPILE_THREADS] = "1"
+        settings: Any = sys.modules.get("torch._inductor.config")
+        if settings is not None:  # which has read it
+            settings.compile_threads = 1
 
 
 def _warm_up_compiler() -> None:

@@ -65,10 +65,9 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
             )
         )
     lines += [row(code(name), _NOTHING, _NOTHING, _NOTHING, _NOTHING, prose(reason)) for name, reason in failed]
-    hasty = [f"{code(one.operation.name)}, {what}" for one in selected for what in _untried(one)]
-    if hasty:
-        missed = "; ".join(hasty)
-        lines += ["", f"Of the cases planned for those chosen, not tried: {missed}. A larger `--budget` tries more."]
+    tried = [f"{code(one.operation.name)} {what}" for one in selected for what in _tried(one)]
+    if tried:
+        lines += ["", f"Tried of those chosen: {'; '.join(tried)}. A larger `--budget` tries more cases."]
     if untimed := [one for one in selected if one.untimed and one.chosen]:
         targets = ", ".join(dict.fromkeys(one.target for one in untimed))
         names = ", ".join(code(one.operation.name) for one in untimed)
@@ -81,10 +80,12 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
     return "\n".join(lines) + "\n"
 
 
-def _untried(selected: Selected) -> Iterator[str]:
-    """What was left out of the cases of the variant that was chosen."""
+def _tried(selected: Selected) -> Iterator[str]:
+    """How much was tried of the variant that was chosen, where that is not all."""
     if selected.chosen is not None and selected.chosen.right is not None:
-        yield from map(prose, selected.chosen.right[1].untried)
+        coverage = selected.chosen.right[1].coverage
+        if coverage.called < coverage.planned:
+            yield coverage.shown
 
 
 def _head(selected: Selected) -> Iterator[str]:
@@ -200,7 +201,7 @@ def _kernels(variants: Iterable[Considered]) -> Iterator[str]:
 def _correctness(variants: Sequence[Considered]) -> Iterator[str]:
     yield "### Correctness"
     yield ""
-    yield from table("Kernel", "Verdict", "Cases", "Why")
+    yield from table("Kernel", "Verdict", "Tried", "Why")
     for one in variants:
         yield _verdict_row(prose(one.name), one.verdict)
         for attempt in one.attempts:
@@ -216,8 +217,8 @@ def _correctness(variants: Sequence[Considered]) -> Iterator[str]:
 
 def _verdict_row(name: str, verdict: Verdict) -> str:
     why = verdict.doubts if verdict.is_right else verdict.reasons
-    word = "✅ right" if verdict.is_right else "❌ refused"
-    return row(name, word, str(verdict.cases), _listed(why))
+    word = "✅ right" if verdict.is_right else "🟡 incomplete" if verdict.is_incomplete else "❌ refused"
+    return row(name, word, verdict.coverage.shown if verdict.is_loaded else _NOTHING, _listed(why))
 
 
 def _attempt_row(name: str, attempt: Attempt) -> str:

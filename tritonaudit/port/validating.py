@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonaudit.audit import RUN_PARTS, AuditRequest, audit_paths
@@ -15,35 +15,33 @@ from tritonaudit.port.folders import Operation
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.ran import RanSection
 from tritonaudit.subject.find import Kind, kind_of
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.coverage import Coverage, shown_missing
+from tritonaudit.suites.facts import CORE, Symptom
 from tritonaudit.suites.gather import SubjectRun
 
 PARTS = frozenset(("source", *RUN_PARTS))
 """Of an audit: those that tell whether a variant is right."""
-
-_CASES = " cases"
-"""What a run leaves out of its plan holds this; sizes that it never plans do not."""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What an audit of a variant came to.
 
-    It is right where it was compared with its reference, and no check of it failed. `reasons` say why it is not,
-    `doubts` what else was seen, and what was not tried. `launched` are its kernels, `device` is where it was run.
-    `untried` is how many of the cases that were planned were left out, and why.
+    It is right where all of its core was tried, and no check of it failed; where not all was tried and nothing failed,
+    it `is_incomplete`. `reasons` say why it is not right, `doubts` what else was seen. `launched` are its kernels,
+    `device` is where it was run, `coverage` says how much was tried.
     """
 
     is_right: bool
     reasons: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    cases: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
     launched: tuple[KernelRef, ...] = ()
     subject: str = ""
     device: str = ""
-    untried: tuple[str, ...] = ()
+    is_incomplete: bool = False
 
     @property
     def is_loaded(self) -> bool:
@@ -90,28 +88,30 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     findings = tuple(finding for finding in audit.findings if finding.path in places)
     problems = tuple(problem for problem in audit.problems if problem.path in places)
     doubts = [f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.WARN]
-    untried = tuple(f"{what.partition(',')[0]}, since {why}" for what, why in run.left_out if _CASES in what)
-    reasons = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
+    failures = tuple(dict.fromkeys((*_failures(run), *map(_placed, problems))))
+    reasons = failures
     if reasons:  # what alone proves nothing may be why
         reasons = tuple(dict.fromkeys((*reasons, *doubts)))
+    elif not run.coverage.is_complete:
+        reasons = (f"not all was tried that has to be: {shown_missing(run.coverage.missing)}",)
     serious = (f"{one.code} {one.name}: {one.message}" for one in findings if _is_serious(one))
     return Verdict(
         not reasons,
         reasons,
-        tuple(dict.fromkeys((*doubts, *serious, *(f"not tried: {what}" for what in untried)))),
-        run.cases,
+        tuple(dict.fromkeys((*doubts, *serious))),
+        run.coverage,
         findings,
         problems,
         run.launched,
         run.name,
         device,
-        untried,
+        is_incomplete=bool(reasons) and not failures,
     )
 
 
 def _failures(run: SubjectRun) -> Iterator[str]:
     for one in run.outcomes:
-        if one.status in (Status.FAIL, Status.INCONCLUSIVE):
+        if one.check != CORE and one.status in (Status.FAIL, Status.INCONCLUSIVE):
             yield f"{one.check}: {one.reason}"
     compared = next((one for one in run.outcomes if one.check == Symptom.WRONG_RESULT.value), None)
     if compared is None or compared.status is Status.NOT_RUN:

@@ -12,17 +12,20 @@ from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
+from tritonaudit.suites.coverage import Coverage, Verdict
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Closeness
 from tritonaudit.suites.stage import RunAudit
 
 _INDENT = "  "
+_VERDICTS = {Verdict.PASS: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red", Verdict.INCOMPLETE: "yellow"}
 _STYLES = {
     Status.PASS: "green",
     Status.WARN: "yellow",
     Status.FAIL: "bold red",
     Status.NOT_RUN: "dim",
     Status.INCONCLUSIVE: "yellow",
+    Status.INCOMPLETE: "bold yellow",
 }
 
 
@@ -50,8 +53,12 @@ class RanSection:
 
 def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
     seconds = sum(trial.seconds for trial in run.trials)
-    head = f"{visible(run.name)}  {shown_path(run.path)}  {run.cases} cases on the {device} in {seconds:.1f} s"
+    head = f"{visible(run.name)}  {shown_path(run.path)}  on the {device} in {seconds:.1f} s"
     yield ((head, "bold"),)
+    yield (
+        (f"{_INDENT}{run.verdict.value.upper():<12}", f"bold {_VERDICTS[run.verdict]}"),
+        (f" {run.coverage.shown}", ""),
+    )
     for outcome in run.outcomes:
         yield _outcome(outcome)
     if closeness := [trial.closeness for trial in run.trials if trial.closeness]:
@@ -76,6 +83,8 @@ def _data(run: SubjectRun) -> dict[str, Any]:
         "kernels": [
             {"name": kernel.name, "path": shown_path(Path(kernel.path)), "line": kernel.line} for kernel in run.launched
         ],
+        "verdict": run.verdict.value,
+        "coverage": _coverage(run.coverage),
         "cases": run.cases,
         "checks": [
             {"check": one.check, "status": one.status.value, "cases": one.case, "reason": one.reason}
@@ -83,6 +92,14 @@ def _data(run: SubjectRun) -> dict[str, Any]:
         ],
         "trials": [_trial(trial) for trial in run.trials],
         "left_out": [{"what": what, "why": why} for what, why in run.left_out],
+    }
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    return {
+        "core": {"tried": coverage.tried, "of": coverage.core},
+        "cases": {"tried": coverage.called, "of": coverage.planned},
+        "missing": [{"suite": one.suite, "what": one.what, "why": one.why} for one in coverage.missing],
     }
 
 

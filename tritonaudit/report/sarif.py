@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import sarif_om as om
 
@@ -16,7 +17,7 @@ from tritonaudit.report.sarif_results import MOST_RELATED, Source, physical_loca
 from tritonaudit.report.sarif_rules import descriptor
 from tritonaudit.report.sarif_walk import plain
 from tritonaudit.report.section import Section
-from tritonaudit.report.shortfall import not_analysed_lines
+from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed_lines
 from tritonaudit.rules import all_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -28,11 +29,21 @@ _MOST_BYTES = 10_000_000
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
     kept = _worst(audit.findings, _MOST_RESULTS)
-    text = _log(audit, kept)
+    told = _verdicts(sections)
+    text = _log(audit, kept, told)
     while kept and (size := _packed_size(text)) > _MOST_BYTES:
         kept = _worst(kept, int(len(kept) * 0.9 * _MOST_BYTES / size))
-        text = _log(audit, kept)
+        text = _log(audit, kept, told)
     return text
+
+
+def _verdicts(sections: Sequence[Section]) -> dict[str, Any] | None:
+    """What each subject came to, with what was tried of it, where subjects were run."""
+    ran = next((section.data() for section in sections if section.key == "ran"), None)
+    if ran is None:
+        return None
+    kept = ("subject", "path", "verdict", "coverage")
+    return {"subjects": [{name: one[name] for name in kept} for one in ran["subjects"]]}
 
 
 def _worst(findings: Sequence[Finding], most: int) -> Sequence[Finding]:
@@ -47,12 +58,12 @@ def _packed_size(text: str) -> int:
     return len(text) if len(text) <= _MOST_BYTES else len(gzip.compress(text.encode("ascii")))
 
 
-def _log(audit: Audit, kept: Sequence[Finding]) -> str:
-    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept)])
+def _log(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> str:
+    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, told)])
     return json.dumps(plain(log), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def _run(audit: Audit, kept: Sequence[Finding]) -> om.Run:
+def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> om.Run:
     rules = all_rules()
     indices = {rule.code: index for index, rule in enumerate(rules)}
     sources = {path: Source(text) for path, text in audit.texts.items()}
@@ -63,6 +74,7 @@ def _run(audit: Audit, kept: Sequence[Finding]) -> om.Run:
         column_kind="unicodeCodePoints",
         invocations=[_invocation(audit, kept)],
         results=[result(finding, indices, sources.get(finding.path, unread)) for finding in kept],
+        properties=told,
     )
 
 
@@ -73,7 +85,7 @@ def _driver(rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
 def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:
     notifications = [
         *map(_of_problem, audit.problems),
-        *map(_of_not_analysed, not_analysed_lines(audit)),
+        *map(_of_not_analysed, (*map(incomplete_line, incomplete(audit)), *not_analysed_lines(audit))),
         *(om.Notification(level="warning", message=om.Message(text=text)) for text in _cuts(audit, kept)),
     ]
     return om.Invocation(

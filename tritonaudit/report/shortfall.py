@@ -27,6 +27,16 @@ def not_analysed(audit: Audit) -> list[Outcome]:
     return [outcome for outcome in audit.outcomes if outcome.status is Status.NOT_RUN]
 
 
+def incomplete(audit: Audit) -> list[Outcome]:
+    """The outcomes that say that something was tried in part, and a pass would rest on too little."""
+    return [outcome for outcome in audit.outcomes if outcome.status is Status.INCOMPLETE]
+
+
+def incomplete_line(outcome: Outcome) -> str:
+    """`path: subject: INCOMPLETE, core 12 of 38, …: what is missing`."""
+    return f"{visible(outcome.subject)}: INCOMPLETE, {outcome.case}: {visible(outcome.reason)}"
+
+
 def not_analysed_line(outcome: Outcome) -> str:
     """`path: not analysed: reason`."""
     reason = f": {visible(outcome.reason)}" if outcome.reason else ""
@@ -42,4 +52,4 @@ def shortfall_lines(audit: Audit) -> list[str]:
     """All of them, but for the problems that a finding of the tool's own already tells."""
     told = {finding.path for finding in audit.findings if finding.code == UNPARSABLE}
     problems = (problem for problem in audit.problems if problem.path not in told)
-    return [*map(problem_line, problems), *not_analysed_lines(audit)]
+    return [*map(problem_line, problems), *map(incomplete_line, incomplete(audit)), *not_analysed_lines(audit)]

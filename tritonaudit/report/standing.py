@@ -1,7 +1,8 @@
 """What each category of the audit came to, for all kernels and for each.
 
-A category passes only where the stage that decides it ran, found nothing in it, and left no check of it out: what
-has not run is no pass, and neither is a part that has not. Findings fail or warn whichever stage they are of.
+A category passes only where the stage that decides it ran, found nothing in it, and tried all of the core of its
+suites: what has not run is no pass, and what has in part is incomplete. Findings fail or warn whichever stage they are
+of. Items that no rule asks are named beside a pass.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from tritonaudit.report.evidence import (
     Evidence,
     KernelName,
     applies,
-    cases_left_out,
     category_of,
     launched_by,
     level,
@@ -31,8 +31,10 @@ from tritonaudit.report.evidence import (
 )
 from tritonaudit.report.words import Code, Words, among, joined, words
 from tritonaudit.rules import all_rules
-from tritonaudit.suites.facts import CROSS_CHECK
+from tritonaudit.suites.coverage import shown_missing
+from tritonaudit.suites.facts import CORE, CROSS_CHECK
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.suite import Suite
 
 _DECISIVE = {
     Category.CORRECTNESS: Stage.RUN,
@@ -49,12 +51,16 @@ class Verdict(IntEnum):
 
     FAIL = 0
     WARN = 1
-    NOT_RUN = 2
-    PASS = 3
+    INCOMPLETE = 2
+    NOT_RUN = 3
+    PASS = 4
 
     @property
     def shown(self) -> str:
-        return {"FAIL": "❌ FAIL", "WARN": "⚠️ WARN", "NOT_RUN": "➖ NOT RUN", "PASS": "✅ PASS"}[self.name]
+        return f"{_MARKS[self.name]} {self.name.replace('_', ' ')}"
+
+
+_MARKS = {"FAIL": "❌", "WARN": "⚠️", "INCOMPLETE": "🟡", "NOT_RUN": "➖", "PASS": "✅"}
 
 
 @dataclass(frozen=True)
@@ -72,9 +78,9 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
     gaps = _gaps(category, evidence.runs, evidence.never_launched, evidence)
     doubts = [*failed, *_inconclusive(category, evidence.runs)]
     _, beside = _missed(category, evidence.runs, evidence)
-    untried = _untried(evidence) if category is Category.CORRECTNESS else []
-    issues = [words(_counts(findings)), *doubts, *gaps, *beside, *untried]
-    return Standing(_verdict(findings, doubts, gaps), joined(issues) or words("none"))
+    issues = [words(_counts(findings)), *doubts, *gaps, *beside, *_scope(category, evidence)]
+    is_tried = _is_tried(category, evidence.runs, evidence)
+    return Standing(_verdict(findings, doubts, gaps, is_tried), joined(issues) or words("none"))
 
 
 def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence) -> Verdict:
@@ -87,20 +93,33 @@ def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence
     ]
     doubts = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _DOUBTFUL]
     unlaunched = () if runs else (kernel,)
-    return _verdict(findings, doubts, _gaps(category, runs, unlaunched, evidence))
+    gaps = _gaps(category, runs, unlaunched, evidence)
+    return _verdict(findings, doubts, gaps, _is_tried(category, runs, evidence))
 
 
 _FAILED = (Status.FAIL, Status.WARN)
 _DOUBTFUL = (*_FAILED, Status.INCONCLUSIVE)
 
 
-def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequence[Words]) -> Verdict:
+def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequence[Words], is_tried: bool) -> Verdict:
     levels = {level(finding) for finding in findings}
     if levels & {"CRITICAL", "HIGH"}:
         return Verdict.FAIL
     if "MEDIUM" in levels or doubts:
         return Verdict.WARN
-    return Verdict.NOT_RUN if gaps else Verdict.PASS
+    if gaps:
+        return Verdict.INCOMPLETE if is_tried else Verdict.NOT_RUN
+    return Verdict.PASS
+
+
+def _is_tried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> bool:
+    """Whether the stage that decides it ran for any of these, so that what is missing is missing of something."""
+    match _DECISIVE[category]:
+        case Stage.RUN:
+            return bool(runs)
+        case Stage.MEASURE:
+            return not evidence.why_nothing_measured
+    return False
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -110,9 +129,9 @@ def _counts(findings: Sequence[Finding]) -> str:
 
 
 def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
-    """Those that its verdict depends on: a second opinion is no such."""
+    """Those that its verdict depends on: a second opinion is no such, and the core counts suite by suite."""
     mine = [outcome for outcome in run.outcomes if category_of(outcome.check) is category]
-    return [outcome for outcome in mine if outcome.check != CROSS_CHECK]
+    return [outcome for outcome in mine if outcome.check not in (CORE, CROSS_CHECK)]
 
 
 def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[Words]:
@@ -147,7 +166,7 @@ def _gaps(
         return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
         return [words(evidence.why_nothing_ran)]
-    gaps, _ = _missed(category, runs, evidence)
+    gaps = list(_untried(category, runs, evidence)) or _missed(category, runs, evidence)[0]
     if unlaunched:
         gaps.append(words("no subject launches ", among(Code(kernel.name) for kernel in unlaunched)))
     return gaps
@@ -175,14 +194,34 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
     codes = [rule.code for rule in rules if rule.stage() is Stage.SOURCE]
     if reasons := [reason for reason in map(evidence.why_rule_did_not_run, codes) if reason]:
         yield among(reasons)
-    if unasked := sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries):
+
+
+def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
+    """What a pass of the category does not speak of, and how far beyond the core it rests on."""
+    if category is Category.CORRECTNESS:
+        for run in evidence.runs:
+            if run.coverage.planned:
+                cases = f"{run.coverage.called} of {run.coverage.planned} cases of "
+                yield words(cases, Code(evidence.label(run)), " tried")
+    if category is Category.PRACTICE:
+        unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
         yield words(f"{unasked} items of its checklist are asked by no rule")
 
 
-def _untried(evidence: Evidence) -> list[Words]:
-    """How many cases of each subject were left out."""
-    left_out = ((cases_left_out(run), evidence.label(run)) for run in evidence.runs)
-    return [words(f"{cases} of ", Code(label), " were not tried") for cases, label in left_out if cases]
+_SUITES = {
+    Category.CORRECTNESS: (Suite.CORRECTNESS, Suite.INTEGRITY),
+    Category.MEMORY: (Suite.MEMORY,),
+    Category.STABILITY: (Suite.STABILITY,),
+}
+"""Of the run stage, by the category that they decide."""
+
+
+def _untried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> Iterator[Words]:
+    """What of the core was not tried, subject by subject."""
+    for run in runs:
+        missing = run.coverage.missing_of(*_SUITES[category])
+        if missing:
+            yield words(Code(evidence.label(run)), f": {shown_missing(missing)}")
 
 
 def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[Words], list[Words]]:

@@ -77,7 +77,9 @@ class Witness:
             return CrossCheck(reason=self.reason)
         if any(fault.kind not in HARMLESS for fault in outcome.faults):
             return CrossCheck(reason="the launch has faults, so that it has no results to compare")
-        ((_, found),) = run_tasks(interpret, [self.task], workers=1, limits=_LIMITS, prepare=choose_interpreter)
+        ((_, found),) = run_tasks(
+            interpret, [self.task], workers=1, limits=_LIMITS, prepare=choose_interpreter, is_fresh=True
+        )
         if isinstance(found, Killed):
             return CrossCheck(reason=f"the interpreter cannot execute it: {found.message}{remark(self._module)}")
         roundings = _ULPS * _coarsest(self._module)

@@ -58,6 +58,11 @@ class Case:
         return size_of(dim, self.sizes)
 
     @property
+    def is_as_given(self) -> bool:
+        """Whether nothing of it varies what a function for the inputs gives."""
+        return not self.sizes and self.layout is Layout.CONTIGUOUS and self.fill == "normal"
+
+    @property
     def label(self) -> str:
         """What a report calls it: `batch=16 size=1000 float16 offset`."""
         sizes = [f"{name}={value}" for name, value in self.sizes.items()]

@@ -156,6 +156,12 @@ def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
         yield from (_with_one(axes, axis, value) for axis, value in in_turn if is_huge(value) == is_late)
 
 
+def case_with(subject: Subject, axes: Axes, chosen: Mapping[Axis, Value]) -> Case | None:
+    """The case with these values and ordinary ones of the other axes; None where it cannot be made."""
+    row = _ordinary_beside(axes, chosen)
+    return _case(axes, row) if _is_case(subject, axes, row) else None
+
+
 def _with_one(axes: Axes, axis: Axis, value: Value) -> _Row:
     if axis is not axes.fill:
         return _ordinary_beside(axes, {axis: value})

@@ -87,6 +87,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
         outcome.errors,
+        outcome.is_refused,
     )
 
 
@@ -114,14 +115,16 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
     assert error is not None
     every = _RESULTS | _CALLS | watched
     reason = ""
-    if isinstance(error, NotSimulated):
+    is_refused = not isinstance(error, NotSimulated)
+    if not is_refused:
         reason = str(error)
     elif is_refusal(error):
         reason = f"the wrapper refuses the case: {described(error)}"
     elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
         reason = f"the wrapper and the reference both fail: {found.reason}"
     if reason:
-        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
+        unchecked = tuple((symptom, reason) for symptom in sorted_(every))
+        return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=is_refused)
     is_empty = 0 in case.sizes.values()
     sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
     return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting, *memory.sightings(called)))
@@ -161,7 +164,8 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
         return _unjudged(case, checked, sightings, "the subject has no reference")
     found = references(subject, called.given, case)
     if not found.same:
-        return _unjudged(case, checked, sightings, found.reason)
+        unjudged = _unjudged(case, checked, sightings, found.reason)
+        return replace(unjudged, is_refused=subject.given is not None and not case.is_as_given)
     if len(found.same) != len(called.results):
         text = f"it gives {_tensors(len(called.results))}, and the reference {_tensors(len(found.same))}"
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))

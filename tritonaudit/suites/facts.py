@@ -40,6 +40,8 @@ class Symptom(Enum):
 
 NOT_COMPILED = "the kernel does not compile"
 """What a crash's text begins with where the compiler rejects the kernel."""
+CORE = "all that has to be tried"
+"""What the check is called that is incomplete where a pass of the others would rest on too little."""
 CROSS_CHECK = "agrees with TRITON_INTERPRET=1"
 """What the check is called that says nothing of a kernel: no verdict depends on it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
@@ -11,6 +11,7 @@ from tritonaudit.compile.places import Places
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.coverage import Coverage, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import REST, Ended, Record
 from tritonaudit.suites.opinion import Opinion, outcome_of
@@ -29,7 +30,7 @@ _INSTEAD = {Symptom.WEAK_REFERENCE: Status.INCONCLUSIVE}
 
 @dataclass(frozen=True)
 class SubjectRun:
-    """All that trying a subject came to: `trials` in their order, what was `left_out` and why."""
+    """All that trying a subject came to: `trials` in their order, what was `left_out` and why, and its `coverage`."""
 
     path: Path
     name: str
@@ -37,6 +38,12 @@ class SubjectRun:
     kernels: tuple[RunKernel, ...]
     outcomes: tuple[Outcome, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    coverage: Coverage = field(default_factory=Coverage)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it came to as a whole."""
+        return verdict_of(self.outcomes, self.coverage)
 
     @property
     def cases(self) -> int:
@@ -50,28 +57,43 @@ class SubjectRun:
 
 
 def gather(
-    path: Path, subject: str, record: Record, cut_short: str = INTERRUPTED, *, cross_checked: bool = False
+    path: Path,
+    subject: str,
+    record: Record,
+    cut_short: str = INTERRUPTED,
+    *,
+    watched: Record | None = None,
+    cross_checked: bool = False,
 ) -> SubjectRun:
     """The run of a subject, from its journal; where that has no end, it was `cut_short` by this.
 
-    Where it was to be `cross_checked`, what came of that is told, too.
+    Of a subject that ran on a GPU, the journal of what the CPU engine `watched` of its memory stands beside it. Where
+    it was to be `cross_checked`, what came of that is told, too.
     """
-    trials = tuple(entry.outcome for entry in record.ended)
+    records = [record] if watched is None else [record, watched]
+    ended = [entry for one in records for entry in one.ended]
+    trials = tuple(entry.outcome for entry in ended)
     stopped = record.stopped
     left_out = stopped.left_out if stopped else ((REST, cut_short),)
     place = f"{shown_path(path)}: {subject}"
+    checks = (
+        *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
+        *_named_outcomes(place, ended),
+    )
+    coverage = coverage_of(records, cut_short)
     return SubjectRun(
         path,
         subject,
         trials,
         tuple(_kernels(path, subject, trials)),
         (
-            *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
-            *_named_outcomes(place, record.ended),
+            core_outcome(place, checks, coverage),
+            *checks,
             *(_second_opinion(place, record, cut_short) if cross_checked else ()),
             *(() if stopped else (Outcome(REST, place, Status.NOT_RUN, reason=cut_short),)),
         ),
         left_out,
+        coverage,
     )
 
 

@@ -38,7 +38,7 @@ class GivenToo:
         if not given.changed(outcome.case.sizes):
             self._seen[work, outcome.case.label] = frozenset(_certain(outcome))
             return outcome
-        if any(symptom is Symptom.WRONG_RESULT for symptom, _ in outcome.unchecked) and self.subject.reference:
+        if outcome.is_refused:
             return replace(outcome, sightings=())
         seen = self._as_given(outcome.case, work, may_ask) if any(_certain(outcome)) else frozenset()
         return replace(outcome, sightings=tuple(_told(one, seen) for one in outcome.sightings))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tritonaudit.execute.messages import framed, take_message
 from tritonaudit.subject.model import Case
+from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.opinion import Opinion
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, SightingKey
 
@@ -29,6 +30,28 @@ class Trial:
 
     check: str
     case: str
+
+
+@dataclass(frozen=True)
+class CoreTrial:
+    """One thing without which a suite cannot pass: `what` it is in a report's words, and the trial that does it.
+
+    It is done once the trial looked for one of the symptoms.
+    """
+
+    suite: str
+    what: str
+    trial: Trial
+    symptoms: frozenset[Symptom]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is to be tried: first the core, then as far as time allows the cases of these labels."""
+
+    core: tuple[CoreTrial, ...]
+    cases: tuple[str, ...]
+    spent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +98,7 @@ class Stopped:
     spent: float = 0.0
 
 
-Entry = Begun | Ended | Simplified | Opined | Stopped
+Entry = Planned | Begun | Ended | Simplified | Opined | Stopped
 
 
 class Journal:
@@ -196,6 +219,11 @@ class Record:
         begun = Counter(entry.trial for entry in self.entries if isinstance(entry, Begun))
         begun.subtract(entry.trial for entry in self.ended)
         return +begun
+
+    @property
+    def planned(self) -> Planned | None:
+        """What was to be tried, as it was last known; None before it was known."""
+        return next((entry for entry in reversed(self.entries) if isinstance(entry, Planned)), None)
 
     @property
     def under_way(self) -> Begun | None:

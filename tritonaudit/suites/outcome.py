@@ -56,7 +56,8 @@ class CaseOutcome:
 
     `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
     the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
-    `errors` says of each output that is wrong where it is so.
+    `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
+    not take the case, or the reference cannot do it either.
     """
 
     case: Case
@@ -69,3 +70,4 @@ class CaseOutcome:
     configs: tuple[str, ...] = ()
     seconds: float = 0.0
     errors: tuple[ErrorMap, ...] = ()
+    is_refused: bool = False

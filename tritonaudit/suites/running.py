@@ -17,7 +17,7 @@ from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest
 from tritonaudit.suites.opinion import LONGEST_SECONDS, Opinion
-from tritonaudit.suites.worker import SubjectTask, audit_subject, become_device
+from tritonaudit.suites.worker import CORE_SECONDS, SubjectTask, audit_subject, become_device
 
 SubjectKey = tuple[Path, str]
 """A subject: its file, and its name there."""
@@ -46,11 +46,14 @@ class Means:
 class Runner:
     """Tries subjects. What they come to is in their journals; `lost` says which could not be tried at all, and why.
 
+    Where a GPU tries them, the CPU engine then looks at their memory: those journals are `watched`.
+
     `heard` is told of each entry, `ended` of each subject that nothing more is tried of.
     """
 
     means: Means
     journals: Mapping[SubjectKey, Journal]
+    watched: Mapping[SubjectKey, Journal]
     heard: Callable[[SubjectKey, Entry], None]
     ended: Callable[[SubjectKey], None]
     lost: dict[SubjectKey, Killed] = field(default_factory=dict)
@@ -67,15 +70,19 @@ class Runner:
                 self.ended(key)
         while waiting:
             waiting = self._run(waiting)
+        waiting = [key for key, journal in self.watched.items() if journal.read().stopped is None]
+        while waiting := [key for key in waiting if key not in self.lost]:
+            waiting = self._run(waiting, only_watches=True)
 
-    def _run(self, subjects: Sequence[SubjectKey]) -> list[SubjectKey]:
+    def _run(self, subjects: Sequence[SubjectKey], *, only_watches: bool = False) -> list[SubjectKey]:
         """Try each of them once; those that are to be gone on with."""
         means = self.means
+        journals = self._journals(only_watches=only_watches)
         tasks = [
-            SubjectTask(*key, means.seconds, self.journals[key].read(), means.most_cases, means.cross_checks)
+            SubjectTask(*key, means.seconds, journals[key].read(), means.most_cases, means.cross_checks, only_watches)
             for key in subjects
         ]
-        whole = IMPORT_SECONDS + means.seconds + 2 * longest(MOST_SECONDS)
+        whole = IMPORT_SECONDS + max(means.seconds, CORE_SECONDS) + 2 * longest(MOST_SECONDS)
         whole += LONGEST_SECONDS if means.cross_checks else 0.0
         again: list[SubjectKey] = []
         for task, outcome in run_tasks(
@@ -84,27 +91,32 @@ class Runner:
             workers=means.jobs,
             limits=Limits(whole, memory(means.jobs)),
             prepare=become_device,
-            arguments=(means.on_gpu,),
+            arguments=(means.on_gpu and not only_watches,),
             hear=self._hear,
         ):
-            if isinstance(outcome, Killed) and self._goes_on(task.key, outcome):
+            if isinstance(outcome, Killed) and self._goes_on(task, outcome):
                 again.append(task.key)
-            else:
+            elif not self.watched or only_watches or task.key in self.lost:
                 self.ended(task.key)
         return again
 
     def _hear(self, task: SubjectTask, entry: Entry) -> None:
         self._latest[task.key] = time.monotonic()
-        self.journals[task.key].add(entry)
+        self._journals(only_watches=task.only_watches)[task.key].add(entry)
         self.heard(task.key, entry)
 
-    def _goes_on(self, key: SubjectKey, killed: Killed) -> bool:
+    def _journals(self, *, only_watches: bool) -> Mapping[SubjectKey, Journal]:
+        return self.watched if only_watches else self.journals
+
+    def _goes_on(self, task: SubjectTask, killed: Killed) -> bool:
         """Note what killed a worker as what its trial came to; whether another worker has more to try."""
-        journal = self.journals[key]
+        key = task.key
+        journal = self._journals(only_watches=task.only_watches)[key]
         record = journal.read()
         spent = record.spent
         if record.under_way is None and not record.ended:
-            self.lost[key] = killed
+            if not task.only_watches:
+                self.lost[key] = killed
             return False
         if record.stopped is not None:
             journal.add(Opined(Opinion("", reason=f"its process {killed.message}"), spent))
@@ -114,7 +126,7 @@ class Runner:
             spent += seconds
             journal.add(Ended(begun.trial, blamed(*key, record, begun, killed, seconds), spent))
         self._deaths[key] += 1
-        if self._deaths[key] < _MOST_DEATHS and spent < self.means.seconds:
+        if self._deaths[key] < _MOST_DEATHS and spent < max(self.means.seconds, CORE_SECONDS):
             return True
         journal.add(Stopped(((REST, f"its process {killed.message}"),), spent))
         return False

@@ -35,11 +35,11 @@ class Runs:
     settings: tuple[object, ...] = ()
     resumes: bool = False
 
-    def journal(self, path: Path, subject: str) -> Journal:
-        """The journal of a subject of a file: what is known of it where the audit resumes, else empty."""
+    def journal(self, path: Path, subject: str, part: str = "") -> Journal:
+        """The journal of a part of a subject of a file: what is known of it where the audit resumes, else empty."""
         if self.folder is None:
             return Journal()
-        return Journal(self.folder / f"{self._key(path, subject)}{_SUFFIX}", resumes=self.resumes)
+        return Journal(self.folder / f"{self._key(path, subject)}{part}{_SUFFIX}", resumes=self.resumes)
 
     def tidy(self) -> None:
         """Remove what nobody came back to."""

@@ -32,7 +32,9 @@ def second_opinions(device: Device, subject: Subject, path: Path, cases: Sequenc
     until = time.monotonic() + SECONDS
     tasks = [TryTask(path, subject.name, case) for case in cases]
     done = 0
-    for task, theirs in run_tasks(interpreted, tasks, workers=1, limits=_LIMITS, prepare=become_interpreter):
+    for task, theirs in run_tasks(
+        interpreted, tasks, workers=1, limits=_LIMITS, prepare=become_interpreter, is_fresh=True
+    ):
         yield _opinion(subject, task.case, call_subject(device, subject, task.case), theirs)
         done += 1
         if time.monotonic() >= until:

@@ -119,6 +119,13 @@ def _few(axis: Axis) -> int | None:
     return next((size for size in axis.smaller if size <= _FEW), None)
 
 
+def is_wrong_on_normal_numbers(outcome: CaseOutcome) -> bool:
+    """Whether results are wrong for certain without any hardship, so that hardships would show nothing more."""
+    return outcome.case.fill == Case().fill and any(
+        sighting.is_certain and sighting.symptom in NUMERIC for sighting in outcome.sightings
+    )
+
+
 def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     """Try a hardship: an error beyond what the conditioning of the problem explains is instability."""
     from tritonaudit.suites.correctness import examine

@@ -14,11 +14,11 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
-from tritonaudit.finding import Audit, Problem, Status
+from tritonaudit.execute.starting import warm_up
+from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
-from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, Entry, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
@@ -31,7 +31,6 @@ SECONDS = 30.0
 CPU_ENGINE = "CPU engine"
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 """Drivers' own files: where there are none there is no GPU, and no need to import torch to know."""
-_TOLD_FIRST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS)
 
 
 class Where(Enum):
@@ -79,6 +78,7 @@ class RunAudit:
 
 def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progress: Progress = SILENT) -> RunAudit:
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
+    warm_up()
     gpu = gpu_for(request.device)
     found = discover(paths, config)
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
@@ -94,7 +94,8 @@ def run_subjects(
     settings = (request.seconds, request.most_cases, gpu, request.cross_checks)
     kept = Runs(request.folder, config, settings, request.resumes)
     kept.tidy()
-    running = _Running({key: kept.journal(*key) for key in subjects}, request, bool(gpu), progress)
+    watched = {key: kept.journal(*key, part="-memory") for key in subjects} if gpu else {}
+    running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress)
     is_interrupted = not running.to_end()
     runs = tuple(running.gathered(key) for key in subjects)
     learnt: dict[Path, list[KernelFacts]] = {}
@@ -132,15 +133,20 @@ class _Running:
     """Subjects with their journals, on their way to being runs."""
 
     def __init__(
-        self, journals: dict[SubjectKey, Journal], request: RunRequest, on_gpu: bool, progress: Progress
+        self,
+        journals: dict[SubjectKey, Journal],
+        watched: dict[SubjectKey, Journal],
+        request: RunRequest,
+        progress: Progress,
     ) -> None:
         self._journals = journals
+        self._watched = watched
         self._progress = progress
         self._tried: Counter[SubjectKey] = Counter()
         self._seconds = request.seconds
         self._cross_checks = request.cross_checks
-        means = Means(request.seconds, request.most_cases, request.jobs, on_gpu, request.cross_checks)
-        self._runner = Runner(means, journals, self._show, self._finish)
+        means = Means(request.seconds, request.most_cases, request.jobs, bool(watched), request.cross_checks)
+        self._runner = Runner(means, journals, watched, self._show, self._finish)
 
     def to_end(self) -> bool:
         """Try them all; False where that is interrupted."""
@@ -150,7 +156,7 @@ class _Running:
         except KeyboardInterrupt:
             return False
         finally:
-            for journal in self._journals.values():
+            for journal in (*self._journals.values(), *self._watched.values()):
                 journal.close()
         return True
 
@@ -158,7 +164,9 @@ class _Running:
         """The run of a subject, as far as it came."""
         lost = self._runner.lost.get(key)
         cut_short = f"its process {lost.message}" if lost else INTERRUPTED
-        return gather(*key, self._journals[key].read(), cut_short, cross_checked=self._cross_checks)
+        watched = self._watched[key].read() if self._watched else None
+        record = self._journals[key].read()
+        return gather(*key, record, cut_short, watched=watched, cross_checked=self._cross_checks)
 
     def problems(self) -> Iterator[Problem]:
         """Subjects that could not be tried."""
@@ -174,10 +182,9 @@ class _Running:
 
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
-        found = {outcome.status for outcome in run.outcomes if outcome.check != CROSS_CHECK}
-        told = next((status.value for status in _TOLD_FIRST if status in found), Status.NOT_RUN.value)
         seconds = self._journals[key].read().spent
-        self._progress.done(shown_subject(key), f"{_counted(run.cases, 'case')} in {seconds:.1f} s: {told}")
+        told = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
+        self._progress.done(shown_subject(key), told)
 
 
 def _counted(number: int, what: str = "call") -> str:

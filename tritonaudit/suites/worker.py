@@ -6,8 +6,8 @@ import faulthandler
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,32 +17,58 @@ from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
-from tritonaudit.suites.axes import is_huge
-from tritonaudit.suites.cases import Plan, audit_cases, simpler
+from tritonaudit.suites.axes import axes_of, is_huge
+from tritonaudit.suites.cases import Plan, audit_cases, simpler, values_of
+from tritonaudit.suites.core import (
+    CALL,
+    INTEGRITY,
+    MEMORY,
+    REPEAT,
+    STABILITY,
+    called_cases,
+    config_trial,
+    core_hardships,
+    core_trials,
+    memory_trials,
+)
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
 from tritonaudit.suites.given_too import GivenToo
-from tritonaudit.suites.journal import Begun, Ended, Entry, Opined, Record, Simplified, Stopped, Trial
+from tritonaudit.suites.journal import (
+    Begun,
+    CoreTrial,
+    Ended,
+    Entry,
+    Opined,
+    Planned,
+    Record,
+    Simplified,
+    Stopped,
+    Trial,
+)
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.stability import NUMERIC, endure, long_case, stability_cases
+from tritonaudit.suites.stability import endure, is_wrong_on_normal_numbers, long_case, stability_cases
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device, Lost
 
+CORE_SECONDS = 120.0
+"""For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
+_MOST_LATES = 2
+"""Cases that do not end: then a core is not worth more than the subject's own time."""
 _REPEATED_EVERY = 6
 _CALLS_FIRST = 24
-"""Ordinary cases before the hardships, large tensors and configs: the rest of them follow."""
-_LEAST_CALLS = 8
-"""Of those come before the hardships however long they take: among them are sizes that no block divides."""
+"""Cases of the plan before large tensors and configs: the rest of them follow."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
+_SANITIZER_SECONDS = 20.0
+"""Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
-STABILITY, LARGE = "stability", "large tensors"
+LARGE = "large tensors"
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
-_INTEGRITY = "integrity"
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
@@ -64,7 +90,8 @@ class SubjectTask:
     """A subject of a file, by its name, so many seconds and cases for it, and what is known already.
 
     The seconds begin behind its first trial, which brings up the device and compiles. One that `cross_checks` asks
-    Triton's interpreter for a second opinion, where the CPU engine executes launches.
+    Triton's interpreter for a second opinion, where the CPU engine executes launches. One that `only_watches` looks at
+    memory on the CPU engine, and at nothing else: a GPU is trying the same subject.
     """
 
     path: Path
@@ -73,6 +100,7 @@ class SubjectTask:
     known: Record = field(default_factory=Record)
     most_cases: int | None = None
     cross_checks: bool = False
+    only_watches: bool = False
 
     @property
     def key(self) -> tuple[Path, str]:
@@ -123,7 +151,11 @@ def audit_subject(task: SubjectTask) -> None:
         subject = loaded(task.path)[task.subject]
         assert subject.given is None or subject.given.tensors  # it is found before any time counts
     harness.repair()
-    _Audit(_device, subject, task).run()
+    audit = _Audit(_device, subject, task)
+    if task.only_watches:
+        audit.watch()
+    else:
+        audit.run()
 
 
 @dataclass(frozen=True)
@@ -161,8 +193,9 @@ class _Audit:
         self.broken_off = record.broken_off
         self.spent_before = record.spent
         self.given_too = GivenToo(self.subject)
-        self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == "call"]
+        self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
+        self.lates = 0
         self.minimising = 0.0
         self.starting = 0.0
 
@@ -182,75 +215,152 @@ class _Audit:
         return sorted({size for outcome in self.outcomes for size in outcome.blocks})
 
     def run(self) -> None:
-        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[:1]
-        for case in first:
-            self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
-            self._call(case)
+        """Try the core, whatever time there is, and then what else there is time for."""
+        plan = self._core()
         most = self.task.most_cases
-        blocks = self.blocks
-        if long := long_case(self.subject, blocks):
-            self._call(long)
-        later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
-        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
         self._look(_LOOKING)
-        self._configs(plan, _CONFIGURING)
         if most is None or most > _INTEGRITY_CASES:
             self._more_integrity(plan)
-        done = self._calls(plan, most)
+        self._configs(plan.cases[:1], _CONFIGURING)
+        self._calls(plan, most)
         self._endure()
         self._look()
-        self._configs(plan)
+        self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
         self._sanitize(plan)
-        reason = "the time was spent" if done != most else "no more were asked for"
-        self._tell(Stopped(tuple(_left_out(plan, done, reason)), self.spent))
+        reason = "the time was spent" if self.left <= 0 else "no more were asked for"
+        self._tell(Stopped(tuple(self._left_out(plan, reason)), self.spent))
         self._cross_check(plan)
 
-    def _has_time(self, share: float) -> bool:
-        """Whether less than that of the subject's time is spent."""
-        return self.spent < share * self.task.seconds
+    def _core(self) -> Plan:
+        """Try what has to be tried, the most telling first; the plan for all that comes after it."""
+        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
+        self._try(INTEGRITY, first, self._integrity, is_minimised=False)
+        self._call(first)
+        blocks = self.blocks
+        if (long := long_case(self.subject, blocks)) is not None and self._is_asked_for(long, ()):
+            self._call(long)
+        later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
+        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
+        cases = called_cases(self.subject, axes_of(self.subject, blocks, later), plan)
+        core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
+        self._tell(Planned(core, tuple(case.label for case in plan.cases), self.spent))
+        for number, one in enumerate(cases):
+            if self._may_try_core() and self._is_asked_for(one.case, plan.cases):
+                self._call(one.case)
+                if number == 1 or len(cases) == 1:
+                    self._try(REPEAT, one.case, self._repeat)
+        for name, case in core_hardships(self.subject, blocks):
+            if self._may_try_core() and not self._is_wrong_ordinarily():
+                self._try(f"{STABILITY}: {name}", case, self._endured)
+        self._core_configs(core, [one.case for one in cases[:2]], plan)
+        return plan
 
-    def _calls(self, plan: Plan, most: int | None, share: float = 1.0) -> int:
-        """So many cases of the plan, some of them again in other orders; tells how many there was time for."""
-        done = 0
+    def watch(self) -> None:
+        """Try the core of memory, and tensors beyond what an int32 counts."""
+        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
+        self._watch(first)
+        blocks = self.blocks
+        plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine)
+        cases = called_cases(self.subject, axes_of(self.subject, blocks), plan)
+        core = tuple(memory_trials(cases, MEMORY))
+        self._tell(Planned(core, (), self.spent))
+        wanted = {one.trial.case for one in core}
+        for one in cases:
+            if one.case.label in wanted and self._may_try_core():
+                self._watch(one.case)
+        self._look()
+        self._tell(Stopped((), self.spent))
+
+    def _watch(self, case: Case) -> None:
+        self._try(MEMORY, case, self._watched)
+
+    def _watched(self, case: Case) -> CaseOutcome:
+        """What a call shows of memory: how it computes is the GPU's to show."""
+        from tritonaudit.suites import memory
+
+        outcome = self._examine(case)
+        seen = tuple(one for one in outcome.sightings if one.symptom in memory.SYMPTOMS)
+        unchecked = tuple(one for one in outcome.unchecked if one[0] in memory.SYMPTOMS)
+        checked = outcome.checked & memory.SYMPTOMS
+        return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
+
+    def _core_configs(self, core: tuple[CoreTrial, ...], cases: Sequence[Case], plan: Plan) -> None:
+        """Each further config of an autotuner on a case; how many there are is known once they have come round."""
+        for case in cases[-1:]:
+            tried = self._configs((case,), share=None)
+            if tried:
+                further = tuple(config_trial(number, case) for number in range(1, tried + 1))
+                self._tell(Planned((*core, *further), tuple(one.label for one in plan.cases), self.spent))
+
+    def _is_asked_for(self, case: Case, cases: Sequence[Case]) -> bool:
+        """Whether a case is among those that a count leaves, where one was given."""
+        most = self.task.most_cases
+        return most is None or (case in cases[:most] if cases else most >= _CALLS_FIRST)
+
+    def _may_try_core(self) -> bool:
+        """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
+        most = self.task.seconds if self.lates >= _MOST_LATES else max(CORE_SECONDS, self.task.seconds)
+        return self.spent < most
+
+    def _has_time(self, share: float | None) -> bool:
+        """Whether less than that of the subject's time is spent; without a share, of what the core may take."""
+        return self._may_try_core() if share is None else self.spent < share * self.task.seconds
+
+    def _calls(self, plan: Plan, most: int | None, share: float = 1.0) -> None:
+        """So many cases of the plan, some of them again in other orders."""
         for number, case in enumerate(plan.cases[:most]):
-            if not self._has_time(share if number >= _LEAST_CALLS else 1.0):
+            if not self._has_time(share):
                 break
             self._call(case)
             if number % _REPEATED_EVERY == 0 and not any(map(is_huge, case.sizes.values())):
-                self._try("repeat", case, self._repeat)
-            done = number + 1
-        return done
+                self._try(REPEAT, case, self._repeat)
+
+    def _left_out(self, plan: Plan, reason: str) -> Iterator[tuple[str, str]]:
+        """What no case of the plan had, and how many of its cases were not tried."""
+        yield from ((str(left.value), left.reason) for left in plan.left_out)
+        had = {trial.case for trial in self.known if trial.check == CALL}
+        missed = [case for case in plan.cases if case.label not in had]
+        if missed:
+            tried = {value for outcome in self.outcomes for value in values_of(outcome.case)}
+            values = ", ".join(str(value) for value in plan.values if value not in tried)
+            with_it = f", {values} in none before" if values else ""
+            yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
 
     def _more_integrity(self, plan: Plan) -> None:
         for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
             if self.left > 0:
-                self._try(_INTEGRITY, case, self._integrity, is_minimised=False)
+                self._try(INTEGRITY, case, self._integrity, is_minimised=False)
 
-    def _configs(self, plan: Plan, share: float = 1.0) -> None:
-        """Each further config of an autotuner, on an ordinary case and two sizes: other calls take the first config."""
-        dtypes = len(self.subject.dtypes)
-        for case in (*plan.cases[:1], *plan.cases[dtypes : dtypes + 2]):
+    def _configs(self, cases: Sequence[Case], share: float | None = 1.0) -> int:
+        """Each further config of an autotuner on these cases, as other calls take the first; how many there were."""
+        most = 0
+        for case in cases:
             labels = {config for outcome in self.outcomes if outcome.case == case for config in outcome.configs}
             number = 1
             while labels and self._has_time(share):
                 outcome = self._try(f"config {number}", case, partial(self._examine, config=number))
+                most = max(most, number)
                 if outcome is None or labels & set(outcome.configs):
                     break
                 labels |= set(outcome.configs)
                 number += 1
+        return most
 
     def _endure(self, share: float = 1.0) -> None:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
-        if any(_is_wrong_on_normal_numbers(outcome) for outcome in self.outcomes):
+        if self._is_wrong_ordinarily():
             return
         for name, case in stability_cases(self.subject, self.blocks):
             if self._has_time(share):
                 self._try(f"{STABILITY}: {name}", case, self._endured)
 
+    def _is_wrong_ordinarily(self) -> bool:
+        return any(map(is_wrong_on_normal_numbers, self.outcomes))
+
     def _call(self, case: Case) -> None:
-        self._try("call", case, self._examine)
+        self._try(CALL, case, self._examine)
 
     def _try(
         self, check: str, case: Case, work: Callable[[Case], CaseOutcome], *, is_minimised: bool = True
@@ -263,7 +373,7 @@ class _Audit:
                 self.starting = self.spent
             self._tell(Ended(trial, outcome, self.spent))
             self.known[trial] = outcome
-            if check == "call":
+            if check in (CALL, MEMORY):
                 self.outcomes.append(outcome)
         for sighting in self.known[trial].sightings:
             if is_minimised and sighting.key not in self.simplified:
@@ -311,6 +421,7 @@ class _Audit:
 
     def _late(self, case: Case, seconds: float, error: Late) -> CaseOutcome:
         """A case that took too long: it hangs, or nothing is known."""
+        self.lates += 1
         if is_in(error, _COMPILER):
             return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
         path, line = users_place(error) or ("", None)
@@ -365,7 +476,7 @@ class _Audit:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
         from tritonaudit.suites import sanitizer
 
-        if self.device.is_engine or not sanitizer.is_there():
+        if self.device.is_engine or self.left < _SANITIZER_SECONDS or not sanitizer.is_there():
             return
         cases = (*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][: _SANITIZED - 1])
         trials = [Trial(f"sanitizer: {sanitizer.NAME}", case.label) for case in cases]
@@ -407,21 +518,7 @@ class _Audit:
         return repeat(self.device, self.subject, case)
 
 
-def _is_wrong_on_normal_numbers(outcome: CaseOutcome) -> bool:
-    return outcome.case.fill == Case().fill and any(
-        sighting.is_certain and sighting.symptom in NUMERIC for sighting in outcome.sightings
-    )
-
-
 def _has_distinct_elements(case: Case) -> bool:
     """Whether the elements of its tensors differ from one another, and there are several of them."""
     is_plain = case.layout is Layout.CONTIGUOUS and case.fill == "normal"
     return is_plain and min(case.sizes.values(), default=2) > 1
-
-
-def _left_out(plan: Plan, done: int, reason: str) -> Iterator[tuple[str, str]]:
-    yield from ((str(left.value), left.reason) for left in plan.left_out)
-    if done < len(plan.cases):
-        missed = ", ".join(map(str, plan.uncovered(done)))
-        with_it = f", {missed} in none before" if missed else ""
-        yield f"{len(plan.cases) - done} of {len(plan.cases)} cases{with_it}", reason

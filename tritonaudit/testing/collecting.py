@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tritonaudit.config import Config, ConfigError, load_config
+from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Problem
 from tritonaudit.hardware.part_file import PartFileError
 from tritonaudit.measure.stage import NO_GPU, MeasureAudit, MeasureRequest, measure_subjects
@@ -22,7 +23,8 @@ from tritonaudit.subject.find import kind_of
 from tritonaudit.suites.running import SubjectKey
 from tritonaudit.suites.stage import NoGpu, RunAudit, RunRequest, Where, gpu_for, run_subjects
 from tritonaudit.suites.subjects import subjects_of
-from tritonaudit.testing.suite import Suite, Verdict, verdict_of_measuring, verdict_of_run
+from tritonaudit.suites.suite import Suite
+from tritonaudit.testing.suite import Verdict, verdict_of_measuring, verdict_of_run
 from tritonaudit.testing.telling import Property, measured_properties, run_properties, summary_of, text_of
 
 _TIMED = "tritonaudit timing"
@@ -38,8 +40,11 @@ class Plugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self.seconds: float = config.getoption("tritonaudit_budget")
+        self.is_strict: bool = config.getoption("tritonaudit_strict")
         self.device = Where(config.getoption("tritonaudit_device"))
         self.is_distributed = config.pluginmanager.hasplugin("xdist")
+        if config.getoption("dist", "no") == "no":  # else it is the processes that run the tests which need one
+            warm_up()
         config.addinivalue_line("markers", "gpu: needs a GPU (deselect with -m 'not gpu')")
 
     @cached_property
@@ -143,6 +148,8 @@ class SuiteTest(pytest.Item):
             raise SuiteFailed(text_of(verdict))
         for finding in verdict.findings:
             self.warn(AuditWarning(summary_of(finding)))
+        if verdict.unknown and self.parent.plugin.is_strict:
+            raise SuiteFailed(verdict.unknown)
         if verdict.unknown:
             raise _skipped(verdict.unknown)
 

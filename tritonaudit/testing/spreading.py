@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 
 from xdist.scheduler import LoadGroupScheduling
 
-from tritonaudit.testing.suite import Suite
+from tritonaudit.suites.suite import Suite
 
 _SUITES = frozenset(suite.value for suite in Suite)
 

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.measure.stage import MeasureAudit
 from tritonaudit.report.evidence import ASKED, applies, category_of, codes_of, reported_by, why_unknown
 from tritonaudit.report.standing import NEEDED
+from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import RunAudit
-
-
-class Suite(Enum):
-    """The value is what a test is called."""
-
-    CORRECTNESS = "correctness"
-    STABILITY = "stability"
-    MEMORY = "memory"
-    INTEGRITY = "integrity"
-    PERFORMANCE = "performance"
-
+from tritonaudit.suites.suite import Suite
 
 _OF_CATEGORY = {Category.STABILITY: Suite.STABILITY, Category.MEMORY: Suite.MEMORY}
 _INTEGRITY = frozenset(
@@ -108,6 +98,8 @@ def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
             yield _told(outcome)
         if outcome.status in (Status.FAIL, Status.WARN) and not told & reported_by(outcome.check):
             yield f"seen, with no finding of it: {outcome.check}"
+    if missing := run.coverage.missing_of(suite):
+        yield f"not all was tried that has to be: {shown_missing(missing)}"
     asked = (check for check in sorted(ASKED | _INTEGRITY) if suite_of(check) is suite and applies(check, run))
     for check in asked:
         if why := why_unknown(check, run):

@@ -9,6 +9,7 @@ _OF_STATUS = {
     Status.FAIL: ("❌", "fail"),
     Status.WARN: ("⚠️", "warn"),
     Status.INCONCLUSIVE: ("⚠️", "warn"),
+    Status.INCOMPLETE: ("🟡", "warn"),
     Status.NOT_RUN: ("➖", "none"),
     Status.PASS: ("✅", "pass"),
 }

@@ -12,7 +12,13 @@ from tritonaudit.report.shortfall import shortfall_lines
 from tritonaudit.report.standing import Verdict, standing_of, verdict_of_kernel
 from tritonaudit.report.words import Code
 
-_CLASSES = {Verdict.FAIL: "fail", Verdict.WARN: "warn", Verdict.NOT_RUN: "none", Verdict.PASS: "pass"}
+_CLASSES = {
+    Verdict.FAIL: "fail",
+    Verdict.WARN: "warn",
+    Verdict.INCOMPLETE: "warn",
+    Verdict.NOT_RUN: "none",
+    Verdict.PASS: "pass",
+}
 
 
 def summary(evidence: Evidence) -> Iterator[Markup]:

@@ -1,0 +1,143 @@
+"""The core of an audit: what of a subject has to be tried before a suite may pass, whatever time there is.
+
+A fault that kernels commonly have shows in one of these trials; what comes after them looks for rarer ones. Imports
+neither torch nor triton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.size_kind import SizeKind, size_kind
+from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value
+from tritonaudit.suites.cases import Plan, case_with
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.journal import CoreTrial, Trial
+from tritonaudit.suites.stability import stability_cases
+from tritonaudit.suites.suite import Suite
+
+CALL, REPEAT, INTEGRITY, STABILITY, MEMORY = "call", "repeat", "integrity", "stability", "memory"
+"""What the checks of trials are called; that of a hardship has its name after a colon."""
+
+_MOST_NAMED = 6
+"""Of the sizes that a subject names for a dimension."""
+_TELLING_FILLS = ("nan among given", "nan", "inf", "zeros")
+_NEEDED = {
+    CALL: frozenset((Symptom.WRONG_RESULT,)),
+    REPEAT: frozenset((Symptom.NONDETERMINISTIC,)),
+    MEMORY: frozenset((Symptom.OUT_OF_BOUNDS,)),
+    STABILITY: frozenset((Symptom.UNSTABLE,)),
+    INTEGRITY: frozenset(
+        (
+            Symptom.NO_KERNEL,
+            Symptom.TORCH_WORK,
+            Symptom.STALE,
+            Symptom.ALIASED,
+            Symptom.NO_TENSOR,
+            Symptom.THREAD,
+            Symptom.PATCHED,
+        )
+    ),
+}
+
+
+@dataclass(frozen=True)
+class CoreCase:
+    """A case of the core, with what it is there for, in a report's words."""
+
+    what: str
+    case: Case
+
+
+def called_cases(subject: Subject, axes: Axes, plan: Plan) -> tuple[CoreCase, ...]:
+    """The cases that have to be called, the most telling first.
+
+    After one ordinary case come sizes that no block divides and those around the largest block, special values, the
+    other dtypes, one size of each dimension that counts heads and the like, and the other layouts: each beside
+    ordinary values of all else, so that a refusal of one hides no other.
+    """
+    found: dict[str, CoreCase] = {}
+    for what, case in _called(subject, axes, plan):
+        found.setdefault(case.label, CoreCase(what, case))
+    return tuple(found.values())
+
+
+def _called(subject: Subject, axes: Axes, plan: Plan) -> Iterator[tuple[str, Case]]:
+    yield from (("an ordinary case", case) for case in plan.cases[:1])
+    yield from _with(subject, axes, "odd sizes", {axis: axis.odd for axis in axes.sizes if axis.odd is not None})
+    for axis in axes.sizes:
+        for size in _sizes(subject, axis):
+            yield from _with(subject, axes, str(AxisValue(axis.name, size)), {axis: size})
+    for fill in [value for value in axes.fill.values if value in _TELLING_FILLS]:
+        holder = next((dtype for dtype in axes.dtype.values if axes.holds(dtype, fill)), axes.dtype.ordinary)
+        yield from _with(subject, axes, str(AxisValue("fill", fill)), {axes.fill: fill, axes.dtype: holder})
+    for axis in (axes.dtype, axes.layout):
+        for value in axis.values[1:]:
+            yield from _with(subject, axes, str(AxisValue(axis.name, value)), {axis: value})
+
+
+def _with(subject: Subject, axes: Axes, what: str, chosen: dict[Axis, Value]) -> Iterator[tuple[str, Case]]:
+    case = case_with(subject, axes, chosen) if chosen else None
+    if case is not None:
+        yield what, case
+
+
+def _sizes(subject: Subject, axis: Axis) -> Sequence[int]:
+    """Of a dimension the sizes that are most likely to go wrong."""
+    others = [int(size) for size in axis.values[1:] if size]
+    if axis.name in subject.sizes:
+        edges = [size for size in (min(others, default=0), max(others, default=0)) if size]
+        return tuple(dict.fromkeys((*edges, *others)))[:_MOST_NAMED]
+    if size_kind(subject, axis.name) is not SizeKind.LARGE:
+        return others[:1]
+    return tuple(dict.fromkeys((*others[:4], *(size for size in others if size == 1))))
+
+
+def core_trials(
+    subject: Subject, first: Case, cases: Sequence[CoreCase], blocks: Sequence[int], *, is_watched: bool
+) -> tuple[CoreTrial, ...]:
+    """The core: integrity, cases that are called, one of them in other orders, hardships, and memory if it is watched.
+
+    Integrity is that of the `first` case of all. `blocks` are the sizes of the blocks that launches used.
+    """
+    repeated = [one.case for one in cases[:2]][-1:] or [first]
+    return (
+        _trial(Suite.INTEGRITY, INTEGRITY, "integrity", first),
+        *(_trial(Suite.CORRECTNESS, CALL, one.what, one.case) for one in cases),
+        _trial(Suite.CORRECTNESS, REPEAT, "other orders of programs", repeated[0]),
+        *hardship_trials(subject, blocks),
+        *(memory_trials(cases, CALL) if is_watched else ()),
+    )
+
+
+def memory_trials(cases: Sequence[CoreCase], check: str) -> Iterator[CoreTrial]:
+    """What has to be tried of memory: that of ordinary numbers, since where accesses go hardly hangs on these."""
+    for one in cases:
+        if one.case.fill == Case().fill:
+            yield CoreTrial(Suite.MEMORY.value, one.what, Trial(check, one.case.label), _NEEDED[MEMORY])
+
+
+def hardship_trials(subject: Subject, blocks: Sequence[int]) -> Iterator[CoreTrial]:
+    """Each hardship once."""
+    for name, case in core_hardships(subject, blocks):
+        yield CoreTrial(Suite.STABILITY.value, name, Trial(f"{STABILITY}: {name}", case.label), _NEEDED[STABILITY])
+
+
+def core_hardships(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str, Case]]:
+    """The first case of each hardship."""
+    had: set[str] = set()
+    for name, case in stability_cases(subject, blocks):
+        if name not in had:
+            had.add(name)
+            yield name, case
+
+
+def config_trial(number: int, case: Case) -> CoreTrial:
+    """A further config of an autotuner, which may choose any of them."""
+    return _trial(Suite.CORRECTNESS, CALL, f"config {number} of the autotuner", case, f"config {number}")
+
+
+def _trial(suite: Suite, check: str, what: str, case: Case, name: str = "") -> CoreTrial:
+    return CoreTrial(suite.value, what, Trial(name or check, case.label), _NEEDED[check])

@@ -1,0 +1,152 @@
+"""How much of what was to be tried of a subject was tried, and what that makes of its verdict.
+
+Imports neither torch nor triton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tritonaudit.finding import Outcome, Status
+from tritonaudit.suites.facts import CORE, CROSS_CHECK
+from tritonaudit.suites.journal import CoreTrial, Record, Trial
+from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.stability import is_wrong_on_normal_numbers
+from tritonaudit.suites.suite import Suite
+
+NOT_PLANNED = "what is to be tried"
+_SUITES = (Suite.CORRECTNESS, Suite.STABILITY, Suite.MEMORY, Suite.INTEGRITY)
+
+
+class Verdict(Enum):
+    """What trying a subject came to. INCOMPLETE is no pass: part of what has to be tried was not."""
+
+    FAIL = "fail"
+    INCOMPLETE = "incomplete"
+    WARN = "warn"
+    PASS = "pass"
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Something of the core that was not tried: of which suite, what it is, and why.
+
+    It is moot where it could show nothing more, since the subject fails without it.
+    """
+
+    suite: str
+    what: str
+    why: str
+    is_moot: bool = False
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of a core of so many trials so many were `tried`, and of so many cases `planned` so many were `called`.
+
+    The core is small, and nothing passes without it; the cases planned are all that an audit with time enough tries.
+    """
+
+    core: int = 0
+    tried: int = 0
+    missing: tuple[Missed, ...] = ()
+    planned: int = 0
+    called: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the core was tried that could show something."""
+        return all(missed.is_moot for missed in self.missing)
+
+    def missing_of(self, *suites: Suite) -> tuple[Missed, ...]:
+        """What of the core of these suites was not tried."""
+        return tuple(missed for missed in self.missing if missed.suite in {suite.value for suite in suites})
+
+    @property
+    def shown(self) -> str:
+        """`core 38 of 38, cases 33 of 111`."""
+        return f"core {self.tried} of {self.core}, cases {self.called} of {self.planned}"
+
+
+def shown_missing(missing: Iterable[Missed]) -> str:
+    """`memory: n=1023 and n=1: the time was spent`, by suite and reason."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for missed in missing:
+        alike.setdefault((missed.suite, missed.why), []).append(missed.what)
+    return "; ".join(f"{suite}: {_listed(what)}: {why}" for (suite, why), what in alike.items())
+
+
+def _listed(what: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(what) - most} more" if len(what) > most else ""
+    return ", ".join(what[:most]) + more
+
+
+def coverage_of(records: Iterable[Record], cut_short: str) -> Coverage:
+    """What the records of a subject cover; where nothing else is known, what is missing was `cut_short` by this."""
+    core: list[CoreTrial] = []
+    missing: list[Missed] = []
+    planned: dict[str, None] = {}
+    called: dict[str, None] = {}
+    for record in records:
+        plan = record.planned
+        why = _why_stopped(record, cut_short)
+        if plan is None:
+            missing += [Missed(suite.value, NOT_PLANNED, why) for suite in _SUITES]
+            continue
+        core += plan.core
+        missing += _missing(plan.core, record.outcomes, why)
+        planned |= dict.fromkeys(plan.cases)
+        called |= {trial.case: None for trial in record.outcomes if trial.check == "call"}
+    done = sum(case in called for case in planned)
+    wanted = len(core) - sum(missed.is_moot for missed in missing)
+    tried = len(core) - sum(missed.what != NOT_PLANNED for missed in missing)
+    return Coverage(wanted, tried, tuple(missing), len(planned), done)
+
+
+def _why_stopped(record: Record, cut_short: str) -> str:
+    if record.stopped is None:
+        return cut_short
+    return record.stopped.left_out[-1][1] if record.stopped.left_out else "it was not asked for"
+
+
+def _missing(core: Sequence[CoreTrial], outcomes: Mapping[Trial, CaseOutcome], why: str) -> Iterator[Missed]:
+    is_wrong = any(map(is_wrong_on_normal_numbers, outcomes.values()))
+    judged = {one.suite for one in core if (outcome := outcomes.get(one.trial)) and _is_done(one, outcome)}
+    for one in core:
+        outcome = outcomes.get(one.trial)
+        if outcome is None:
+            is_moot = one.suite == Suite.STABILITY.value and is_wrong
+            yield Missed(one.suite, one.what, "not tried, since ordinary inputs fail" if is_moot else why, is_moot)
+        elif not _is_done(one, outcome) and not (outcome.is_refused and one.suite in judged):
+            yield Missed(one.suite, one.what, _why_unchecked(one, outcome))
+
+
+def _is_done(one: CoreTrial, outcome: CaseOutcome) -> bool:
+    """Whether the trial looked for what it is there for, or saw what is certainly wrong and ends it."""
+    return one.symptoms <= outcome.checked or any(seen.is_certain for seen in outcome.sightings)
+
+
+def _why_unchecked(one: CoreTrial, outcome: CaseOutcome) -> str:
+    reasons = (reason for symptom, reason in outcome.unchecked if symptom in one.symptoms)
+    return next(reasons, "it came to no result")
+
+
+def core_outcome(place: str, outcomes: Iterable[Outcome], coverage: Coverage) -> Outcome:
+    """What of the core was tried, as a check of its own, which is incomplete where a pass would rest on too little."""
+    doubts = [f"{one.check} inconclusive: {one.reason}" for one in outcomes if one.status is Status.INCONCLUSIVE]
+    if coverage.is_complete and not doubts:
+        return Outcome(CORE, place, Status.PASS, coverage.shown)
+    reason = "; ".join(filter(None, (shown_missing(coverage.missing), *doubts)))
+    return Outcome(CORE, place, Status.INCOMPLETE, coverage.shown, reason)
+
+
+def verdict_of(outcomes: Iterable[Outcome], coverage: Coverage) -> Verdict:
+    """What the outcomes of a subject's checks and its coverage come to together; second opinions do not count."""
+    statuses = {outcome.status for outcome in outcomes if outcome.check not in (CORE, CROSS_CHECK)}
+    if Status.FAIL in statuses:
+        return Verdict.FAIL
+    if not coverage.is_complete or Status.INCONCLUSIVE in statuses:
+        return Verdict.INCOMPLETE
+    return Verdict.WARN if Status.WARN in statuses else Verdict.PASS
