@@ -12,6 +12,9 @@ class Progress:
     def doing(self, item: str, detail: str) -> None:
         """An item is being worked on: `detail` says at what."""
 
+    def note(self, item: str, text: str) -> None:
+        """Something that whoever waits should know of an item, and that no report says."""
+
     def done(self, item: str, summary: str) -> None:
         """An item of the stage is finished; `summary` says what it came to. One without a name only counts."""
 

@@ -38,6 +38,9 @@ def shown_progress(*, lines: bool) -> Iterator[Progress]:
 
 
 class _Lines(Progress):
+    def note(self, item: str, text: str) -> None:
+        print(visible(f"{item}: {text}"), file=sys.stderr, flush=True)
+
     def done(self, item: str, summary: str) -> None:
         if item:
             print(visible(f"{item}: {summary}"), file=sys.stderr, flush=True)
@@ -62,6 +65,9 @@ class _Display(Progress):
         if item not in self._items:
             self._items[item] = self._bars.add_task(text, total=None)
         self._bars.update(self._items[item], description=text)
+
+    def note(self, item: str, text: str) -> None:
+        self._bars.console.print(visible(f"{item}: {text}"), markup=False, highlight=False)
 
     def done(self, item: str, summary: str) -> None:
         if item in self._items:

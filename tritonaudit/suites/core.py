@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
-from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value
-from tritonaudit.suites.cases import Plan, case_with
+from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
+from tritonaudit.suites.cases import Plan, audit_cases, case_with
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import CoreTrial, Trial
 from tritonaudit.suites.stability import stability_cases
@@ -21,6 +21,7 @@ from tritonaudit.suites.suite import Suite
 CALL, REPEAT, INTEGRITY, STABILITY, MEMORY = "call", "repeat", "integrity", "stability", "memory"
 """What the checks of trials are called; that of a hardship has its name after a colon."""
 
+_USUAL_BLOCK = 1024
 _MOST_NAMED = 6
 """Of the sizes that a subject names for a dimension."""
 _TELLING_FILLS = ("nan among given", "nan", "inf", "zeros")
@@ -110,6 +111,14 @@ def core_trials(
         *hardship_trials(subject, blocks),
         *(memory_trials(cases, CALL) if is_watched else ()),
     )
+
+
+def expected_trials(subject: Subject) -> int:
+    """About how many trials the core is, before launches have shown the blocks that they use."""
+    blocks = (_USUAL_BLOCK,)
+    plan = audit_cases(subject, blocks)
+    cases = called_cases(subject, axes_of(subject, blocks), plan)
+    return len({one.trial for one in core_trials(subject, plan.cases[0], cases, blocks, is_watched=False)})
 
 
 def memory_trials(cases: Sequence[CoreCase], check: str) -> Iterator[CoreTrial]:

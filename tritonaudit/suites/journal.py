@@ -46,6 +46,15 @@ class CoreTrial:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """Before anything is tried: about so many trials are the core, which take about so many seconds."""
+
+    trials: int
+    seconds: float
+    spent: float = 0.0
+
+
+@dataclass(frozen=True)
 class Planned:
     """What is to be tried: first the core, then as far as time allows the cases of these labels."""
 
@@ -98,7 +107,7 @@ class Stopped:
     spent: float = 0.0
 
 
-Entry = Planned | Begun | Ended | Simplified | Opined | Stopped
+Entry = Expected | Planned | Begun | Ended | Simplified | Opined | Stopped
 
 
 class Journal:

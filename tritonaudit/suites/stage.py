@@ -20,7 +20,7 @@ from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
-from tritonaudit.suites.journal import Begun, Entry, Journal
+from tritonaudit.suites.journal import Begun, Entry, Expected, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.subjects import subjects_of
@@ -174,6 +174,8 @@ class _Running:
             yield Problem(shown_path(path), f"the subject {name!r} was not tried: {killed.message}")
 
     def _show(self, key: SubjectKey, entry: Entry) -> None:
+        if isinstance(entry, Expected) and entry.seconds > self._seconds:
+            self._progress.note(shown_subject(key), _too_little(entry, self._seconds))
         if isinstance(entry, Begun):
             self._tried[key] += 1
             left = max(self._seconds - entry.spent, 0)
@@ -185,6 +187,13 @@ class _Running:
         seconds = self._journals[key].read().spent
         told = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
         self._progress.done(shown_subject(key), told)
+
+
+def _too_little(core: Expected, seconds: float) -> str:
+    return (
+        f"a budget of {seconds:g} s is less than its core needs, about {core.seconds:.1f} s for {core.trials} trials:"
+        " the core is tried all the same"
+    )
 
 
 def _counted(number: int, what: str = "call") -> str:

@@ -29,6 +29,7 @@ from tritonaudit.suites.core import (
     config_trial,
     core_hardships,
     core_trials,
+    expected_trials,
     memory_trials,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
@@ -38,6 +39,7 @@ from tritonaudit.suites.journal import (
     CoreTrial,
     Ended,
     Entry,
+    Expected,
     Opined,
     Planned,
     Record,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 
 CORE_SECONDS = 120.0
 """For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
+_TRIAL_ON_CPU, _TRIAL_ON_GPU = 0.05, 0.1
+"""Seconds that a trial of the core usually takes, compiling included."""
 _MOST_LATES = 2
 """Cases that do not end: then a core is not worth more than the subject's own time."""
 _REPEATED_EVERY = 6
@@ -216,6 +220,8 @@ class _Audit:
 
     def run(self) -> None:
         """Try the core, whatever time there is, and then what else there is time for."""
+        trials = expected_trials(self.subject)
+        self._tell(Expected(trials, trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)))
         plan = self._core()
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
