@@ -155,9 +155,7 @@ def test_workers_draw_numbers_of_their_own(tmp_path: Path) -> None:
 def test_pools_of_several_threads_have_each_its_own_workers(tmp_path: Path) -> None:
     found: list[Any] = []
     begin = str(tmp_path / "here")
-    threads = [
-        threading.Thread(target=lambda: found.extend(run(("ancestors_once_ready", begin, 4)))) for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: found.extend(run(("ancestors_once_ready", begin, 4)))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -38,10 +38,8 @@ def found(subject: Subject) -> Given | None:
     except (Exception, SystemExit):
         hollow = None
     try:
-        if hollow is None or _elements(hollow) <= _LOOKED_AT:
-            whole = _with_data(subject, case)
-            return _found(subject, case, whole, whole)
-        return _found(subject, case, hollow, _fewer(subject, case, hollow))
+        values = _valued(subject, case, hollow)
+        return _found(subject, case, hollow or values or ((), {}), values)
     except (Exception, SystemExit):  # whatever the function does: its cases show it
         return None
 
@@ -58,6 +56,13 @@ def _with_data(subject: Subject, case: Case) -> Arguments:
 
 def _elements(arguments: Arguments) -> int:
     return sum(tensor.numel() for tensor in tensors_in(arguments))
+
+
+def _valued(subject: Subject, case: Case, hollow: Arguments | None) -> Arguments | None:
+    """The arguments with values like those that are given, of fewer elements where the `hollow` ones have many."""
+    if hollow is None or _elements(hollow) <= _LOOKED_AT:
+        return _with_data(subject, case)
+    return _fewer(subject, case, hollow)
 
 
 def _fewer(subject: Subject, case: Case, hollow: Arguments) -> Arguments | None:
@@ -84,7 +89,7 @@ def _found(subject: Subject, case: Case, arguments: Arguments, values: Arguments
         for one, tensor in zip(known, tensors, strict=True)
     )
     keywords = subject.input_keywords
-    heeds = not _FILLING.isdisjoint(keywords) if keywords else _heeds_fills(subject, case)
+    heeds = not _FILLING.isdisjoint(keywords) if keywords else _heeds_fills(subject, case, arguments, values)
     plain = Given(facts, heeds_fills=heeds)
     return plain if size_names(subject) else _with_sizes(subject, case, plain, arguments)
 
@@ -112,9 +117,9 @@ def _facts(tensor: torch.Tensor) -> GivenTensor:
     return replace(facts, low=low, high=high, is_ordered=name in INTEGER and name != "bool" and ascends and low < high)
 
 
-def _heeds_fills(subject: Subject, case: Case) -> bool:
+def _heeds_fills(subject: Subject, case: Case, arguments: Arguments, plain: Arguments | None) -> bool:
     """Whether its tensors are others where a case asks for zeros, at the very same numbers of chance."""
-    plain, zeros = (_with_data(subject, replace(case, fill=fill)) for fill in (case.fill, "zeros"))
+    zeros = _valued(subject, replace(case, fill="zeros"), arguments)
     pairs = zip(tensors_in(plain), tensors_in(zeros), strict=True)
     return any(one.shape != other.shape or not bool(torch.equal(one, other)) for one, other in pairs)
 
