@@ -131,7 +131,7 @@ def outcome(case: Case, *symptoms: Symptom) -> CaseOutcome:
 
 
 def settled(case: Case, as_given: Sequence[Symptom], *, may_ask: bool = True) -> tuple[Sighting, list[str]]:
-    """What a wrong result in this case comes to where those symptoms are seen as given, and the cases tried for that."""
+    """What a wrong result in this case comes to where those symptoms are seen as given, and what was tried."""
     asked: list[str] = []
 
     def work(one: Case) -> CaseOutcome:
@@ -240,3 +240,13 @@ def test_reproducing_tells_the_same_again(capsys: pytest.CaptureFixture[str]) ->
     assert reproduce(path, "nan_dropped", Case({"dim_100": 7}, fill="nan among given"))
     assert "0, wanted nan" in capsys.readouterr().out
     assert not reproduce(path, "nan_dropped", Case({"dim_100": 7}, fill="ties"))
+
+
+@pytest.mark.slow
+def test_a_pair_that_cannot_do_other_sizes_and_layouts_refuses_these(runs: dict[str, Any]) -> None:
+    run = runs["views_only"]
+    assert not seen(run)
+    assert status(run, Symptom.WRONG_RESULT) is Status.PASS
+    refused = {trial.case.label for trial in run.trials if trial.is_refused}
+    assert "float32 transposed" in refused
+    assert any("dim_128=" in label for label in refused)

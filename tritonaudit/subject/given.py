@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tritonaudit.subject.dimension import Dimension, size_of
-from tritonaudit.subject.model import FLOATING, INTEGER
+from tritonaudit.subject.model import FLOATING, INTEGER, Case, Layout
 
 AMONG = " among given"
 """What a fill ends in that puts a few special values among those given."""
@@ -101,6 +101,10 @@ class Given:
             why = self.kept.get(unknown[0], f"there are: {', '.join(self.sizes) or 'none'}")
             raise ValueError(f"{unknown[0]!r} is no dimension whose size can be chosen: {why}")
         return {name: size for name, size in sizes.items() if size != self.sizes[name]}
+
+    def is_elsewhere(self, case: Case) -> bool:
+        """Whether tensors of a case have other sizes than given, or lie otherwise: whoever says so may refuse these."""
+        return case.layout is not Layout.CONTIGUOUS or (bool(self.sizes) and bool(self.changed(case.sizes)))
 
     def elements(self, sizes: Mapping[str, int] | None = None) -> int:
         """How many all tensors have together."""

@@ -150,7 +150,7 @@ class Subject:
     dicts. Or `inputs` is a function of
     the case that returns the arguments: a tensor, a tuple, a dict of keyword arguments, or a tuple of a tuple and a
     dict. A function whose parameters are some of `size`, `fill`, `pattern`, `special`, `batch`, `dtype` and `device`
-    is given these instead.
+    is given these instead. What it makes is varied, too: see `given`.
 
     `reference` takes the same arguments. `mutates` names the arguments (position or keyword) that the wrapper changes
     by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,

@@ -120,6 +120,8 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
         reason = str(error)
     elif is_refusal(error):
         reason = f"the wrapper refuses the case: {described(error)}"
+    elif subject.given is not None and subject.given.is_elsewhere(case):
+        reason = f"the wrapper does not take inputs of other sizes or layouts than given: {_crash(error)}"
     elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
         reason = f"the wrapper and the reference both fail: {found.reason}"
     if reason:
