@@ -71,7 +71,7 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, pr
                 done.add(stage)
                 continue
         audits.append(Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),)))
-    return FullAudit(_united(audits), tuple(sections), frozenset(done), is_interrupted)
+    return FullAudit(united(audits), tuple(sections), frozenset(done), is_interrupted)
 
 
 _Done = tuple[Audit, tuple[Section, ...], bool]
@@ -150,7 +150,7 @@ def _is_same(one: Finding, other: Finding) -> bool:
     return one.stage is not other.stage and not is_apart
 
 
-def _united(audits: Sequence[Audit]) -> Audit:
+def united(audits: Sequence[Audit]) -> Audit:
     """One audit of several of the same files; a defect that two of them see is told once."""
     findings = {(f.code, f.path, f.span, f.message): f for audit in audits for f in audit.findings}
     told = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)

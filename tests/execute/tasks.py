@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonaudit.execute import worker
+from tritonaudit.execute.turns import Turns
 
 prepared: list[object] = []
 altered = False
@@ -50,6 +51,14 @@ def call(task: tuple[Any, ...]) -> Any:
 
 def call_numbered(item: tuple[int, tuple[Any, ...]]) -> Any:
     return call(item[1])
+
+
+def take_a_turn(folder: str, seconds: float) -> float:
+    """Share the GPU for so many seconds; the seconds for which it waited until it could."""
+    turns = Turns(Path(folder))
+    with turns.shared(60):
+        time.sleep(seconds)
+    return turns.waited
 
 
 def speak(*words: tuple[Any, float, float]) -> str:

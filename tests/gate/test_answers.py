@@ -18,7 +18,8 @@ from tritonaudit.gate.checklist import STAGES, Item, asked
 from tritonaudit.gate.material import Material, Timings
 from tritonaudit.gate.sources import Sources
 from tritonaudit.measure.facts import Row
-from tritonaudit.subject.model import Layout
+from tritonaudit.measure.further import CHANGES_NOTHING
+from tritonaudit.subject.model import Case, Layout
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import Sighting
 
@@ -187,6 +188,13 @@ def test_a_size_that_cannot_be_compared_any_more_is_no_gain() -> None:
     earlier = timings(measured.of_size(measured.row(4.0), "small", n=64), measured.row(2.0))
     answer = optimised.faster(material(now=timings(measured.row(1.0)), earlier=earlier))
     assert (answer.status, answer.reason) == (NOT_RUN, "small n=64 float32 was timed then and is not now")
+
+
+def test_a_size_that_was_passed_over_since_it_could_change_no_finding_is_not_missed() -> None:
+    earlier = timings(measured.row(2.0), measured.of_size(measured.row(4.0), "", n=7))
+    passed_over = measured.missed(CHANGES_NOTHING, case=Case({"n": 7}), size="")
+    answer = optimised.faster(material(now=timings(measured.row(1.0), passed_over), earlier=earlier))
+    assert answer.status is PASS
 
 
 def test_without_an_earlier_result_nothing_is_faster() -> None:

@@ -25,7 +25,7 @@ from tritonaudit.progress import SILENT
 from tritonaudit.suites.stage import Where
 
 FIXTURES = ROOT / "fixtures" / "rules"
-TASK = MeasureTask(Path("audit_it.py"), "softmax", 1.0, Path("ceilings"))
+TASK = MeasureTask(Path("audit_it.py"), "softmax", 1.0)
 KILLED = Killed(End.CRASH, "was killed by signal 11", "")
 
 
@@ -95,19 +95,19 @@ def test_a_worker_that_dies_fails_the_size_that_it_was_at() -> None:
     one._hear(TASK, Begun(CASE, "large"))
     one._hear(TASK, Done(row(1.1), (KERNEL,)))
     one._hear(TASK, Begun(replace(CASE, seed=1), ""))
-    one._lose(TASK, KILLED)
+    one._finish(TASK, KILLED)
     found = one.measured(TASK)
     reason = "its process was killed by signal 11"
     assert found.rows == (row(1.1), missed(reason, status=Status.FAIL, case=replace(CASE, seed=1), size=""))
     assert found.reason == reason
-    assert one.problems == []
+    assert one.problems == ()
 
 
 def test_a_worker_that_dies_under_the_profiler_fails_no_size() -> None:
     one = measuring()
     one._hear(TASK, Done(row(1.1), (KERNEL,)))
     one._hear(TASK, Begun(CASE, PROFILED))
-    one._lose(TASK, KILLED)
+    one._finish(TASK, KILLED)
     found = one.measured(TASK)
     assert found.rows == (row(1.1),)
     profiled = next(outcome for outcome in found.outcomes if outcome.check == Check.PROFILED.value)
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_under_the_profiler_fails_no_size() -> None:
 
 def test_a_worker_that_dies_at_once_is_a_problem() -> None:
     one = measuring()
-    one._lose(TASK, KILLED)
+    one._finish(TASK, KILLED)
     (problem,) = one.problems
     assert problem.message == "the subject 'softmax' was not measured: was killed by signal 11"
     assert {outcome.status for outcome in one.measured(TASK).outcomes} == {Status.NOT_RUN}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="torch launches what is timed")
 
+from tritonaudit.measure import timing  # noqa: E402
 from tritonaudit.measure.statistics import speedup  # noqa: E402
 from tritonaudit.measure.timing import (  # noqa: E402
     CUPTI,
@@ -49,6 +50,55 @@ def test_the_kernels_own_time_is_told_where_there_is_one() -> None:
     both, events = Times([1.0], [2.0], [3.0]), Times([], [2.0], [3.0])
     assert (both.device, both.method) == ([1.0], CUPTI)
     assert (events.device, events.method) == ([2.0], "CUDA events")
+
+
+class Counting(Stopwatch):
+    """Has no GPU, and times by its own clock: each round takes the seconds that its kind takes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, round_seconds: float, spread: float) -> None:
+        self._round, self._spread, self.now, self.profiled = round_seconds, spread, 0.0, []
+        monkeypatch.setattr(timing.time, "monotonic", lambda: self.now)
+
+    def _taken(self, number: int) -> float:
+        self.now += self._round / 3
+        return 1.0 + self._spread * (number % 2)
+
+    def _event_time(self, contender: Contender, number: int) -> float:
+        return self._taken(number)
+
+    def _wall_time(self, contender: Contender, number: int) -> float:
+        return self._taken(number)
+
+    def _profile(self, contenders: Any, rounds: range, found: dict[str, Times]) -> None:
+        self.profiled.append(rounds)
+        for number in rounds:
+            found[contenders[0].name].busy.append(self._taken(number))
+
+
+def rounds_of(watch: Counting, seconds: float) -> int:
+    times = watch.time([Contender("it", print)], seconds)["it"]
+    assert len(times.busy) == len(times.events) == len(times.wall)
+    assert [number for rounds in watch.profiled for number in rounds] == list(range(len(times.busy)))
+    return len(times.busy)
+
+
+def test_rounds_end_once_the_median_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rounds_of(Counting(monkeypatch, 0.001, 0.0), 2.0) == LEAST_ROUNDS
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0, 2.0])
+def test_else_they_take_the_time_that_they_are_given_and_no_more(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The profiler's share of it is kept for the profiler."""
+    watch = Counting(monkeypatch, 0.01, 0.1)
+    assert rounds_of(watch, seconds) > LEAST_ROUNDS
+    assert 0.9 * seconds <= watch.now <= 1.1 * seconds
+
+
+def test_there_are_never_more_than_the_most_or_fewer_than_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rounds_of(Counting(monkeypatch, 0.0001, 0.1), 10.0) == 400
+    assert rounds_of(Counting(monkeypatch, 1.0, 0.1), 2.0) == LEAST_ROUNDS
 
 
 # on a GPU

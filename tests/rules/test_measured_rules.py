@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.measured import CASE, GIGABYTES, GPU, SPAN, counter, kernel, missed, of_size, profiled, row, timed
-from tritonaudit.audit import _united
+from tritonaudit.audit import united
 from tritonaudit.compile.places import Place
 from tritonaudit.finding import Audit, Cause, Confidence, Finding, Severity, Span, Stage, Status
 from tritonaudit.measure.counters import IDEAL, INSTRUCTIONS, READ, SAMPLES, SECTORS, SPILLS, WRITTEN
@@ -294,7 +294,7 @@ def test_spilling_that_the_compiler_told_too_is_told_once() -> None:
     seen = Finding("TAM503", "measured-spill", message=measured.message, **usual)
     compiled = Finding("TAP301", "register-spill", message="it spills", **usual)
     assert measured.cause is Cause.SPILL
-    (told,) = _united([Audit((compiled,)), Audit((seen,))]).findings
+    (told,) = united([Audit((compiled,)), Audit((seen,))]).findings
     assert told.code == "TAM503"
     assert told.related[0].message == "TAP301 register-spill tells the same: it spills"
 

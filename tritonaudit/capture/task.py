@@ -58,7 +58,7 @@ class SweepLaunches:
 
 @dataclass(frozen=True)
 class Captured:
-    """What calling one subject made: of so many cases, `failed` could not be called."""
+    """What calling one subject made: of so many cases, `failed` could not be called, nor `unswept` of the sweeps."""
 
     task: CaptureTask
     target: str
@@ -67,6 +67,7 @@ class Captured:
     missed: tuple[Missed, ...] = ()
     cases: int = 0
     failed: int = 0
+    unswept: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,12 +148,11 @@ def capture(task: CaptureTask) -> Captured:
         if failure is not None:
             missed.append(_missed(case, failure))
             failed += 1
-    sweeps = [
-        sweep
-        for dimension, growing in (storm_cases(subject) if launches and not task.is_brief else ())
-        if (sweep := _sweep(subject, dimension, growing, clock)) is not None
-    ]
-    return Captured(task, _target, tuple(launches), tuple(sweeps), tuple(missed), len(cases), failed)
+    growths = storm_cases(subject) if launches and not task.is_brief else ()
+    tried = [_sweep(subject, dimension, growing, clock) for dimension, growing in growths]
+    sweeps = tuple(sweep for sweep in tried if sweep is not None)
+    unswept = len(tried) - len(sweeps)
+    return Captured(task, _target, tuple(launches), sweeps, tuple(missed), len(cases), failed, unswept)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.alternatives import alternatives
 from tritonaudit.capture.infer import Inference
+from tritonaudit.capture.infer_task import MOST_CONFIGS, Inferred, InferTask
 from tritonaudit.capture.inferred import Argument, InferredCall, Kind
 from tritonaudit.capture.launch import Launch, SourceError
 from tritonaudit.capture.launches import Launches
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tritonaudit.capture.load import Loaded
 
 _CASE = "as inferred"
-MOST_CONFIGS = 4  # of an autotuner's, evenly spread
 _DTYPE = "float16"
 _OTHER_DTYPES = ("bfloat16", "float32")
 _LARGE = 1 << 15  # elements of a block: 8 warps hold 128 of each lane
@@ -35,29 +35,6 @@ _BLOCK = re.compile(r"tensor<((?:\d+x)+)")
 _ODD_SIZE = re.compile(r"power of (2|two)")
 _ODD_CONFIG = re.compile(r"num_ctas > 1 ")
 _SIZES = "its tensors have a typical size"
-
-
-@dataclass(frozen=True)
-class InferTask:
-    """One jit function of a file, by its qualified name, in the project of that root; both are absolute."""
-
-    root: Path
-    path: Path
-    kernel: str
-
-
-@dataclass(frozen=True)
-class Inferred:
-    """The launches of a kernel as inferred, or why it cannot be launched; neither for what is no kernel by itself.
-
-    `configs` is how many its autotuner has, of which at most MOST_CONFIGS are tried.
-    """
-
-    task: InferTask
-    launches: tuple[Launch, ...] = ()
-    reason: str = ""
-    is_helper: bool = False
-    configs: int = 0
 
 
 def infer_launches(task: InferTask) -> Inferred:

@@ -24,6 +24,7 @@ from tritonaudit.cli.options import (
     split,
 )
 from tritonaudit.cli.progress import shown_progress
+from tritonaudit.cli.streaming import JSONL, streamed
 from tritonaudit.report import render
 
 _STAGES = ("source", "compile", "correctness", "memory", "stability", "integrity", "performance")
@@ -51,7 +52,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
 )
 @click.option("--resume", is_flag=True, help="Go on with an audit that was killed: what ended in it is not run again.")
 @keep_options
-@audit_options
+@audit_options(JSONL)
 def command(
     paths: tuple[Path, ...],
     only: frozenset[str],
@@ -76,6 +77,9 @@ def command(
     Whatever the budget, the core of each subject is tried: ordinary cases, sizes around the blocks, special values,
     layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, and no pass.
 
+    In the format jsonl each file has a line, which is written as soon as it is known; --resume then goes on behind the
+    lines that --output-file holds.
+
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
     read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report is of what was
     done by then.
@@ -85,6 +89,8 @@ def command(
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
     require_history(keep_folder, note)
+    if output_format == JSONL and keep_folder is not None:
+        raise click.UsageError("--keep is of one report: give another format than jsonl")
     from tritonaudit.audit import AuditRequest, audit_paths
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu
@@ -94,6 +100,8 @@ def command(
     request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume, cross_checks=cross_check)
     try:
         with shown_progress(lines=True) as progress:
+            if output_format == JSONL:
+                return streamed(sources, config, request, output_file, progress, exit_zero=exit_zero)
             result = audit_paths(sources, config, request, progress)
     except NoGpu as error:
         raise click.ClickException(f"--device gpu: {error}") from error

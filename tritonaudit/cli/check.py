@@ -26,7 +26,7 @@ _STDIN = Path("-")
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@audit_options
+@audit_options()
 @fixing.fix_options
 @known_options
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, in place of the findings.")

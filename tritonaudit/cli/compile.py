@@ -69,7 +69,7 @@ def _budget(_: click.Context, __: click.Parameter, value: str | None) -> Budget 
     metavar="FILE",
     help="Say what changed since this report, which --output-format json wrote.",
 )
-@audit_options
+@audit_options()
 def command(
     paths: tuple[Path, ...],
     targets: tuple[str, ...],

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.finding import Audit, Severity, Stage, Status
+from tritonaudit.finding import Audit, Severity, Stage
 from tritonaudit.report import FORMATS
 from tritonaudit.report.about import About
+from tritonaudit.report.status import Exit, exit_of
 
 if TYPE_CHECKING:
     from tritonaudit.config import Config
@@ -62,7 +63,6 @@ _OPTIONS = (
         help="The least severity that makes the exit code 1.",
     ),
     click.option("--exit-zero", is_flag=True, help="Leave with 0 where findings would make it 1."),
-    click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True),
     OUTPUT_FILE,
     CONFIG,
     click.option("--force-exclude", is_flag=True, help="Apply the exclusions to files named on the command line too."),
@@ -70,11 +70,21 @@ _OPTIONS = (
 )
 
 
-def audit_options(command: Command) -> Command:
-    """Adds the options that every audit takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+_FORMAT_AT = _OPTIONS.index(OUTPUT_FILE)
+
+
+def audit_options(*more_formats: str) -> Callable[[Command], Command]:
+    """Adds the options that every audit takes; the report may be written in these formats, too."""
+    formats = click.option(
+        "--output-format", type=click.Choice([*FORMATS, *more_formats]), default="full", show_default=True
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed((*_OPTIONS[:_FORMAT_AT], formats, *_OPTIONS[_FORMAT_AT:])):
+            command = option(command)
+        return command
+
+    return add
 
 
 def budget_option(each: str) -> Callable[[Command], Command]:
@@ -158,11 +168,9 @@ def deliver(report: str, output_file: Path | None) -> None:
 def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
     """2 where something could not be read or done, 1 where something new was found at the level.
 
-    Else 3 where a subject's verdict is incomplete: of what has to be tried something was not; 0 otherwise.
+    Else 3 where a subject's verdict is incomplete, 0 otherwise.
     """
-    if audit.problems:
-        return 2
-    new = (finding for finding in audit.findings if not finding.in_baseline)
-    if not exit_zero and any(finding.severity.rank <= fail_on.rank for finding in new):
-        return 1
-    return 3 if any(outcome.status is Status.INCOMPLETE for outcome in audit.outcomes) else 0
+    found = exit_of(audit, fail_on)
+    if exit_zero and found is Exit.FOUND:
+        found = exit_of(replace(audit, findings=()), fail_on)
+    return int(found)

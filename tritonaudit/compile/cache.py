@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.capture.launch import Program
 from tritonaudit.compile.facts import Variant
 from tritonaudit.compile.installed import triton_path, triton_version
+from tritonaudit.compile.plain import read, write_whole, written
 
 _OURS = (
     *(
@@ -32,6 +28,7 @@ _OURS = (
             "narrow",
             "occupancy",
             "pipeline",
+            "plain",
             "ptx",
             "ptxas",
             "reach",
@@ -62,25 +59,20 @@ class Cache:
     def get(self, program: Program) -> Variant | None:
         """What the program came to under this version of Triton, without importing that; None if it is not known."""
         try:
-            return _read(Variant, json.loads(self._path(program).read_text("utf-8")))
-        except (OSError, ValueError, TypeError, KeyError):
+            return read(Variant, json.loads(self._path(program).read_text("utf-8")))
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def put(self, program: Program, variant: Variant) -> None:
         """Keep what the program came to."""
-        path = self._path(program)
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-                json.dump(_written(variant), file)
-            os.replace(file.name, path)
+        write_whole(self._path(program), json.dumps(written(variant)))
 
     def _path(self, program: Program) -> Path:
         content = {
             "ttir": program.ttir,
             "target": program.target,
             "options": sorted((name, repr(value)) for name, value in program.options),
-            "environment": sorted(item for item in os.environ.items() if _matters(item[0])),
+            "environment": compiling_variables(),
             "triton": _triton(),
             "tritonaudit": _version_of_ours(),
         }
@@ -88,8 +80,9 @@ class Cache:
         return self.folder / name[:2] / f"{name[2:]}.json"
 
 
-def _matters(variable: str) -> bool:
-    return variable.startswith(_TRITONS) and variable not in _HARMLESS
+def compiling_variables() -> list[tuple[str, str]]:
+    """The environment variables that Triton and its compilers heed, but for those that say where files go."""
+    return sorted(item for item in os.environ.items() if item[0].startswith(_TRITONS) and item[0] not in _HARMLESS)
 
 
 def _triton() -> str:
@@ -102,44 +95,3 @@ def _version_of_ours() -> str:
     """A hash of the code that makes a result of a compilation."""
     here = Path(__file__).parent.parent
     return hashlib.sha256(b"\0".join((here / name).read_bytes() for name in _OURS)).hexdigest()
-
-
-# -- dataclasses as JSON ---------------------------------------------------------------------------------------------
-
-_Type = TypeVar("_Type")
-
-
-def _written(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _written(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    return [_written(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _read(kind: type[_Type], data: Any) -> _Type:
-    """The value of that type which `_written` made `data` of; ValueError, TypeError or KeyError for other data."""
-    result: Any
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        result = kind(**{field.name: _read(hints[field.name], data[field.name]) for field in fields(kind)})
-    elif isinstance(kind, type) and issubclass(kind, Enum):
-        result = kind(data)
-    elif get_origin(kind) is tuple:
-        result = _read_tuple(get_args(kind), data)
-    elif get_origin(kind) is UnionType:
-        (inner,) = (part for part in get_args(kind) if part is not NoneType)
-        result = None if data is None else _read(inner, data)
-    elif type(data) is kind or (kind is float and type(data) is int):
-        result = data
-    else:
-        raise TypeError(f"{data!r} is no {kind}")
-    return result  # type: ignore[no-any-return]
-
-
-def _read_tuple(kinds: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
-    if type(data) is not list:
-        raise TypeError(f"{data!r} is no list")
-    if kinds[-1] is Ellipsis:
-        return tuple(_read(kinds[0], item) for item in data)
-    return tuple(_read(kind, item) for kind, item in zip(kinds, data, strict=True))

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from tritonaudit.capture.infer_task import MOST_CONFIGS, Inferred, InferTask
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.task import (
     IMPORT_SECONDS,
@@ -22,7 +23,7 @@ from tritonaudit.capture.task import (
     capture_all,
     subject_names,
 )
-from tritonaudit.capture.unasked import MOST_CONFIGS, Inferred, InferTask, infer_launches
+from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
@@ -71,11 +72,21 @@ class _Lost:
 _Result = Captured | Unloadable | _Lost
 
 
-def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int, *, is_brief: bool = False) -> Gathered:
-    """The launches of every subject of the files and folders, on every target; of one call each where it is brief."""
+def capture_subjects(
+    files: Sequence[Path],
+    targets: Sequence[str],
+    jobs: int,
+    *,
+    is_brief: bool = False,
+    kept: KeptLaunches | None = None,
+) -> Gathered:
+    """The launches of every subject of the files and folders, on every target; of one call each where it is brief.
+
+    Those that are `kept` are not called again, and others are for it to keep.
+    """
     if not files:
         return Gathered()
-    results = _on_each(targets, jobs, lambda target, workers: _on(target, files, workers, is_brief))
+    results = _on_each(targets, jobs, lambda target, workers: _known_or_on(target, files, workers, is_brief, kept))
     captured = [result for result in results if isinstance(result, Captured)]
     return Gathered(
         launches=tuple(launch for one in captured for launch in one.launches),
@@ -86,9 +97,16 @@ def capture_subjects(files: Sequence[Path], targets: Sequence[str], jobs: int, *
 
 
 def infer_kernels(
-    files: Sequence[Path], captured: Collection[KernelPlace], targets: Sequence[str], jobs: int
+    files: Sequence[Path],
+    captured: Collection[KernelPlace],
+    targets: Sequence[str],
+    jobs: int,
+    kept: KeptLaunches | None = None,
 ) -> Gathered:
-    """The launches, as inferred, of the kernels in the files that were not captured, on every target."""
+    """The launches, as inferred, of the kernels in the files that were not captured, on every target.
+
+    Those that are `kept` are not inferred again, and others are for it to keep.
+    """
     tasks: list[InferTask] = []
     problems: list[Problem] = []
     for path in files:
@@ -100,13 +118,7 @@ def infer_kernels(
     if not tasks:
         return Gathered(problems=tuple(problems))
 
-    def infer(target: str, workers: int) -> Iterator[tuple[str, InferTask, Inferred | Killed]]:
-        for task, outcome in run_tasks(
-            infer_launches, tasks, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
-        ):
-            yield target, task, outcome
-
-    results = _on_each(targets, jobs, infer)
+    results = _on_each(targets, jobs, lambda target, workers: _known_or_inferred(target, tasks, workers, kept))
     return Gathered(
         launches=tuple(
             launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches
@@ -114,6 +126,28 @@ def infer_kernels(
         problems=tuple(problems),
         outcomes=tuple(outcome for result in results for outcome in _uninferred(*result)),
     )
+
+
+def _known_or_inferred(
+    target: str, tasks: Sequence[InferTask], workers: int, kept: KeptLaunches | None
+) -> Iterator[tuple[str, InferTask, Inferred | Killed]]:
+    waiting: list[InferTask] = []
+    for task in tasks:
+        known = kept.inferred(task, target) if kept is not None else None
+        if known is None:
+            waiting.append(task)
+        else:
+            yield target, task, known
+    if not waiting:
+        return
+    from tritonaudit.capture.unasked import infer_launches  # imports what reads source
+
+    for task, outcome in run_tasks(
+        infer_launches, waiting, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
+    ):
+        if kept is not None and isinstance(outcome, Inferred):
+            kept.keep_inferred(target, outcome)
+        yield target, task, outcome
 
 
 KernelPlace = tuple[str, int]
@@ -163,7 +197,22 @@ def _on_each(targets: Sequence[str], jobs: int, work: Callable[[str, int], Itera
         return [result for one in found for result in one]
 
 
-def _on(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:
+def _known_or_on(
+    target: str, files: Sequence[Path], workers: int, is_brief: bool, kept: KeptLaunches | None
+) -> Iterator[_Result]:
+    waiting: list[Path] = []
+    for path in files:
+        known = kept.captured(path, target, is_brief=is_brief) if kept is not None else None
+        if known is None:
+            waiting.append(path)
+        else:
+            yield from known
+    yield from _on(target, waiting, workers, is_brief, kept)
+
+
+def _on(
+    target: str, files: Sequence[Path], workers: int, is_brief: bool, kept: KeptLaunches | None
+) -> Iterator[_Result]:
     """A file's subjects in one task; where that dies, each in its own, so that only the one that kills it is lost."""
     again: list[Path] = []
     for path, outcome in run_tasks(
@@ -179,6 +228,8 @@ def _on(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Ite
         elif isinstance(outcome, Unloadable):
             yield outcome
         else:
+            if kept is not None:
+                kept.keep_captured(path, target, outcome, is_brief=is_brief)
             yield from outcome
     if again:
         yield from _one_by_one(target, again, workers, is_brief)

@@ -1,11 +1,18 @@
-"""Which Triton is installed, learnt without importing it."""
+"""What is installed that a result depends on, Triton before all, learnt without importing it."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+
+from tritonaudit import __version__
 
 
 def triton_path() -> Path | None:
@@ -20,3 +27,31 @@ def triton_version() -> str:
     path = triton_path()
     found = re.search(r"^__version__ = ['\"]([^'\"]+)['\"]", path.read_text("utf-8"), re.MULTILINE) if path else None
     return found[1] if found else ""
+
+
+def installed() -> tuple[str, ...]:
+    """What executes user code here, and what it is executed with."""
+    return (__version__, _ours(), sys.version, _version("torch"), triton_version(), str(triton_path()))
+
+
+def digest_of(files: Iterable[Path]) -> str:
+    """What tells these files, with what is in them, from others; those that cannot be read are left out."""
+    digest = hashlib.sha256()
+    for path in files:
+        with suppress(OSError):
+            data = path.read_bytes()
+            digest.update(f"{path}\0{len(data)}\0".encode(errors="surrogateescape") + data)
+    return digest.hexdigest()
+
+
+@cache
+def _ours() -> str:
+    here = Path(__file__).parent.parent
+    return digest_of(sorted(here.rglob("*.py")))
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""

@@ -13,6 +13,7 @@ from tritonaudit.compile.capturing import capture_subjects, infer_kernels
 from tritonaudit.compile.compiling import Compiled, compile_programs
 from tritonaudit.compile.gather import gather
 from tritonaudit.compile.installed import triton_version
+from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
@@ -34,9 +35,11 @@ def compile_paths(
     found = discover(paths, config)
     subjects = subject_files(found.files)
     progress.stage("calling wrappers for what they launch", 0)
-    gathered = capture_subjects(subjects, targets, jobs)
+    kept = KeptLaunches()
+    gathered = capture_subjects(subjects, targets, jobs, kept=kept)
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
-    gathered |= infer_kernels(found.files, captured, targets, jobs)
+    gathered |= infer_kernels(found.files, captured, targets, jobs, kept)
+    kept.write()
     compiled = _compiled(gathered.launches, jobs, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     audit = judge_kernels(kernels, request.budget, config)

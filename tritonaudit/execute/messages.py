@@ -32,6 +32,17 @@ class Note:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Waited:
+    """What a worker says that waits for its turn, or did: so many seconds more, or less, than it said before.
+
+    It says more within the `seconds`.
+    """
+
+    waited: float
+    seconds: float
+
+
 def framed(message: bytes) -> bytes:
     """The message after its length."""
     return len(message).to_bytes(_LENGTH_BYTES, "big") + message

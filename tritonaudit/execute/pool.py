@@ -8,16 +8,18 @@ import pickle
 import selectors
 import signal
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.messages import Note, Reply, framed, take_message
+from tritonaudit.execute.messages import Note, Reply, Waited, framed, take_message
 from tritonaudit.execute.starting import start_supervisor
 from tritonaudit.execute.supervisor import OUT_OF_MEMORY, TOLD_TO_END
 from tritonaudit.execute.worker import Channel
@@ -29,6 +31,7 @@ _END_SECONDS = 10.0  # more than a supervisor needs
 _GRACE_SECONDS = 5.0  # from the end of a worker's pipe to the worker's own
 _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
 _MAX_PATIENCE = 3600.0
+_CANCEL_SECONDS = 0.5  # until a thread that is not the main one hears that it is to end
 _LOG_LINES = 100
 _LOG_BYTES = 1 << 14
 _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
@@ -45,6 +48,18 @@ class Limits:
     seconds: float
     memory: int
     start: float = 60.0
+
+
+_cancelled = threading.Event()
+
+
+@contextmanager
+def cancelling() -> Iterator[Callable[[], None]]:
+    """Inside it, the function that is given has the pools of other threads than the main one end as if interrupted."""
+    try:
+        yield _cancelled.set
+    finally:
+        _cancelled.clear()
 
 
 def run_tasks(
@@ -131,6 +146,10 @@ class _Pool(Generic[Item, Result]):
         Who takes our results may have kept us waiting: only a worker that is late and has not replied by now is lost.
         """
         patience = min(worker.deadline for worker in self._workers) - time.monotonic()
+        if threading.current_thread() is not threading.main_thread():
+            patience = min(patience, _CANCEL_SECONDS)
+            if _cancelled.is_set():
+                raise KeyboardInterrupt
         events = selector.select(min(max(patience, 0), _MAX_PATIENCE))
         now = time.monotonic()
         active = {key.data for key, _ in events}
@@ -158,6 +177,9 @@ class _Pool(Generic[Item, Result]):
         end, result, spent = _opened(message)
         if isinstance(result, Note):
             return self._note(worker, result)
+        if isinstance(result, Waited):
+            worker.bear_with(result.waited, result.seconds)
+            return True
         if worker.ready:
             outcome = worker.killed(end, result) if end else result
             self._finished.append((self._tasks.pop(worker), outcome))
@@ -224,8 +246,8 @@ def _opened(message: bytes) -> tuple[End | None, Any, bool]:
     """What a reply says: the end and the sentence, or None and the result; and whether the worker is spent."""
     spent = True
     try:
-        reply: Reply | Note = pickle.loads(message)
-        if isinstance(reply, Note):
+        reply: Reply | Note | Waited = pickle.loads(message)
+        if isinstance(reply, (Note, Waited)):
             return None, reply, False
         spent = reply.spent
         return reply.end, reply.message if reply.end else pickle.loads(reply.result), spent
@@ -309,6 +331,11 @@ class _Worker:
         self.deadline, self.seconds = min(
             (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
         )
+
+    def bear_with(self, waited: float, seconds: float) -> None:
+        """Its reply may come so much later, for it waits that long; its next word is to come within the seconds."""
+        self._last_deadline += waited
+        self.wait_for(seconds)
 
     def receive(self) -> None:
         """Take what it has sent; EOFError once it has closed the pipe."""

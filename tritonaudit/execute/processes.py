@@ -18,6 +18,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _IONBF = 2
 
 
+def may_have_gpu() -> bool:
+    """Whether a GPU's driver is there: without one there is no need to import torch to know."""
+    return any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")))
+
+
 def die_with_parent(signal: int) -> None:
     """Have this process get the signal when the thread that started it ends (Linux)."""
     _prctl(_PR_SET_PDEATHSIG, signal)

@@ -23,7 +23,7 @@ from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.messages import framed
 from tritonaudit.execute.supervisor import TOLD_TO_END
 from tritonaudit.execute.worker import Channel, is_worker
-from tritonaudit.execute.zygote import NUMBER_BYTES, READY, Request
+from tritonaudit.execute.zygote import NUMBER_BYTES, READY, UNFIT, Request
 
 # The child looks for modules where we do, and nowhere before: its working directory is the user's.
 _START = "import sys; sys.path[:] = sys.argv[{count}:]; from tritonaudit.execute.{module} import main; main()"
@@ -111,6 +111,11 @@ def warm_up() -> None:
             _lock.release()
 
 
+def variables_read_at_start() -> list[tuple[str, str]]:
+    """The environment variables that a worker heeds as it is when Python, torch and Triton are loaded."""
+    return sorted(item for item in os.environ.items() if item[0].startswith(_READ_AT_START))
+
+
 def _started(channel: Channel, memory: int, stdin: int, said: int) -> subprocess.Popen[bytes]:
     descriptors = astuple(channel)
     arguments = [*map(str, descriptors), str(memory)]
@@ -140,8 +145,11 @@ def _can_warm() -> bool:
 
 
 def _key() -> _Key:
-    read = sorted(item for item in os.environ.items() if item[0].startswith(_READ_AT_START))
-    return sys.executable, _paths(), tuple(read)
+    return sys.executable, _paths(), tuple(variables_read_at_start())
+
+
+class _Unfit(Exception):
+    """A process with these modules cannot be forked."""
 
 
 @dataclass
@@ -154,11 +162,14 @@ class _Warm:
     is_ready: bool = False
 
     def fork(self, request: Request, descriptors: tuple[int, ...]) -> int:
-        """The process of a supervisor; 0 where it cannot fork. Raises OSError where it is of no use any more."""
+        """The process of a supervisor; 0 where there can be no more. Raises OSError where it is of no use any more."""
         if not self.is_ready:
             self.connection.settimeout(_READY_SECONDS)
-            if self.connection.recv(1) != READY:
-                raise OSError("it cannot fork")
+            said = self.connection.recv(1)
+            if said == UNFIT:
+                raise _Unfit
+            if said != READY:
+                raise OSError("it has ended")
             self.is_ready = True
         self.connection.settimeout(_ANSWER_SECONDS)
         socket.send_fds(self.connection, [b"."], descriptors)
@@ -226,8 +237,8 @@ def _forked(memory: int, descriptors: tuple[int, ...]) -> int:
                     number = warm.fork(request, (*descriptors, folder))
                     _state.failures[key] = 0
                     return number
-                except OSError:
-                    _state.failures[key] += 1
+                except (OSError, _Unfit) as error:
+                    _state.failures[key] += _MOST_FAILURES if isinstance(error, _Unfit) else 1
                     _discard()
                 except BaseException:  # such as an interrupt, behind which its answers would be another's
                     _discard()

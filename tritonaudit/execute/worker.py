@@ -15,7 +15,7 @@ from typing import Any
 
 from tritonaudit.execute.blame import described, exit_described
 from tritonaudit.execute.killed import End
-from tritonaudit.execute.messages import Note, Reply, read_message, write_message
+from tritonaudit.execute.messages import Note, Reply, Waited, read_message, write_message
 from tritonaudit.execute.processes import has_children, resident
 
 
@@ -58,6 +58,15 @@ def tell(content: Any, seconds: float) -> None:
         _serving.tell(content, seconds)
 
 
+def tell_waiting(waited: float, seconds: float) -> None:
+    """From within a task, have the pool know that it waits for its turn: so many seconds more it may take in all.
+
+    Negative ones take back what it was told of too many. It kills the task if nothing more comes within the seconds.
+    """
+    if _serving is not None:
+        _serving.tell_waiting(waited, seconds)
+
+
 class _Worker:
     def __init__(self, channel: Channel, memory: int) -> None:
         self._channel = channel
@@ -89,6 +98,10 @@ class _Worker:
     def tell(self, content: Any, seconds: float) -> None:
         self._leave_if_forked()
         self._send(Note(pickle.dumps(content, pickle.HIGHEST_PROTOCOL), seconds))
+
+    def tell_waiting(self, waited: float, seconds: float) -> None:
+        self._leave_if_forked()
+        self._send(Waited(waited, seconds))
 
     def _attempt(self, task: Callable[[], Any]) -> Reply:
         self._open_streams()
@@ -126,7 +139,7 @@ class _Worker:
             or resident(self._process) > self._memory_at_rest + spare
         )
 
-    def _send(self, message: Reply | Note) -> None:
+    def _send(self, message: Reply | Note | Waited) -> None:
         """Send the message; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
         with contextlib.suppress(OSError):
             if _identity(self._channel) == self._identity:

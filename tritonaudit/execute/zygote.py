@@ -26,9 +26,10 @@ from typing import Any, NoReturn
 
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.messages import read_message
-from tritonaudit.execute.processes import open_files, resident, threads
+from tritonaudit.execute.processes import may_have_gpu, open_files, resident, threads
 from tritonaudit.execute.supervisor import supervise
 from tritonaudit.execute.worker import Channel
+from tritonaudit.measure.compiler import MODULES
 
 READY, UNFIT = b"+", b"-"
 """What it says first: whether it can fork."""
@@ -50,6 +51,10 @@ _MODULES = (
     "tritonaudit.capture.unasked",
     "tritonaudit.compile.analyse",
     "tritonaudit.compile.pipeline",
+    "tritonaudit.measure.ceilings",
+    "tritonaudit.measure.noting",
+    "tritonaudit.measure.timing",
+    "tritonaudit.measure.verify",
     "tritonaudit.measure.worker",
     "tritonaudit.subject.inputs",
     "tritonaudit.subject.kernelbench",
@@ -85,7 +90,7 @@ def main() -> NoReturn:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _import_modules(command)
     connection.sendall(READY if _is_fit() else UNFIT)
-    _Zygote(connection, command).serve()
+    _Zygote(connection, command, list(MODULES) if may_have_gpu() else []).serve()
 
 
 def _import_modules(command: int) -> None:
@@ -122,6 +127,8 @@ def _is_fit() -> bool:
 class _Zygote:
     connection: socket.socket
     command: int
+    later: list[str]
+    """Modules to import while nothing is asked for: on a GPU references are compiled after all else."""
     said: dict[int, int] = field(default_factory=dict)
     """Of each supervisor the pipe in which its end is said."""
 
@@ -135,12 +142,19 @@ class _Zygote:
             ready, _, _ = select.select(sources, [], [], _TICK)
             if os.getppid() != self.command:
                 break
+            if not ready and self.later:
+                self._import_one()
             if reaping in ready:
                 os.read(reaping, 1 << 10)
                 self._reap()
             if self.connection in ready and not self._answer():
                 sources.remove(self.connection)
         os._exit(0)
+
+    def _import_one(self) -> None:
+        with suppress(Exception, SystemExit):
+            importlib.import_module(self.later.pop(0))
+        gc.freeze()
 
     def _reap(self) -> None:
         """Say of each supervisor that has died how it did, unless it could."""

@@ -14,10 +14,12 @@ from tritonaudit.compile.widening import is_wide_elsewhere, saves_much, wastes_l
 from tritonaudit.engine import shown_path
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
-from tritonaudit.history.figures import Figure, Move, figures_of
+from tritonaudit.history.entry import Data
+from tritonaudit.history.figures import Figure, Move, figures_of, size_of
 from tritonaudit.kernel.launch import LaunchFacts
 from tritonaudit.kernel.project import Function
 from tritonaudit.kernel.tuning import Autotune, decorators
+from tritonaudit.measure.further import CHANGES_NOTHING
 from tritonaudit.source.outline import JitFunction, Module
 
 _NOT_A_POWER = "TAC102"
@@ -96,9 +98,15 @@ def faster(material: Material) -> Answer:
     sizes = [name for name in now if name.startswith(_TIMES) and name in before]
     if not sizes:
         return not_run("the two were timed at no size alike")
-    if gone := [name for name in before if name.startswith(_TIMES) and name not in now]:
+    known = {*now, *_passed_over(material.now.subject)}
+    if gone := [name for name in before if name.startswith(_TIMES) and name not in known]:
         return not_run(f"{gone[0].removeprefix(_TIMES)} was timed then and is not now")
     return _gain([(name.removeprefix(_TIMES), before[name], now[name]) for name in sizes])
+
+
+def _passed_over(subject: Data) -> Iterator[str]:
+    """The times of sizes that were not timed since they could change no finding: they could have been."""
+    yield from (f"{_TIMES}{size_of(row)}" for row in subject["sizes"] if row["reason"] == CHANGES_NOTHING)
 
 
 def _gain(timed: list[tuple[str, Figure, Figure]]) -> Answer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -25,18 +25,23 @@ _BYTES = 1 << 30
 _SIZES = (4096, 8192)
 _PLAIN_SIZES = (4096,)
 """Of matrices that no matrix unit multiplies."""
-_SECONDS = 0.4
+_SECONDS = 0.2
 _DTYPES = ("float16", "bfloat16", "float8_e4m3fn", "float32", "float64")
 
 
-def measured_gpu(folder: Path) -> Gpu:
-    """The GPU with its ceilings; they are measured once for a GPU, its driver and torch, and kept in the folder."""
+def measured_gpu(folder: Path, alone: AbstractContextManager[None]) -> Gpu:
+    """The GPU with its ceilings; they are measured once for a GPU, its driver and torch, and kept in the folder.
+
+    While they are measured nobody else is to use it, which `alone` sees to.
+    """
     name, driver = str(torch.cuda.get_device_name()), driver_version()
     words = (name, driver, torch.__version__, str(_BYTES), str(_SIZES))
     path = folder / ("-".join("".join(filter(str.isalnum, word)) for word in words) + ".json")
     known = _read(path)
     if known is None:
-        known = dict(_measured())
+        with alone:
+            known = dict(_measured())
+        torch.cuda.empty_cache()
         _write(path, known)
     source = Source(f"measured on this {name}, driver {driver}", "by tritonaudit, torch " + torch.__version__, "")
     return Gpu(name, driver, tuple(Figure(figure, value, _unit(figure), source) for figure, value in known.items()))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tritonaudit.hardware.roofline import Figure, Roofline, Work
     from tritonaudit.subject.model import Case
 
+NO_ROOM = "does not fit into the GPU's memory"
+"""What the reasons of rows hold that were not timed, or not verified, for that."""
 _UNSTABLE, _LEAST_SPREAD = 0.1, 0.0005
 """The part of their median, and the milliseconds, over which the middle half of times spreads that are unstable."""
 
@@ -45,7 +47,11 @@ class Sample:
     @property
     def is_unstable(self) -> bool:
         """Whether it spreads so much that nothing can be said of it; clocks alone do not make the shortest unstable."""
-        return self.spread > _UNSTABLE and self.third_quartile - self.first_quartile > _LEAST_SPREAD
+        return self.is_spread_over(1.0)
+
+    def is_spread_over(self, part: float) -> bool:
+        """Whether it spreads over more than that part of what makes it unstable."""
+        return self.spread > part * _UNSTABLE and self.third_quartile - self.first_quartile > part * _LEAST_SPREAD
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,12 @@ LEAST_MILLISECONDS = 0.01
 
 def relied_on(kernel: MeasuredKernel) -> list[Row]:
     """The rows whose results are right and whose times are possible."""
-    return [row for row in kernel.rows if row.timed and row.status in (Status.PASS, Status.WARN)]
+    return [row for row in kernel.rows if can_be_relied_on(row)]
+
+
+def can_be_relied_on(row: Row) -> bool:
+    """Whether its results are right and its times possible."""
+    return bool(row.timed) and row.status in (Status.PASS, Status.WARN)
 
 
 def worth_a_roof(kernel: MeasuredKernel) -> list[tuple[Row, float]]:
@@ -48,9 +53,15 @@ def slower(kernel: MeasuredKernel, role: Role) -> list[tuple[Timed, Row]]:
     found: list[tuple[bool, float, Timed, Row]] = []
     for row in relied_on(kernel):
         other = row.of(role)
-        if other is not None and other.speedup is not None and _matters(subject_of(row), other, other.speedup):
+        if other is not None and other.speedup is not None and is_slower(row, role):
             found.append((not row.size, other.speedup.value, other, row))
     return [(other, row) for *_, other, row in sorted(found, key=lambda one: one[:2])]
+
+
+def is_slower(row: Row, role: Role) -> bool:
+    """Whether the subject is certainly and notably slower there than that contender."""
+    other = row.of(role)
+    return other is not None and other.speedup is not None and _matters(subject_of(row), other, other.speedup)
 
 
 def _matters(subject: Timed, other: Timed, speedup: Ratio) -> bool:

@@ -1,4 +1,7 @@
-"""The measure stage, end to end: subjects are measured one after the other, and what that shows becomes findings."""
+"""The measure stage, end to end: subjects are measured, and what that shows becomes findings.
+
+Several are prepared and verified at once; they are timed one after the other.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.turns import turns_folder
 from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.hardware.parts import Part, known_parts, part_of_device
 from tritonaudit.measure.counting import DEFAULT_TARGET, count_files
-from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Row
+from tritonaudit.measure.facts import NO_ROOM, Gpu, MeasuredKernel, Profile, Row
 from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
 from tritonaudit.measure.profiled import ProfiledKernel, profiled_kernels
 from tritonaudit.measure.worker import (
@@ -24,10 +28,10 @@ from tritonaudit.measure.worker import (
     PROFILED,
     Begun,
     Done,
+    GpuTask,
     MeasureTask,
     become_gpu_user,
-    gpu_of_this_process,
-    measure_subject,
+    measure,
 )
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
@@ -38,18 +42,27 @@ from tritonaudit.suites.stage import Where, gpu_for
 from tritonaudit.suites.subjects import subjects_of
 
 NO_GPU = "there is no GPU"
-_CEILING_SECONDS = 120.0
 _SIZES = 30
 """More than a subject has: each may take the time of the first calls of its contenders."""
+_MOST_AT_ONCE = 6
+"""Subjects that are prepared: more would not be timed sooner, and each needs memory of the GPU."""
+_SPARE_CORES = 2
+"""For the one that is timed, and for this process."""
+_LEAST_MEMORY = 6 << 30
+"""Of the machine, for a process that compiles and verifies."""
 
 
 @dataclass(frozen=True)
 class MeasureRequest:
-    """How many seconds each subject is timed for, on which device; `jobs` processes look for subjects."""
+    """How many seconds each subject is timed for, on which device, in how many processes.
+
+    One that `is_brief` times subjects beside PyTorch only, at the named sizes of their first dtype.
+    """
 
     seconds: float
     jobs: int = 1
     device: Where = Where.ANY
+    is_brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,14 +143,28 @@ class _Found:
 
 
 def _measured(keys: Sequence[SubjectKey], request: MeasureRequest, progress: Progress) -> _Found:
-    tasks = [MeasureTask(*key, request.seconds, cache_folder("ceilings")) for key in keys]
-    measuring = _Measuring(tasks, progress)
-    gpu, reason = measuring.gpu()
-    if gpu is None:
-        return _Found(reason=reason)
+    if not keys:
+        return _Found(reason="there is no subject")
+    tasks = [MeasureTask(*key, request.seconds, request.is_brief) for key in keys]
+    measuring = _Measuring(tasks, progress, at_once(request.jobs))
     is_interrupted = not measuring.measure()
+    gpu = measuring.gpu
+    if gpu is None or isinstance(gpu, Killed):
+        if gpu is None:
+            raise KeyboardInterrupt  # before anything was known
+        return _Found(reason=f"measuring what the GPU can reach {gpu.message}")
     subjects = tuple(map(measuring.measured, tasks))
-    return _Found(subjects, tuple(measuring.problems), gpu, is_interrupted=is_interrupted)
+    return _Found(subjects, measuring.problems, gpu, is_interrupted=is_interrupted)
+
+
+def _ceilings() -> GpuTask:
+    return GpuTask(cache_folder("ceilings"))
+
+
+def at_once(jobs: int) -> int:
+    """How many subjects are prepared at once where so many processes may run: one where no turns can be kept."""
+    most = max(1, min(jobs - _SPARE_CORES, _MOST_AT_ONCE)) if turns_folder() is not None else 1
+    return next((workers for workers in range(most, 1, -1) if memory(workers) >= _LEAST_MEMORY), 1)
 
 
 def _listed(files: Sequence[Path], jobs: int, reason: str) -> _Found:
@@ -171,44 +198,76 @@ class _Measuring:
 
     tasks: Sequence[MeasureTask]
     progress: Progress
-    problems: list[Problem] = field(default_factory=list)
+    workers: int = 1
+    gpu: Gpu | Killed | None = None
     _rows: dict[SubjectKey, list[Done]] = field(default_factory=dict)
     _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
     _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
-    _lost: dict[SubjectKey, str] = field(default_factory=dict)
-    _late: set[SubjectKey] = field(default_factory=set)
+    _lost: dict[SubjectKey, Killed] = field(default_factory=dict)
     _finished: set[SubjectKey] = field(default_factory=set)
 
-    def gpu(self) -> tuple[Gpu | None, str]:
-        """The GPU with what it is measured to reach, or why that is not known."""
-        if not self.tasks:
-            return None, "there is no subject"
-        self.progress.stage("measuring what the GPU can reach", 0)
-        ((_, gpu),) = run_tasks(
-            gpu_of_this_process, [self.tasks[0].folder], workers=1, limits=Limits(_CEILING_SECONDS, memory(1))
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Subjects that died before anything was known of them."""
+        return tuple(
+            Problem(shown_path(path), f"the subject {name!r} was not measured: {killed.message}")
+            for (path, name), killed in self._lost.items()
+            if (path, name) not in self._rows and (path, name) not in self._under_way
         )
-        return (None, f"measuring what the GPU can reach {gpu.message}") if isinstance(gpu, Killed) else (gpu, "")
 
     def measure(self) -> bool:
-        """Measure them one at a time, for two at once would disturb each other; False where that is interrupted."""
+        """Measure them all, behind what the GPU can reach; False where that is interrupted.
+
+        What found no room beside others is measured again alone.
+        """
         self.progress.stage("measuring subjects", len(self.tasks))
-        seconds = IMPORT_SECONDS + _SIZES * FIRST_CALL_SECONDS + max(task.seconds for task in self.tasks)
         try:
-            for task, outcome in run_tasks(
-                measure_subject,
-                self.tasks,
-                workers=1,
-                limits=Limits(seconds, memory(1)),
-                prepare=become_gpu_user,
-                hear=self._hear,
-            ):
-                self._finished.add(task.key)
-                if isinstance(outcome, Killed):
-                    self._lose(task, outcome)
-                self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
+            self._run((_ceilings(), *self.tasks), self.workers)
+            if self.workers > 1:
+                self._run(self._cramped(), 1)
         except KeyboardInterrupt:
             return False
         return True
+
+    def _run(self, tasks: Sequence[GpuTask | MeasureTask], workers: int) -> None:
+        """Do the tasks, as long as the GPU can be used."""
+        seconds = IMPORT_SECONDS + _SIZES * FIRST_CALL_SECONDS + max(task.seconds for task in self.tasks)
+        for task, outcome in run_tasks(
+            measure,
+            tasks,
+            workers=workers,
+            limits=Limits(seconds, memory(workers)),
+            prepare=become_gpu_user,
+            hear=self._hear,
+        ):
+            if isinstance(task, MeasureTask):
+                self._finish(task, outcome if isinstance(outcome, Killed) else None)
+                continue
+            self.gpu = outcome
+            if isinstance(outcome, Killed):
+                return
+
+    def _finish(self, task: MeasureTask, killed: Killed | None) -> None:
+        self._finished.add(task.key)
+        if killed is not None:
+            self._lost[task.key] = killed
+        self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
+
+    def _cramped(self) -> list[GpuTask | MeasureTask]:
+        """What had no room, as far as that can be told; of the subjects nothing is known any more."""
+        is_lost = isinstance(self.gpu, Killed)
+        cramped = [task for task in self.tasks if is_lost or self._had_no_room(task.key)]
+        for key in (task.key for task in cramped):
+            for known in (self._rows, self._under_way, self._profiles, self._lost):
+                known.pop(key, None)
+            self._finished.discard(key)
+        return [*([_ceilings()] if is_lost else ()), *cramped]
+
+    def _had_no_room(self, key: SubjectKey) -> bool:
+        """Whether the GPU's memory or the machine's did not suffice."""
+        lost = self._lost.get(key)
+        is_lost_for_that = lost is not None and lost.end is End.MEMORY
+        return is_lost_for_that or any(NO_ROOM in done.row.reason for done in self._rows.get(key, ()))
 
     def measured(self, task: MeasureTask) -> MeasuredSubject:
         """What measuring a subject came to, as far as it came."""
@@ -217,14 +276,15 @@ class _Measuring:
         launched = tuple(dict.fromkeys(kernel for one in done for kernel in one.kernels))
         kernel = launched[0] if len(launched) == 1 else next((one.wrapper for one in done if one.wrapper), None)
         rows = tuple(one.row for one in done)
-        reason = self._lost.get(task.key, "" if task.key in self._finished else INTERRUPTED)
-        begun = self._under_way.get(task.key)
-        if task.key in self._lost and begun is not None and begun.size != PROFILED:
-            status = Status.NOT_RUN if task.key in self._late else Status.FAIL
+        lost, begun = self._lost.get(task.key), self._under_way.get(task.key)
+        reason = f"its process {lost.message}" if lost else "" if task.key in self._finished else INTERRUPTED
+        if lost is not None and begun is not None and begun.size != PROFILED:
+            status = Status.NOT_RUN if lost.end is End.TIMEOUT else Status.FAIL
             rows = (*rows, Row(begun.case, begun.size, status, reason))
         return MeasuredSubject(*task.key, rows, kernel, launched, profiles, reason)
 
-    def _hear(self, task: MeasureTask, entry: Begun | Done | Profile) -> None:
+    def _hear(self, task: GpuTask | MeasureTask, entry: Begun | Done | Profile) -> None:
+        assert isinstance(task, MeasureTask)
         if isinstance(entry, Begun):
             self._under_way[task.key] = entry
             self.progress.doing(shown_subject(task.key), f"{entry.size} {entry.case.label}".strip())
@@ -233,11 +293,3 @@ class _Measuring:
         else:
             self._under_way.pop(task.key, None)
             self._rows.setdefault(task.key, []).append(entry)
-
-    def _lose(self, task: MeasureTask, killed: Killed) -> None:
-        self._lost[task.key] = f"its process {killed.message}"
-        if killed.end is End.TIMEOUT:
-            self._late.add(task.key)
-        if task.key not in self._rows and task.key not in self._under_way:
-            path, name = task.key
-            self.problems.append(Problem(shown_path(path), f"the subject {name!r} was not measured: {killed.message}"))

@@ -94,19 +94,22 @@ class Stopwatch:
         ends = time.monotonic() + seconds
         done = 0
         while True:
-            rounds = range(done, done + max(LEAST_ROUNDS, done))
-            for number in rounds:
-                for contender in _rotated(contenders, number):
-                    found[contender.name].events.append(self._event_time(contender, number))
-                    found[contender.name].wall.append(self._wall_time(contender, number))
-                if number + 1 >= LEAST_ROUNDS and time.monotonic() > ends:
-                    rounds = range(done, number + 1)
-                    break
-            self._profile(contenders, rounds, found)
-            done = rounds.stop
+            rounds = range(done, min(done + max(LEAST_ROUNDS, done), _MOST_ROUNDS))
+            done = self._watch(contenders, rounds, found, (time.monotonic() + ends) / 2)  # to profile takes the rest
+            self._profile(contenders, range(rounds.start, done), found)
             precise = all(is_precise(times.device) for times in found.values())
             if precise or done >= _MOST_ROUNDS or time.monotonic() > ends:
                 return found
+
+    def _watch(self, contenders: Sequence[Contender], rounds: range, found: dict[str, Times], ends: float) -> int:
+        """Add what events and the wall clock say of these rounds, until that time; the round that is next."""
+        for number in rounds:
+            for contender in _rotated(contenders, number):
+                found[contender.name].events.append(self._event_time(contender, number))
+                found[contender.name].wall.append(self._wall_time(contender, number))
+            if number + 1 >= LEAST_ROUNDS and time.monotonic() > ends:
+                return number + 1
+        return rounds.stop
 
     def _wall_time(self, contender: Contender, number: int) -> float:
         self._prepare(number)
@@ -182,6 +185,13 @@ class Stopwatch:
         if key not in self._gradients:
             self._gradients[key] = eighths(output)
         return self._gradients[key]
+
+
+def warm_up() -> None:
+    """Have the profiler load what it needs, which takes it longer than to time a size."""
+    with _no_warnings(), torch.profiler.profile(activities=_ACTIVITIES):
+        torch.cuda._sleep(_MARK_CYCLES)
+        torch.cuda.synchronize()
 
 
 @contextmanager

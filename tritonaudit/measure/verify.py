@@ -8,6 +8,7 @@ import torch
 
 from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
+from tritonaudit.measure.facts import NO_ROOM
 from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import Result
@@ -34,7 +35,7 @@ def wrong(subject: Subject, case: Case, given: Arguments, results: Sequence[Resu
             raise Unverified(found.reason)
         return _wrong(results, found)
     except torch.cuda.OutOfMemoryError as error:
-        raise Unverified(f"the reference in float64 does not fit into the GPU's memory: {described(error)}") from error
+        raise Unverified(f"the reference in float64 {NO_ROOM}: {described(error)}") from error
 
 
 def _wrong(results: Sequence[Result], found: References) -> str:

@@ -1,13 +1,17 @@
-"""What a worker does: it measures a subject, size after size, and tells each row as soon as it is known."""
+"""What a worker does: it measures a subject, size after size, and tells each row as soon as it is known.
+
+While it prepares and verifies it shares the GPU with others; while it times nobody else uses it.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -15,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described, is_refusal
-from tritonaudit.execute.worker import tell
+from tritonaudit.execute.turns import Turns
+from tritonaudit.execute.worker import tell, tell_waiting
 from tritonaudit.finding import Status
-from tritonaudit.measure.facts import Clock, Gpu, Profile, Role, Row, Sample, Timed
+from tritonaudit.measure.compiler import MODULES as COMPILER
+from tritonaudit.measure.facts import NO_ROOM, Clock, Gpu, Profile, Role, Row, Sample, Timed
+from tritonaudit.measure.further import CHANGES_NOTHING, could_change
 from tritonaudit.measure.sizes import LARGE, timed_cases
 from tritonaudit.subject.model import Case, Subject
 
@@ -35,13 +42,17 @@ _BETWEEN_SECONDS = 300.0
 _INPUT_SETS = 3
 _INPUT_SHARE = 0.1
 """Of the GPU's free memory goes at most into sets of inputs."""
-_LEAST_SECONDS, _MOST_SECONDS = 0.3, 3.0
+_LEAST_SECONDS, _MOST_SECONDS = 0.3, 2.0
 """For which the contenders of a size are timed."""
 _FURTHER_SIZES = 10
 """Of the correctness suite, beside the named ones."""
 _FURTHER_SECONDS = 8.0
 _FURTHER_BETWEEN_SECONDS = 30.0
 """As far as Python is reached it is the former that ends a first call: a compiler does not let go of it."""
+_SPARE_BYTES = 1 << 30
+"""Of the GPU's memory may be held for later by a process that waits for its turn."""
+_CEILING_SECONDS = 120.0
+_START_SECONDS = 60.0
 _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
@@ -55,16 +66,26 @@ _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
 
 @dataclass(frozen=True)
 class MeasureTask:
-    """A subject of a file, by its name, so many seconds for timing it, and where measured ceilings are kept."""
+    """A subject of a file, by its name, and so many seconds for timing it.
+
+    One that `is_brief` is timed beside PyTorch only, at the named sizes of its first dtype.
+    """
 
     path: Path
     subject: str
     seconds: float
-    folder: Path
+    is_brief: bool = False
 
     @property
     def key(self) -> tuple[Path, str]:
         return self.path, self.subject
+
+
+@dataclass(frozen=True)
+class GpuTask:
+    """What the GPU can reach; what is measured of it is kept in the folder."""
+
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -87,11 +108,15 @@ class Done:
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
     _compile_in_this_process()
+    for name in COMPILER:
+        with suppress(Exception):  # which not every torch has
+            importlib.import_module(name)
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
     assert all((ceilings, noting, timing, verify))
-    _warm_up_compiler()
+    with Turns().shared(_START_SECONDS):
+        _warm_up()
     harness.remember()
 
 
@@ -104,22 +129,32 @@ def _compile_in_this_process() -> None:
             settings.compile_threads = 1
 
 
-def _warm_up_compiler() -> None:
-    """Have torch.compile load what it needs: that takes it longer than any subject's reference."""
+def _warm_up() -> None:
+    """Have torch.compile and the profiler load what they need, which takes longer than a subject does."""
     import torch
 
-    with suppress(Exception):  # where it does not work, each row says why
-        torch.compile(torch.neg)(torch.ones(1, device="cuda"))
+    from tritonaudit.measure.timing import warm_up
+
+    for start in (lambda: torch.compile(torch.neg)(torch.ones(1, device="cuda")), warm_up):
+        with suppress(Exception):  # where it does not work, each row says why
+            start()
 
 
-def gpu_of_this_process(folder: Path) -> Gpu:
-    """The GPU, with the rates that it is measured to reach."""
-    from tritonaudit.measure.ceilings import measured_gpu
+def measure(task: GpuTask | MeasureTask) -> Gpu | None:
+    """The GPU with the rates that it is measured to reach; or a subject is measured, and tells what comes of it."""
+    turns = Turns()
+    if isinstance(task, GpuTask):
+        from tritonaudit.measure.ceilings import measured_gpu
 
-    return measured_gpu(folder)
+        tell_waiting(0.0, _CEILING_SECONDS)
+        with turns.shared(_CEILING_SECONDS):
+            return measured_gpu(task.folder, turns.exclusive(_CEILING_SECONDS))
+    with turns.shared(_BETWEEN_SECONDS):
+        _measure_subject(task, turns)
+    return None
 
 
-def measure_subject(task: MeasureTask) -> None:
+def _measure_subject(task: MeasureTask, turns: Turns) -> None:
     """Measure the subject at each size until its time is spent; rows are told as they are known."""
     from tritonaudit.capture.task import IMPORT_SECONDS, loaded
     from tritonaudit.suites import harness
@@ -128,41 +163,59 @@ def measure_subject(task: MeasureTask) -> None:
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
     harness.repair()
-    named = _named_cases(subject)
-    further = _further_cases(subject, [case for _, case in named])
-    timing = _Timing(subject, task.seconds, len(named) + len(further))
-    rows = [timing.told(size, case, _BETWEEN_SECONDS) for size, case in named]
-    timed = [done for done in rows if done.row.timed]
-    if largest := next((done for done in timed if done.row.size == LARGE), timed[-1] if timed else None):
-        _profile(task, largest)
+    named = _named_cases(subject, all_dtypes=not task.is_brief)
+    further = [] if task.is_brief else _further_cases(subject, [case for _, case in named])
+    timing = _Timing(subject, task, turns, task.seconds, len(named) + len(further))
+    done = [timing.told(size, case) for size, case in named]
+    timed = [one for one in done if one.row.timed]
+    largest = next((one for one in timed if one.row.size == LARGE), timed[-1] if timed else None)
+    if largest is not None and not task.is_brief:
+        _profile(task, largest, turns)
     for case in further:
-        timing.told("", case, _FURTHER_BETWEEN_SECONDS)
+        timing.told("", case)
 
 
 @dataclass
 class _Timing:
-    """A subject on its way through its sizes: `left` seconds for so many `sizes`."""
+    """A subject on its way through its sizes: `left` seconds for so many `sizes`; `rows` are those that it had."""
 
     subject: Subject
+    task: MeasureTask
+    turns: Turns
     left: float
     sizes: int
+    rows: list[Row] = field(default_factory=list)
 
-    def told(self, size: str, case: Case, patience: float) -> Done:
-        """The row of a size, told; within so many seconds, else the worker is killed."""
+    def told(self, size: str, case: Case) -> Done:
+        """The row of a size, told in time, else the worker is killed."""
         import torch
 
-        tell(Begun(case, size), patience)
-        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, self.left / self.sizes))
-        measuring = _Measuring(self.subject, case, size, seconds)
-        done = measuring.done() if self.left > 0 else Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
-        self.left -= measuring.spent
+        tell(Begun(case, size), _patience(size))
+        done = self._done(size, case)
+        self.rows.append(done.row)
         self.sizes -= 1
         tell(done, _BETWEEN_SECONDS)
         torch.cuda.synchronize()  # raises where a launch has made the GPU unusable for its process
         return done
 
+    def _done(self, size: str, case: Case) -> Done:
+        if self.left <= 0:
+            return Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
+        if not size and not could_change(self.rows, case):
+            return Done(Row(case, size, Status.NOT_RUN, CHANGES_NOTHING))
+        seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, self.left / self.sizes))
+        measuring = _Measuring(self.subject, Row(case, size, Status.NOT_RUN), seconds, self.turns, self.task.is_brief)
+        done = measuring.done()
+        self.left -= measuring.spent
+        return done
 
-def _profile(task: MeasureTask, done: Done) -> None:
+
+def _patience(size: str) -> float:
+    """Seconds within which a size is done, without those in which it waits for its turn."""
+    return _BETWEEN_SECONDS if size else _FURTHER_BETWEEN_SECONDS
+
+
+def _profile(task: MeasureTask, done: Done, turns: Turns) -> None:
     """What the profiler counts in each kernel at this size is told as it is known."""
     from tritonaudit.measure import profiling
 
@@ -173,11 +226,12 @@ def _profile(task: MeasureTask, done: Done) -> None:
         return
     call = profiling.Call(task.path, task.subject, done.row.case)
     tell(Begun(done.row.case, PROFILED), _BETWEEN_SECONDS)
-    for profile in profiling.profiled(call, done.kernels[:_MOST_PROFILED], _PROFILE_SECONDS):
-        tell(profile, _BETWEEN_SECONDS)
+    with turns.exclusive(_BETWEEN_SECONDS):
+        for profile in profiling.profiled(call, done.kernels[:_MOST_PROFILED], _PROFILE_SECONDS):
+            tell(profile, _BETWEEN_SECONDS)
 
 
-def _named_cases(subject: Subject) -> list[tuple[str, Case]]:
+def _named_cases(subject: Subject, *, all_dtypes: bool) -> list[tuple[str, Case]]:
     """The sizes to be timed that have names: in the first dtype, then in the others."""
     import torch
 
@@ -185,7 +239,7 @@ def _named_cases(subject: Subject) -> list[tuple[str, Case]]:
 
     _, memory = torch.cuda.mem_get_info()
     named = timed_cases(subject, int(_CASE_SHARE * memory))
-    others = subject.dtypes[1:] if takes_dtype(subject) else ()
+    others = subject.dtypes[1:] if all_dtypes and takes_dtype(subject) else ()
     return [*named, *((size, replace(case, dtype=dtype)) for dtype in others for size, case in reversed(named))]
 
 
@@ -212,12 +266,14 @@ class _Refused(Exception):
 
 
 class _Measuring:
-    """One subject at one size, for so many seconds."""
+    """One subject at the size of a blank row, for so many seconds; where it `is_brief` beside PyTorch only."""
 
-    def __init__(self, subject: Subject, case: Case, size: str, seconds: float) -> None:
+    def __init__(self, subject: Subject, blank: Row, seconds: float, turns: Turns, is_brief: bool) -> None:
         self._subject = subject
-        self._blank = Row(case, size, Status.NOT_RUN)
+        self._blank = blank
         self._seconds = seconds
+        self._turns = turns
+        self._is_brief = is_brief
         self.spent = 0.0
         self._noted: Noted | None = None
         self._unverified = ""
@@ -233,7 +289,7 @@ class _Measuring:
         except _Refused as error:
             row = replace(self._blank, reason=str(error))
         except torch.cuda.OutOfMemoryError:
-            row = replace(self._blank, reason="it does not fit into the GPU's memory")
+            row = replace(self._blank, reason=f"it {NO_ROOM}")
         torch.cuda.empty_cache()
         wrapper = wrapper_ref(self._subject)
         if self._noted is None:
@@ -241,7 +297,6 @@ class _Measuring:
         return Done(replace(row, configs=tuple(self._noted.configs)), tuple(self._noted.kernels), wrapper)
 
     def _row(self) -> Row:
-        from tritonaudit.measure.clock import clocks
         from tritonaudit.measure.timing import Contender
         from tritonaudit.measure.work import count
         from tritonaudit.suites import harness
@@ -251,13 +306,8 @@ class _Measuring:
         if why := self._first(watch, subject):
             return replace(self._blank, status=Status.FAIL, reason=why)
         others, refused = self._others(watch)
-        before = clocks()
-        began = time.monotonic()
-        times = watch.time([subject, *(contender for _, contender in others)], self._seconds)
-        self.spent = time.monotonic() - began
-        after = clocks()
+        times, clock = self._times(watch, [subject, *(contender for _, contender in others)])
         timed = tuple(_timed(times, [(Role.SUBJECT, subject), *others]))
-        clock = Clock(before[0], after[0], after[1]) if before and after else None
         work = count(self._subject, self._blank.case)
         row = replace(self._blank, status=Status.PASS, timed=(*timed, *refused), work=work, clock=clock)
         harness.repair()
@@ -267,6 +317,19 @@ class _Measuring:
         if why := self._wrong(watch, watch.once(subject, rounds), rounds):
             return row.refused(f"wrong after the timing: {why}")
         return _doubted(row, self._unverified)
+
+    def _times(self, watch: Stopwatch, contenders: Sequence[Contender]) -> tuple[dict[str, Times], Clock | None]:
+        """The contenders' times, and the clock, with the GPU to itself: nothing else is done meanwhile."""
+        from tritonaudit.measure.clock import clocks
+
+        _give_back_memory()
+        with self._turns.exclusive(_patience(self._blank.size)):
+            before = clocks()
+            began = time.monotonic()
+            times = watch.time(contenders, self._seconds)
+            self.spent = time.monotonic() - began
+            after = clocks()
+        return times, Clock(before[0], after[0], after[1]) if before and after else None
 
     def _watch(self) -> Stopwatch:
         """Sets of inputs as many as memory allows."""
@@ -314,6 +377,11 @@ class _Measuring:
         why = self._wrong(watch, returned, 0)
         return f"wrong before it was timed: {why}" if why else ""
 
+    @property
+    def _is_compiled(self) -> bool:
+        """Whether torch.compile is compared with, too: at sizes that have names, for each takes it long."""
+        return bool(self._blank.size) and not self._is_brief
+
     def _wrong(self, watch: Stopwatch, returned: Any, number: int) -> str:
         """What is wrong with what a call on the set of that number gave; empty where nothing is known to be."""
         from tritonaudit.measure.verify import Unverified, wrong
@@ -340,11 +408,12 @@ class _Measuring:
         offered: list[tuple[Role, str, Callable[..., Any]]] = []
         if subject.reference is not None:
             offered.append((Role.PYTORCH, Role.PYTORCH.value, subject.reference))
-        if subject.reference is not None and self._blank.size:  # for it is compiled anew for each size
-            torch.compiler.reset()  # after a few of which it would silently not be
+        if subject.reference is not None and self._is_compiled:
+            torch.compiler.reset()  # it is compiled anew for each size: after a few it would silently not be
             compiled = torch.compile(subject.reference, dynamic=False)
             offered.append((Role.COMPILED, Role.COMPILED.value, compiled))
-        offered += [(Role.BASELINE, _own_name(name), function) for name, function in subject.baselines.items()]
+        if not self._is_brief:
+            offered += [(Role.BASELINE, _own_name(name), function) for name, function in subject.baselines.items()]
         ready: list[tuple[Role, Contender]] = []
         refused: list[Timed] = []
         for role, name, function in offered:
@@ -358,6 +427,15 @@ class _Measuring:
             else:
                 ready.append((role, contender))
         return ready, refused
+
+
+def _give_back_memory() -> None:
+    """Wait for all of this process's launches; what memory it holds for later, if it is much, others may need."""
+    import torch
+
+    torch.cuda.synchronize()
+    if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > _SPARE_BYTES:
+        torch.cuda.empty_cache()
 
 
 def _own_name(baseline: str) -> str:

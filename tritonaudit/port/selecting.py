@@ -1,9 +1,9 @@
-"""From the variants of an operation to the one to use: each is validated, the right ones are timed, one is chosen."""
+"""From the variants of operations to those to use: each is validated, the right ones are timed, one is chosen."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tritonaudit.audit import AuditRequest
 from tritonaudit.config import Config
 from tritonaudit.finding import Problem
 from tritonaudit.measure.counting import Counted, count_files
-from tritonaudit.measure.facts import Gpu
+from tritonaudit.measure.facts import Gpu, Row
 from tritonaudit.measure.stage import NO_GPU, MeasureRequest, measure_subjects
 from tritonaudit.port.attempts import Attempt, attempts_at
 from tritonaudit.port.choosing import NONE_RIGHT, Choice, chosen_by_resources, chosen_by_time
@@ -21,6 +21,7 @@ from tritonaudit.port.repairing import Repairer
 from tritonaudit.port.techniques import techniques_of
 from tritonaudit.port.validating import Verdict, validated
 from tritonaudit.progress import SILENT, Progress
+from tritonaudit.suites.running import SubjectKey
 from tritonaudit.suites.stage import Where
 
 
@@ -99,45 +100,82 @@ class Selected:
 def select_all(
     operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress = SILENT
 ) -> Iterator[tuple[Operation, Selected | Problem]]:
-    """What selecting came to, operation by operation; one that fails costs itself alone. Raises KeyboardInterrupt."""
-    for operation in operations:
-        try:
-            yield operation, select(operation, config, request, progress)
-        except Exception as error:  # a defect of ours costs one operation, not the rest
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-            said = f"tritonaudit failed on this operation, please report it: {defect}"
-            yield operation, Problem(str(operation.folder), said)
+    """What selecting came to, operation by operation; one that fails costs itself only. Raises KeyboardInterrupt.
+
+    On a GPU all are validated together, and then timed together, for most of both can be done at once.
+    """
+    groups = [tuple(operations)] if request.gpu else [(operation,) for operation in operations]
+    for group in groups:
+        yield from _isolated(group, config, request, progress)
 
 
-def select(operation: Operation, config: Config, request: SelectRequest, progress: Progress = SILENT) -> Selected:
+def _isolated(
+    operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress
+) -> Iterator[tuple[Operation, Selected | Problem]]:
+    """What selecting for these together came to; each by itself where that fails."""
+    try:
+        found = select(operations, config, request, progress)
+    except Exception as error:  # a defect of ours costs one operation, not the rest
+        if len(operations) > 1:
+            for operation in operations:
+                yield from _isolated((operation,), config, request, progress)
+            return
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        said = f"tritonaudit failed on this operation, please report it: {defect}"
+        yield operations[0], Problem(str(operations[0].folder), said)
+    else:
+        yield from zip(operations, found, strict=True)
+
+
+def select(
+    operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress = SILENT
+) -> tuple[Selected, ...]:
     """Validate every variant, have those that fail written anew where that is asked for, and choose among the right."""
-    variants = _considered(operation, config, request, progress)
-    right = (one.right[0] for one in variants if one.right)
-    loaded = next(right, next((one.path for one in variants if one.verdict.is_loaded), None))
-    work = _work(loaded, request) if loaded else ()
-    found = Selected(
-        operation, variants, NONE_RIGHT, _device(variants), request.target, work, untimed="" if request.gpu else NO_GPU
-    )
-    if request.gpu and any(one.right for one in variants):
+    verdicts = validated(operations, config, request.audit, progress)
+    considered = [_considered(one, verdicts, config, request, progress) for one in operations]
+    work = _work([path for path in map(_loaded, considered) if path is not None], request)
+    found = [_untimed(*each, work, request) for each in zip(operations, considered, strict=True)]
+    if request.gpu and any(variant.right for one in found for variant in one.variants):
         found = _timed(found, config, request, progress)
-    if not found.untimed:
-        return found
-    return _compiled(found, config, request, progress)
+    return tuple(_compiled(one, config, request, progress) if one.untimed else one for one in found)
+
+
+def _loaded(variants: Sequence[Considered]) -> Path | None:
+    """The file whose subject says what the operation's work is."""
+    right = (one.right[0] for one in variants if one.right)
+    return next(right, next((one.path for one in variants if one.verdict.is_loaded), None))
+
+
+def _untimed(
+    operation: Operation,
+    variants: tuple[Considered, ...],
+    work: Mapping[Path, tuple[Counted, ...]],
+    request: SelectRequest,
+) -> Selected:
+    """What there is before anything is timed or compiled."""
+    loaded = _loaded(variants)
+    done = work.get(loaded, ()) if loaded is not None else ()
+    untimed = "" if request.gpu else NO_GPU
+    return Selected(operation, variants, NONE_RIGHT, _device(variants), request.target, done, untimed=untimed)
 
 
 def _considered(
-    operation: Operation, config: Config, request: SelectRequest, progress: Progress
+    operation: Operation,
+    verdicts: Mapping[Path, Verdict],
+    config: Config,
+    request: SelectRequest,
+    progress: Progress,
 ) -> tuple[Considered, ...]:
-    verdicts = validated(operation, operation.files, config, request.audit, progress)
     considered = []
-    for path, verdict in verdicts.items():
+    for path in operation.files:
+        verdict = verdicts[path]
         one = Considered(path.stem, path, techniques_of(path), verdict)
         if request.repairer is not None and not verdict.is_right:
             progress.stage(f"having {path.stem} written anew", 0)
 
             def validate(attempt: Path) -> Verdict:
-                return validated(operation, [attempt], config, request.audit, progress)[attempt]
+                return validated([replace(operation, files=(attempt,))], config, request.audit, progress)[attempt]
 
             attempts = attempts_at(operation, path, verdict, request.repairer, request.logs, validate)
             one = replace(one, attempts=attempts)
@@ -150,25 +188,38 @@ def _device(variants: Sequence[Considered]) -> str:
     return next((verdict.device for verdict in (*(one.verdict for one in variants), *tried) if verdict.device), "")
 
 
-def _work(path: Path, request: SelectRequest) -> tuple[Counted, ...]:
-    counted, _ = count_files([path], request.target, 1)
-    return counted
+def _work(paths: Sequence[Path], request: SelectRequest) -> dict[Path, tuple[Counted, ...]]:
+    counted, _ = count_files(paths, request.target, request.audit.jobs)
+    return {path: tuple(one for one in counted if one.path == path) for path in paths}
 
 
-def _timed(found: Selected, config: Config, request: SelectRequest, progress: Progress) -> Selected:
-    """The same with times and the choice by them; unchanged but for the reason where the GPU could not be used."""
-    keys = {one.name: (one.right[0], one.right[1].subject) for one in found.variants if one.right}
-    asked = MeasureRequest(request.audit.seconds, request.audit.jobs, Where.GPU)
-    measured = measure_subjects(list(keys.values()), config, asked, progress)
+def _timed(found: Sequence[Selected], config: Config, request: SelectRequest, progress: Progress) -> list[Selected]:
+    """The same with times and choices by them; unchanged but for the reason where the GPU could not be used."""
+    keys = [(one.right[0], one.right[1].subject) for each in found for one in each.variants if one.right]
+    asked = MeasureRequest(request.audit.seconds, request.audit.jobs, Where.GPU, is_brief=True)
+    measured = measure_subjects(keys, config, asked, progress)
     if measured.is_interrupted:
         raise KeyboardInterrupt
-    if measured.gpu is None:
-        return replace(found, untimed=measured.reason)
+    gpu = measured.gpu
+    if gpu is None:
+        return [
+            replace(one, untimed=measured.reason) if any(other.right for other in one.variants) else one
+            for one in found
+        ]
     rows = {(subject.path, subject.name): subject.rows for subject in measured.subjects}
-    times = {name: times_of(rows.get(key, ())) for name, key in keys.items()}
-    variants = tuple(_with_times(one, times[one.name]) if one.right else one for one in found.variants)
+    return [_by_times(one, rows, gpu) for one in found]
+
+
+def _by_times(found: Selected, rows: Mapping[SubjectKey, Sequence[Row]], gpu: Gpu) -> Selected:
+    """The same with the times of its variants, and the choice by them; where none is right without a choice."""
+    variants = tuple(
+        _with_times(one, times_of(rows.get((one.right[0], one.right[1].subject), ()))) if one.right else one
+        for one in found.variants
+    )
     timed = [(one.title, one.times) for one in variants if one.times is not None]
-    return replace(found, variants=variants, choice=chosen_by_time(timed), gpu=measured.gpu, untimed="")
+    if not timed:
+        return found
+    return replace(found, variants=variants, choice=chosen_by_time(timed), gpu=gpu)
 
 
 def _with_times(one: Considered, times: Times) -> Considered:

@@ -1,4 +1,4 @@
-"""Selecting for several operations, one after the other: each has its log when it is done, all have a summary."""
+"""Selecting for several operations: each has its log when it is done, all have a summary."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tritonaudit.audit import RUN_PARTS, AuditRequest, audit_paths
@@ -50,22 +50,30 @@ class Verdict:
 
 
 def validated(
-    operation: Operation, files: Sequence[Path], config: Config, request: AuditRequest, progress: Progress = SILENT
+    operations: Sequence[Operation], config: Config, request: AuditRequest, progress: Progress = SILENT
 ) -> dict[Path, Verdict]:
-    """What each file came to, tried as every audit tries it. Raises KeyboardInterrupt, and NoGpu."""
-    verdicts = {path: _unusable(operation, path) for path in files if kind_of(path) is not Kind.VARIANT}
-    tried = [path for path in files if path not in verdicts]
+    """What each file of the operations came to, tried as every audit tries it. Raises KeyboardInterrupt, and NoGpu."""
+    files = [(operation, path) for operation in operations for path in operation.files]
+    verdicts = {path: _unusable(operation, path) for operation, path in files if kind_of(path) is not Kind.VARIANT}
+    tried = [path for _, path in files if path not in verdicts]
     if tried:
         result = audit_paths(tried, config, request, progress)
         if result.is_interrupted:
             raise KeyboardInterrupt
         ran = next(section.ran for section in result.sections if isinstance(section, RanSection))
         runs = {shown_path(run.path): run for run in ran.runs}
-        for path in tried:
-            run = runs.get(shown_path(path))
-            audit = result.audit
-            verdicts[path] = _unloaded(path, tried, audit) if run is None else _judged(run, audit, ran.device)
-    return {path: verdicts[path] for path in files}
+        for operation, path in files:
+            if path not in verdicts:
+                run, audit = runs.get(shown_path(path)), _without_others(operation, operations, result.audit)
+                verdicts[path] = _unloaded(path, tried, audit) if run is None else _judged(run, audit, ran.device)
+    return verdicts
+
+
+def _without_others(operation: Operation, operations: Sequence[Operation], audit: Audit) -> Audit:
+    """The audit without the problems of what lies in the folders of other operations."""
+    others = {shown_path(other.folder) for other in operations} - {shown_path(operation.folder)}
+    own = (problem for problem in audit.problems if Path(problem.path).parent.as_posix() not in others)
+    return replace(audit, problems=tuple(own))
 
 
 def _unusable(operation: Operation, path: Path) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
@@ -29,8 +29,6 @@ from tritonaudit.suites.worker import gpu_name
 SECONDS = 30.0
 """For a subject on the CPU, unless asked otherwise."""
 CPU_ENGINE = "CPU engine"
-_GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-"""Drivers' own files: where there are none there is no GPU, and no need to import torch to know."""
 
 
 class Where(Enum):
@@ -98,11 +96,7 @@ def run_subjects(
     running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress)
     is_interrupted = not running.to_end()
     runs = tuple(running.gathered(key) for key in subjects)
-    learnt: dict[Path, list[KernelFacts]] = {}
-    for run in runs:
-        for kernel in run.kernels:
-            learnt.setdefault(Path(kernel.path), []).append(kernel)
-    audit = judge(learnt, config)
+    audit = judge_runs(runs, config)
     return RunAudit(
         replace(
             audit,
@@ -117,9 +111,18 @@ def run_subjects(
     )
 
 
+def judge_runs(runs: Sequence[SubjectRun], config: Config) -> Audit:
+    """The findings in what runs showed of kernels."""
+    learnt: dict[Path, list[KernelFacts]] = {}
+    for run in runs:
+        for kernel in run.kernels:
+            learnt.setdefault(Path(kernel.path), []).append(kernel)
+    return judge(learnt, config)
+
+
 def gpu_for(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
-    if where is Where.CPU or (where is Where.ANY and not any(map(os.path.exists, _GPU_FILES))):
+    if where is Where.CPU or (where is Where.ANY and not may_have_gpu()):
         return ""
     limits = Limits(seconds=IMPORT_SECONDS, memory=memory(1))
     ((_, name),) = run_tasks(gpu_name, [None], workers=1, limits=limits)
@@ -144,6 +147,7 @@ class _Running:
         self._progress = progress
         self._tried: Counter[SubjectKey] = Counter()
         self._seconds = request.seconds
+        self._has_warned = False
         self._cross_checks = request.cross_checks
         means = Means(request.seconds, request.most_cases, request.jobs, bool(watched), request.cross_checks)
         self._runner = Runner(means, journals, watched, self._show, self._finish)
@@ -174,7 +178,8 @@ class _Running:
             yield Problem(shown_path(path), f"the subject {name!r} was not tried: {killed.message}")
 
     def _show(self, key: SubjectKey, entry: Entry) -> None:
-        if isinstance(entry, Expected) and entry.seconds > self._seconds:
+        if isinstance(entry, Expected) and entry.seconds > self._seconds and not self._has_warned:
+            self._has_warned = True
             self._progress.note(shown_subject(key), _too_little(entry, self._seconds))
         if isinstance(entry, Begun):
             self._tried[key] += 1

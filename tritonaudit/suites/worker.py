@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
+from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import axes_of, is_huge
@@ -190,6 +192,7 @@ class _Audit:
     subject: Subject
     task: SubjectTask
     started: float = field(default_factory=time.monotonic)
+    turns: Turns = field(default_factory=Turns)
 
     def __post_init__(self) -> None:
         record = self.task.known
@@ -205,8 +208,8 @@ class _Audit:
 
     @property
     def spent(self) -> float:
-        """Seconds, also those of workers before this one; none for the first trial, once it has ended."""
-        return self.spent_before + time.monotonic() - self.started - self.starting
+        """Seconds, also those of workers before this one; none for waiting, or the first trial once it has ended."""
+        return self.spent_before + time.monotonic() - self.started - self.starting - self.turns.waited
 
     @property
     def left(self) -> float:
@@ -395,7 +398,15 @@ class _Audit:
             return unknown(case, f"{self.broken_off[trial]} audits were killed while they tried it")
         return self._timed(trial, case, work)
 
+    def _turn(self) -> AbstractContextManager[None]:
+        """While this lasts, nobody times anything on the GPU."""
+        return nullcontext() if self.device.is_engine else self.turns.shared(_BETWEEN_SECONDS)
+
     def _timed(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
+        with self._turn():
+            return self._patiently(trial, case, work)
+
+    def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
         seconds = case_seconds(self.left)
         tell(Begun(trial, case, self.spent), longest(seconds))
         faulthandler.dump_traceback_later(longest(seconds) - 1)
@@ -451,7 +462,7 @@ class _Audit:
         """A case with the same defect that is as simple as the time allows."""
         if sighting.symptom is Symptom.HANG:
             return case
-        began = time.monotonic()
+        began = self.spent
         tries: Iterator[Case] = simpler(self.subject, case)
         while self.device.lost is None and self._may_minimise(began):
             tried = next(tries, None)
@@ -461,11 +472,11 @@ class _Audit:
             outcome = self.known.get(trial) or self._timed(trial, tried, work)
             if any(other.key == sighting.key for other in outcome.sightings):
                 case, tries = tried, simpler(self.subject, tried)
-        self.minimising += time.monotonic() - began
+        self.minimising += self.spent - began
         return case
 
     def _may_minimise(self, began: float) -> bool:
-        return self.minimising + (time.monotonic() - began) < _MINIMISED_SHARE * self.task.seconds
+        return self.minimising + (self.spent - began) < _MINIMISED_SHARE * self.task.seconds
 
     def _examine(self, case: Case, config: int = 0) -> CaseOutcome:
         from tritonaudit.suites.correctness import examine
@@ -491,9 +502,10 @@ class _Audit:
         kernels = tuple({kernel for outcome in self.outcomes for kernel in outcome.kernels})
         calls = sanitizer.Calls(self.task.path, self.subject.name, cases)
         seconds = 2 * MOST_SECONDS
-        tell(Begun(trials[0], cases[0], self.spent), longest(seconds))
-        for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
-            self._tell(Ended(trial, outcome, self.spent))
+        with self._turn():
+            tell(Begun(trials[0], cases[0], self.spent), longest(seconds))
+            for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
+                self._tell(Ended(trial, outcome, self.spent))
 
     def _cross_check(self, plan: Plan) -> None:
         """A few cases in Triton's interpreter, too: beside the subject's time, and behind all that it is judged by."""

@@ -1,0 +1,235 @@
+"""What has to be tried before anything passes, and what a verdict is without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ROOT
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.config import Config
+from tritonaudit.finding import Outcome, Status
+from tritonaudit.subject.model import Case, Subject, Tensor
+from tritonaudit.suites.axes import axes_of
+from tritonaudit.suites.cases import audit_cases
+from tritonaudit.suites.core import called_cases, core_trials
+from tritonaudit.suites.coverage import Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
+from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
+from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.journal import CoreTrial, Ended, Planned, Record, Stopped, Trial
+from tritonaudit.suites.outcome import CaseOutcome, Sighting
+
+ROWS = Subject(abs, inputs=[Tensor("rows", "cols")])
+CALL = CoreTrial("correctness", "an ordinary case", Trial("call", "n=64 float32"), frozenset((Symptom.WRONG_RESULT,)))
+TIES = CoreTrial("stability", "ties", Trial("stability: ties", "n=64 float32 3"), frozenset((Symptom.UNSTABLE,)))
+COMPARED = CaseOutcome(Case({"n": 64}), frozenset((Symptom.WRONG_RESULT,)))
+SPENT = Stopped((("the rest", "the time was spent"),), 8.0)
+
+
+# what the core is
+
+
+def trials(subject: Subject, *blocks: int, is_watched: bool = True) -> list[CoreTrial]:
+    plan = audit_cases(subject, blocks)
+    cases = called_cases(subject, axes_of(subject, blocks), plan)
+    return list(core_trials(subject, plan.cases[0], cases, blocks, is_watched=is_watched))
+
+
+def of(suite: str, found: list[CoreTrial]) -> list[str]:
+    return [one.what for one in found if one.suite == suite]
+
+
+def test_the_core_has_sizes_around_the_largest_block_special_values_dtypes_and_layouts() -> None:
+    what = of("correctness", trials(ROWS, 128, 32))
+    for name in ("rows", "cols"):
+        assert {f"{name}={size}" for size in (127, 129, 259, 1)} <= set(what)
+    assert {"fill nan", "fill inf", "fill zeros"} <= set(what)
+    assert {"dtype float16", "dtype bfloat16"} <= set(what)
+    assert {"layout transposed", "layout offset", "layout expanded"} <= set(what)
+    assert {"an ordinary case", "odd sizes", "other orders of programs"} <= set(what)
+
+
+def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
+    cases = called_cases(ROWS, axes_of(ROWS, (128,)), audit_cases(ROWS, (128,)))
+    ordinary = cases[0].case
+    for one in cases[2:]:
+        apart = [name for name in ordinary.sizes if one.case.sizes[name] != ordinary.sizes[name]]
+        apart += [name for name in ("dtype", "layout", "fill") if getattr(one.case, name) != getattr(ordinary, name)]
+        assert len(apart) == 1, one
+
+
+def test_the_core_has_every_hardship_once_and_integrity_on_the_first_case() -> None:
+    found = trials(ROWS, 128)
+    hardships = of("stability", found)
+    assert len(hardships) == len(set(hardships)) == 17
+    assert of("integrity", found) == ["integrity"]
+
+
+def test_memory_is_part_of_the_core_where_it_is_watched_and_not_with_special_values() -> None:
+    assert of("memory", trials(ROWS, 128, is_watched=False)) == []
+    watched = of("memory", trials(ROWS, 128))
+    assert {"cols=127", "cols=129", "odd sizes"} <= set(watched)
+    assert not any(what.startswith("fill") for what in watched)
+
+
+def test_sizes_that_a_subject_names_are_its_core() -> None:
+    named = replace(ROWS, sizes={"cols": [64, 7, 4096]})
+    what = of("correctness", trials(named, 128))
+    assert {"cols=7", "cols=4096"} <= set(what)
+    assert "cols=129" not in what
+
+
+# what is missing
+
+
+def coverage(*entries: Ended | Planned | Stopped) -> Coverage:
+    return coverage_of([Record(entries)], "interrupted")
+
+
+def test_what_was_tried_misses_nothing() -> None:
+    found = coverage(Planned((CALL,), ("n=64 float32", "n=7 float32")), Ended(CALL.trial, COMPARED), SPENT)
+    assert found == Coverage(1, 1, (), 2, 1)
+    assert found.is_complete
+    assert found.shown == "core 1 of 1, cases 1 of 2"
+
+
+def test_what_was_not_tried_is_missing_for_the_reason_that_trying_ended() -> None:
+    found = coverage(Planned((CALL, TIES), ()), Ended(CALL.trial, COMPARED), SPENT)
+    assert found.missing == (Missed("stability", "ties", "the time was spent"),)
+    assert not found.is_complete
+    cut = coverage(Planned((CALL,), ()))
+    assert cut.missing == (Missed("correctness", "an ordinary case", "interrupted"),)
+
+
+def test_nothing_is_complete_before_it_is_known_what_is_to_be_tried() -> None:
+    found = coverage(SPENT)
+    assert {missed.suite for missed in found.missing} == {"correctness", "stability", "memory", "integrity"}
+    assert not found.is_complete
+
+
+def test_a_trial_that_came_to_nothing_is_missing() -> None:
+    unknown = CaseOutcome(COMPARED.case, frozenset(), unchecked=((Symptom.WRONG_RESULT, "no reference"),))
+    found = coverage(Planned((CALL,), ()), Ended(CALL.trial, unknown), SPENT)
+    assert found.missing == (Missed("correctness", "an ordinary case", "no reference"),)
+
+
+def test_a_case_that_the_wrapper_refuses_is_tried_where_another_was_judged() -> None:
+    odd = CoreTrial("correctness", "odd sizes", Trial("call", "n=63 float32"), CALL.symptoms)
+    refused = CaseOutcome(Case({"n": 63}), frozenset(), is_refused=True)
+    both = coverage(Planned((CALL, odd), ()), Ended(CALL.trial, COMPARED), Ended(odd.trial, refused), SPENT)
+    assert both.is_complete
+    alone = coverage(Planned((odd,), ()), Ended(odd.trial, refused), SPENT)
+    assert not alone.is_complete
+
+
+def test_hardships_are_moot_where_ordinary_inputs_fail() -> None:
+    wrong = Sighting(Symptom.WRONG_RESULT, KernelRef("kernels.py", "kernel", 1), None, "off by one")
+    failed = replace(COMPARED, sightings=(wrong,))
+    found = coverage(Planned((CALL, TIES), ()), Ended(CALL.trial, failed), SPENT)
+    assert found.missing == (Missed("stability", "ties", "not tried, since ordinary inputs fail", is_moot=True),)
+    assert found.is_complete
+
+
+# the verdict
+
+
+def outcomes(*statuses: Status, check: str = "wrong result") -> list[Outcome]:
+    return [Outcome(check, "it", status) for status in statuses]
+
+
+SHORT = Coverage(2, 1, (Missed("memory", "n=63", "the time was spent"),))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "covered", "verdict"),
+    [
+        ((Status.PASS,), Coverage(), Verdict.PASS),
+        ((Status.PASS, Status.WARN), Coverage(), Verdict.WARN),
+        ((Status.PASS,), SHORT, Verdict.INCOMPLETE),
+        ((Status.PASS, Status.WARN), SHORT, Verdict.INCOMPLETE),
+        ((Status.INCONCLUSIVE,), Coverage(), Verdict.INCOMPLETE),
+        ((Status.FAIL,), SHORT, Verdict.FAIL),
+    ],
+)
+def test_a_pass_needs_the_core(statuses: tuple[Status, ...], covered: Coverage, verdict: Verdict) -> None:
+    assert verdict_of(outcomes(*statuses), covered) is verdict
+
+
+def test_a_second_opinion_makes_no_verdict() -> None:
+    assert verdict_of(outcomes(Status.INCONCLUSIVE, check=CROSS_CHECK), Coverage()) is Verdict.PASS
+
+
+def test_what_is_missing_is_an_outcome_of_its_own() -> None:
+    assert core_outcome("it", outcomes(Status.PASS), SHORT) == Outcome(
+        CORE, "it", Status.INCOMPLETE, "core 1 of 2, cases 0 of 0", "memory: n=63: the time was spent"
+    )
+    assert core_outcome("it", outcomes(Status.PASS), Coverage(2, 2)).status is Status.PASS
+
+
+# verdicts at any budget
+
+SCRATCH = '''
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2 + 1
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        scratch = torch.empty_like(x)
+        copy_kernel[(triton.cdiv(x.numel(), 1024),)](x, scratch, x.numel(), BLOCK=1024)
+        return torch.relu(x) * 2 + 1
+
+
+def get_inputs():
+    return [torch.randn(ROWS, 4096)]
+'''
+KERNELS = ROOT / "fixtures" / "kernels" / "softmax"
+
+
+def run_of(path: Path, seconds: float) -> SubjectRun:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    (run,) = run_paths([path], Config(path.parent), RunRequest(seconds, 1, device=Where.CPU)).runs
+    return run
+
+
+@pytest.fixture(params=[1.0, pytest.param(8.0, marks=pytest.mark.slow)], ids=["1s", "8s"])
+def seconds(request: pytest.FixtureRequest) -> float:
+    return float(request.param)
+
+
+@pytest.mark.parametrize("rows", [8, 256])
+def test_a_pair_that_launches_into_a_scratch_tensor_fails(tmp_path: Path, seconds: float, rows: int) -> None:
+    pair = tmp_path / "pair.py"
+    pair.write_text(SCRATCH.replace("ROWS", str(rows)))
+    run = run_of(pair, seconds)
+    assert run.verdict is Verdict.FAIL
+    assert {one.check for one in run.outcomes if one.status is Status.FAIL} == {Symptom.TORCH_WORK.value}
+
+
+def test_a_softmax_that_overflows_fails(seconds: float) -> None:
+    run = run_of(KERNELS / "v2_tiling.py", seconds)
+    assert run.verdict is Verdict.FAIL
+    assert run.coverage.is_complete
+
+
+def test_its_repaired_sibling_passes_with_all_of_its_core(seconds: float) -> None:
+    run = run_of(KERNELS / "v3_coalesced.py", seconds)
+    assert run.verdict is Verdict.PASS
+    assert run.coverage.tried == run.coverage.core > 40

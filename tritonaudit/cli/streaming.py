@@ -1,0 +1,133 @@
+"""`tritonaudit audit --output-format jsonl`: each file's line is written as soon as it is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tritonaudit.cli import INTERRUPTED, terminal
+from tritonaudit.report.escape import visible
+from tritonaudit.report.status import Exit
+
+if TYPE_CHECKING:
+    from tritonaudit.audit import AuditRequest
+    from tritonaudit.config import Config
+    from tritonaudit.progress import Progress
+
+JSONL = "jsonl"
+_CODES = {"error": Exit.ERROR, "fail": Exit.FOUND, "incomplete": Exit.INCOMPLETE}
+_DECISIVE = (Exit.ERROR, Exit.FOUND, Exit.INCOMPLETE)
+
+
+@dataclass
+class _Lines:
+    """Where lines go: to the end of a file, or to the standard output; and what they say."""
+
+    file: int | None
+    verdicts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, line: dict[str, Any]) -> None:
+        from tritonaudit.report.jsonl import written
+
+        text = written(line)
+        if self.file is None:
+            terminal.write(text)
+        else:
+            rest = memoryview(text.encode())
+            while rest:
+                rest = rest[os.write(self.file, rest) :]
+        self.verdicts[line["path"]] = line["verdict"]
+
+    def exit_code(self, *, exit_zero: bool) -> int:
+        """Of all lines together: that of the most decisive."""
+        found = {_CODES.get(verdict, Exit.CLEAN) for verdict in self.verdicts.values()}
+        found -= {Exit.FOUND} if exit_zero else set()
+        return int(next((code for code in _DECISIVE if code in found), Exit.CLEAN))
+
+
+def streamed(
+    sources: Sequence[Path],
+    config: Config,
+    request: AuditRequest,
+    output_file: Path | None,
+    progress: Progress,
+    *,
+    exit_zero: bool,
+) -> int:
+    """Audit the files, write their lines, and tell the exit code. Raises NoGpu.
+
+    A request that `resumes` leaves the lines that are there, and audits what they do not tell of.
+    """
+    from tritonaudit.engine import shown_path
+    from tritonaudit.report.jsonl import line_of
+    from tritonaudit.stream import audit_files
+
+    began = time.monotonic()
+    with _lines(output_file, resumes=request.resumes) as (lines, digests):
+
+        def known(path: str, digest: str) -> bool:
+            return digests.get(path) == digest
+
+        is_interrupted = False
+        try:
+            for one in audit_files(sources, config, request, known, progress):
+                audit = one.full.audit
+                lines.add(line_of(shown_path(one.path), one.digest, audit, one.full.sections, config.fail_on))
+        except KeyboardInterrupt:
+            is_interrupted = True
+        seconds = time.monotonic() - began
+        _tell(lines, seconds)
+        return INTERRUPTED if is_interrupted else lines.exit_code(exit_zero=exit_zero)
+
+
+def _tell(lines: _Lines, seconds: float) -> None:
+    counts = Counter(lines.verdicts.values())
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    click.echo(f"tritonaudit: {len(lines.verdicts)} files in {seconds:.0f} s: {told or 'none'}", err=True)
+
+
+@contextmanager
+def _lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[_Lines, dict[str, str]]]:
+    """The lines, with the digests by path of those that stay in the file."""
+    if path is None:
+        yield _Lines(None), {}
+        return
+    kept = _kept(path) if resumes and path.is_file() else []
+    try:
+        terminal.write_file(path, "".join(text for text, _ in kept))
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
+    try:
+        said = [line for _, line in kept]
+        yield (
+            _Lines(file, {line["path"]: line["verdict"] for line in said}),
+            {line["path"]: line["digest"] for line in said},
+        )
+    finally:
+        os.close(file)
+
+
+def _kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The lines of a file that an earlier audit wrote: the last of each path, but for one left half written."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for number, text in enumerate(path.read_text("utf-8").splitlines(keepends=True), 1):
+        if not text.endswith("\n"):
+            break
+        try:
+            line = json.loads(text)
+            found[line["path"]] = text, {name: line[name] for name in ("path", "digest", "verdict")}
+        except (ValueError, TypeError, KeyError) as error:
+            place = f"{visible(str(path))}:{number}"
+            remedy = "move the file away, or leave out --resume"
+            raise click.ClickException(f"{place}: no line of an audit: {remedy}") from error
+    return list(found.values())

@@ -1,0 +1,158 @@
+"""Audits of many files, each of which has its result as soon as it is ready: for generated kernels by the hundred.
+
+Files with subjects go through the stages in groups. Timing, which needs the GPU to itself, is a lane of its own: while
+one group is timed, the next one is read, compiled and run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, united
+from tritonaudit.config import Config
+from tritonaudit.engine import shown_path
+from tritonaudit.execute.pool import cancelling
+from tritonaudit.finding import Audit, Finding, Outcome, Stage
+from tritonaudit.progress import SILENT, Progress
+from tritonaudit.report.compiled import CompiledSection
+from tritonaudit.report.measured import MeasuredSection
+from tritonaudit.report.ran import RanSection
+from tritonaudit.report.section import Section
+from tritonaudit.source.discover import discover
+from tritonaudit.subject.find import subject_files
+from tritonaudit.suites.runs import Runs
+from tritonaudit.suites.stage import Where, gpu_for, judge_runs
+
+_LEAST_GROUP = 8
+
+
+@dataclass(frozen=True)
+class FileAudit:
+    """The audit of one file. Its `digest` is of all that the audit depends on: while it is the same, so is the audit.
+
+    One without subjects has nothing but its source read.
+    """
+
+    path: Path
+    digest: str
+    full: FullAudit
+
+
+Known = Callable[[str, str], bool]
+"""Whether the audit of a file, by its shown path and its digest, is known already."""
+
+
+def audit_files(
+    paths: Sequence[Path], config: Config, request: AuditRequest, known: Known, progress: Progress = SILENT
+) -> Iterator[FileAudit]:
+    """The audit of every file below the paths that is not known, as they are ready. Raises KeyboardInterrupt, NoGpu."""
+    found = discover(paths, config)
+    digests = _digests(found.files, config, request)
+    wanted = [path for path in found.files if not known(shown_path(path), digests[path])]
+    subjects = set(subject_files(wanted))
+    others = [path for path in wanted if path not in subjects]
+    if "source" in request.parts and others:
+        read = audit_paths(others, config, replace(request, parts=frozenset(("source",))), progress)
+        yield from _each(others, digests, read, config)
+    yield from _in_lanes([path for path in wanted if path in subjects], digests, config, request, progress)
+
+
+def _digests(files: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
+    settings = (sorted(request.parts), request.seconds, request.most_cases, gpu_for(Where(request.device)))
+    kept = Runs(None, config, (*settings, config))
+    return {path: kept.key(path, "") for path in files}
+
+
+def _in_lanes(
+    files: Sequence[Path], digests: Mapping[Path, str], config: Config, request: AuditRequest, progress: Progress
+) -> Iterator[FileAudit]:
+    """Group by group, timing one behind the other stages of the next."""
+    size = max(_LEAST_GROUP, 2 * request.jobs)
+    groups = [files[start : start + size] for start in range(0, len(files), size)]
+    timed = replace(request, parts=request.parts & {PERFORMANCE})
+    others = replace(request, parts=request.parts - {PERFORMANCE})
+    pending: tuple[Sequence[Path], FullAudit, Future[FullAudit]] | None = None
+    with cancelling() as cancel, ThreadPoolExecutor(1) as lane:
+        try:
+            for group in groups:
+                done = _interruptible(audit_paths(group, config, others, progress))
+                if not timed.parts:
+                    yield from _each(group, digests, done, config)
+                    continue
+                if pending is not None:
+                    yield from _joined(*pending, digests, config)
+                pending = group, done, lane.submit(audit_paths, group, config, timed)
+            if pending is not None:
+                yield from _joined(*pending, digests, config)
+        except BaseException:
+            cancel()
+            raise
+
+
+def _joined(
+    group: Sequence[Path], done: FullAudit, timing: Future[FullAudit], digests: Mapping[Path, str], config: Config
+) -> Iterator[FileAudit]:
+    """Both lanes' audits of a group, file by file."""
+    timed = _interruptible(timing.result())
+    both = FullAudit(united((done.audit, timed.audit)), (*done.sections, *timed.sections), done.stages | timed.stages)
+    yield from _each(group, digests, both, config)
+
+
+def _interruptible(full: FullAudit) -> FullAudit:
+    if full.is_interrupted:
+        raise KeyboardInterrupt
+    return full
+
+
+# -- of one file ---------------------------------------------------------------------------------------------------
+
+
+def _each(files: Sequence[Path], digests: Mapping[Path, str], full: FullAudit, config: Config) -> Iterator[FileAudit]:
+    for path in files:
+        yield FileAudit(path, digests[path], _of_file(path, full, config))
+
+
+def _of_file(path: Path, full: FullAudit, config: Config) -> FullAudit:
+    """What the audit of several files says of one: of itself, its subjects, and the kernels that these launch."""
+    sections = [section for section in full.sections if isinstance(section, RanSection)]
+    runs = [run for section in sections for run in section.ran.runs if run.path == path]
+    launched = {(shown_path(Path(kernel.path)), kernel.name) for run in runs for kernel in run.launched if kernel.path}
+    places = {shown_path(path), *(place for place, _ in launched)}
+    seen = {(one.code, one.path, one.span, one.message) for one in judge_runs(runs, config).findings}
+
+    def is_own(finding: Finding) -> bool:
+        if finding.stage is Stage.RUN:
+            return (finding.code, finding.path, finding.span, finding.message) in seen
+        return finding.path == shown_path(path) or (finding.path, finding.kernel) in launched
+
+    audit = full.audit
+    own = Audit(
+        findings=tuple(filter(is_own, audit.findings)),
+        problems=tuple(one for one in audit.problems if one.path in places),
+        outcomes=tuple(one for one in audit.outcomes if _is_of(one, shown_path(path))),
+        texts={name: text for name, text in audit.texts.items() if name in places},
+        files=1,
+    )
+    return FullAudit(own, tuple(_section_of(path, places, section) for section in full.sections), full.stages)
+
+
+def _is_of(outcome: Outcome, path: str) -> bool:
+    """Whether an outcome is of the file, after which a subject or a line may stand."""
+    return outcome.subject == path or outcome.subject.startswith(f"{path}:")
+
+
+def _section_of(path: Path, places: set[str], section: Section) -> Section:
+    match section:
+        case CompiledSection():
+            kernels = tuple(one for one in section.audit.kernels if shown_path(Path(one.path)) in places)
+            return replace(section, audit=replace(section.audit, kernels=kernels))
+        case RanSection():
+            runs = tuple(run for run in section.ran.runs if run.path == path)
+            return RanSection(replace(section.ran, runs=runs))
+        case MeasuredSection():
+            subjects = tuple(one for one in section.measured.subjects if one.path == path)
+            return MeasuredSection(replace(section.measured, subjects=subjects))
+    return section
