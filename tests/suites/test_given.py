@@ -16,7 +16,7 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
 from tritonaudit.suites.facts import Seen, Symptom
-from tritonaudit.suites.given_too import ELSEWHERE, GivenToo
+from tritonaudit.suites.given_too import ELSEWHERE, OTHERWISE, GivenToo
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import HARDSHIPS, stability_cases
 
@@ -170,6 +170,15 @@ def test_what_the_reference_refuses_at_other_sizes_says_nothing() -> None:
         Case({"dim_37": 5}), frozenset(), (Sighting(Symptom.OUT_OF_BOUNDS, KERNEL, None, "beyond"),), is_refused=True
     )
     assert not GivenToo(subject(37, 100)).settled(refused, lambda case: refused, may_ask=True).sightings
+
+
+def test_what_harms_no_result_in_another_layout_is_not_certain() -> None:
+    case = Case(layout=Layout.OFFSET)
+    too = GivenToo(subject(37, 100))
+    harmless = too.settled(outcome(case, Symptom.OUT_OF_BOUNDS), outcome, may_ask=True)
+    assert [(one.is_certain, one.text) for one in harmless.sightings] == [(False, f"wrong, {OTHERWISE}")]
+    harmful = too.settled(outcome(case, Symptom.OUT_OF_BOUNDS, Symptom.WRONG_RESULT), outcome, may_ask=True)
+    assert all(one.is_certain for one in harmful.sightings)
 
 
 # -- pairs, executed -----------------------------------------------------------------------------------------------

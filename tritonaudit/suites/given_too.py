@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from tritonaudit.capture.time_limit import OutOfTime
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC
@@ -18,6 +18,8 @@ Work = Callable[[Case], CaseOutcome]
 
 ELSEWHERE = "at other sizes than given"
 """What the text ends in of what is seen at such sizes only, as far as is known."""
+OTHERWISE = "with tensors that lie otherwise than given"
+"""The same of what is seen of these only, and harms no result."""
 
 
 @dataclass
@@ -32,16 +34,20 @@ class GivenToo:
 
     def settled(self, outcome: CaseOutcome, work: Work, *, may_ask: bool) -> CaseOutcome:
         """The outcome of such work, which is done as given as well if it has to be and `may_ask` says so."""
-        given = self.subject.given
-        if given is None or not given.sizes:
+        given, case = self.subject.given, outcome.case
+        if given is None:
             return outcome
-        if not given.changed(outcome.case.sizes):
-            self._seen[work, outcome.case.label] = frozenset(_certain(outcome))
+        if not given.is_elsewhere(case):
+            self._seen[work, case.label] = frozenset(_certain(outcome))
             return outcome
         if outcome.is_refused:
             return replace(outcome, sightings=())
-        seen = self._as_given(outcome.case, work, may_ask) if any(_certain(outcome)) else frozenset()
-        return replace(outcome, sightings=tuple(_told(one, seen) for one in outcome.sightings))
+        if given.sizes and given.changed(case.sizes):
+            seen = self._as_given(case, work, may_ask) if any(_certain(outcome)) else frozenset()
+            outcome = replace(outcome, sightings=tuple(_told(one, seen, ELSEWHERE) for one in outcome.sightings))
+        else:
+            self._seen[work, case.label] = frozenset(_certain(outcome))
+        return _of_layout(outcome)
 
     def _as_given(self, case: Case, work: Work, may_ask: bool) -> frozenset[Symptom]:
         as_given = replace(case, sizes={})
@@ -59,8 +65,15 @@ def _certain(outcome: CaseOutcome) -> Iterator[Symptom]:
     return (one.symptom for one in outcome.sightings if one.is_certain)
 
 
-def _told(sighting: Sighting, as_given: frozenset[Symptom]) -> Sighting:
+def _of_layout(outcome: CaseOutcome) -> CaseOutcome:
+    """With tensors that lie otherwise than given, what is seen is a defect where results are wrong."""
+    if outcome.case.layout is Layout.CONTIGUOUS or not NUMERIC.isdisjoint(_certain(outcome)):
+        return outcome
+    return replace(outcome, sightings=tuple(_told(one, frozenset(), OTHERWISE) for one in outcome.sightings))
+
+
+def _told(sighting: Sighting, as_given: frozenset[Symptom], where: str) -> Sighting:
     alike = NUMERIC if sighting.symptom in NUMERIC else frozenset((sighting.symptom,))
-    if as_given & alike:
+    if as_given & alike or not sighting.is_certain:
         return sighting
-    return replace(sighting, text=f"{sighting.text}, {ELSEWHERE}", is_certain=False)
+    return replace(sighting, text=f"{sighting.text}, {where}", is_certain=False)
