@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.kernelbench.faults import FAULTS, Fault
@@ -34,15 +34,28 @@ def files() -> tuple[File, ...]:
     return tuple(made)
 
 
+def _large(file: File) -> File:
+    text = file.text
+    for small, large in _MILLION.items():
+        text = text.replace(f"torch.randn{small}", f"torch.randn{large}")
+    return replace(file, text=text)
+
+
 def _rarest(kernel: Kernel, used: Counter[str]) -> list[Fault]:
     possible = [fault for fault in FAULTS if kernel.shape in fault.shapes]
     return sorted(possible, key=lambda fault: used[fault.name])[: PER_KERNEL - 1]
 
 
-def written(folder: Path) -> dict[Path, File]:
-    """The files in folders of their own, so that none is taken for the reference of another."""
+_MILLION = {"(37, 100)": "(1024, 1000)", "(70, 100)": "(1000, 1000)", "(100, 50)": "(1000, 1000)"}
+
+
+def written(folder: Path, *, is_large: bool = False) -> dict[Path, File]:
+    """The files in folders of their own, so that none is taken for the reference of another.
+
+    Their tensors have a few thousand elements, or about a million each where they are to be large.
+    """
     found: dict[Path, File] = {}
-    for file in files():
+    for file in map(_large, files()) if is_large else files():
         path = folder / file.name.removesuffix(".py") / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file.text, encoding="utf-8")

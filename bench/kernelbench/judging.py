@@ -8,16 +8,16 @@ from pathlib import Path
 
 from bench.kernelbench.faults import FAULTS
 from bench.kernelbench.files import File
+from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest, audit_paths
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
-from tritonaudit.finding import Severity, Status
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.finding import Audit, Severity, Stage
+from tritonaudit.report.ran import RanSection
+from tritonaudit.suites.coverage import Verdict, shown_missing
 from tritonaudit.suites.gather import SubjectRun
-from tritonaudit.suites.stage import RunAudit, RunRequest, Where, run_paths
+from tritonaudit.suites.stage import Where
 
 RIGHT, WRONG, UNTOLD = "right", "wrong", "not told"
-_NEEDED = (Symptom.WRONG_RESULT, Symptom.NO_KERNEL, Symptom.TORCH_WORK, Symptom.STALE)
-"""What has to pass for a file to be told right."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,24 @@ class Judged:
         return self.verdict == (WRONG if self.fault else RIGHT)
 
 
-def audited(written: Mapping[Path, File], seconds: float, jobs: int) -> list[Judged]:
-    """The verdicts of the run stage on the CPU, each file having so many seconds."""
+def audited(
+    written: Mapping[Path, File], seconds: float, jobs: int, device: Where = Where.CPU, *, is_timed: bool = False
+) -> list[Judged]:
+    """The verdicts of the run stage, each file having so many seconds; timed, too, where that is asked for."""
     paths = list(written)
-    request = RunRequest(seconds, jobs, device=Where.CPU)
-    ran = run_paths(paths, Config(paths[0].parents[1]), request)
+    parts = RUN_PARTS | ({PERFORMANCE} if is_timed else set())
+    request = AuditRequest(parts, seconds, jobs, device.value)
+    full = audit_paths(paths, Config(paths[0].parents[1]), request)
+    ran = next(section.ran for section in full.sections if isinstance(section, RanSection))
     runs = {run.path: run for run in ran.runs}
-    return [_judged(path, file, runs.get(path), ran) for path, file in written.items()]
+    return [_judged(path, file, runs.get(path), full.audit) for path, file in written.items()]
 
 
-def _judged(path: Path, file: File, run: SubjectRun | None, ran: RunAudit) -> Judged:
+def _judged(path: Path, file: File, run: SubjectRun | None, audit: Audit) -> Judged:
     shown = shown_path(path)
-    errors = [one.code for one in ran.audit.findings if one.path == shown and one.severity is Severity.ERROR]
-    problems = [problem.message for problem in ran.audit.problems if problem.path == shown]
+    found = [one for one in audit.findings if one.path == shown and one.stage is Stage.RUN]
+    errors = [one.code for one in found if one.severity is Severity.ERROR]
+    problems = [problem.message for problem in audit.problems if problem.path == shown]
     unknown = [*problems, *(_unknown(run) if run is not None else ["it was not run"])]
     verdict = WRONG if errors else UNTOLD if unknown else RIGHT
     spent = sum(trial.seconds for trial in run.trials) if run is not None else 0.0
@@ -58,14 +63,10 @@ def _judged(path: Path, file: File, run: SubjectRun | None, ran: RunAudit) -> Ju
 
 
 def _unknown(run: SubjectRun) -> list[str]:
-    """Of what has to pass, that which does not, and why."""
-    found = {outcome.check: outcome for outcome in run.outcomes}
-    asked = [(symptom.value, found.get(symptom.value)) for symptom in _NEEDED]
-    return [
-        f"{check}: {outcome.status.value}: {outcome.reason}" if outcome is not None else f"{check}: not tried"
-        for check, outcome in asked
-        if outcome is None or outcome.status is not Status.PASS
-    ]
+    """Why the run does not say that the file is right; empty where it does, if with a warning."""
+    if run.verdict in (Verdict.PASS, Verdict.WARN):
+        return []
+    return [shown_missing(run.coverage.missing) or run.verdict.value]
 
 
 def table(judged: Sequence[Judged]) -> str:

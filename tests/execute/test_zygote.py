@@ -101,6 +101,17 @@ def test_a_package_with_threads_is_imported_by_each_worker(tmp_path: Path) -> No
     assert output_of("print(*run(('imported', 'torch')).values())", tmp_path, torch=torch) == ["[False]"]
 
 
+def test_a_package_that_takes_for_ever_is_waited_for_once(tmp_path: Path) -> None:
+    code = f"""
+from tritonaudit.execute import starting
+starting._READY_SECONDS = 1.0
+print(run(("double", 2)), run(("double", 3)))
+print(len(open({str(tmp_path / "count")!r}).read().split()))
+"""
+    torch = f"import time; open({str(tmp_path / 'count')!r}, 'a').write('begun '); time.sleep(60)"
+    assert output_of(code, tmp_path, torch=torch, triton="") == ["{('double', 2): 4} {('double', 3): 6}", "1"]
+
+
 def test_it_uses_no_gpu_and_has_no_thread() -> None:
     process = warm_process()
     assert len(os.listdir(f"/proc/{process}/task")) == 1

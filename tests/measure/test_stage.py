@@ -18,7 +18,7 @@ from tritonaudit.execute.killed import End, Killed
 from tritonaudit.finding import Status
 from tritonaudit.measure.checks import Check
 from tritonaudit.measure.counters import SPILLS
-from tritonaudit.measure.facts import Profile, Role
+from tritonaudit.measure.facts import NO_ROOM, Profile, Role, Timed
 from tritonaudit.measure.stage import MeasureAudit, MeasureRequest, _Measuring, measure_paths
 from tritonaudit.measure.worker import PROFILED, Begun, Done, MeasureTask
 from tritonaudit.progress import SILENT
@@ -129,6 +129,16 @@ def test_findings_blame_the_kernel_where_there_is_one_alone() -> None:
     several._hear(TASK, Done(row(1.1), (KERNEL, other), wrapper))
     assert one.measured(TASK).kernel == KERNEL
     assert (several.measured(TASK).kernel, several.measured(TASK).launched) == (wrapper, (KERNEL, other))
+
+
+def test_what_a_contender_had_no_room_for_is_measured_again_too() -> None:
+    one = measuring()
+    one._hear(TASK, Done(row(1.1), (KERNEL,)))
+    assert one._cramped() == []
+    refused = Timed(Role.PYTORCH, "PyTorch", reason=f"its first calls: what they need {NO_ROOM}")
+    one._hear(TASK, Done(replace(row(1.1), timed=(*row(1.1).timed, refused)), (KERNEL,)))
+    assert one._cramped() == [TASK]
+    assert one.measured(TASK).rows == ()
 
 
 def test_profiles_are_kept_with_their_subject() -> None:

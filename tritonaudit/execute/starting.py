@@ -149,7 +149,7 @@ def _key() -> _Key:
 
 
 class _Unfit(Exception):
-    """A process with these modules cannot be forked."""
+    """A process with these modules cannot be forked, or is never done with importing them."""
 
 
 @dataclass
@@ -164,13 +164,7 @@ class _Warm:
     def fork(self, request: Request, descriptors: tuple[int, ...]) -> int:
         """The process of a supervisor; 0 where there can be no more. Raises OSError where it is of no use any more."""
         if not self.is_ready:
-            self.connection.settimeout(_READY_SECONDS)
-            said = self.connection.recv(1)
-            if said == UNFIT:
-                raise _Unfit
-            if said != READY:
-                raise OSError("it has ended")
-            self.is_ready = True
+            self._wait()
         self.connection.settimeout(_ANSWER_SECONDS)
         socket.send_fds(self.connection, [b"."], descriptors)
         self.connection.sendall(framed(pickle.dumps(request)))
@@ -181,6 +175,19 @@ class _Warm:
                 raise OSError("it has ended")
             answer += chunk
         return int.from_bytes(answer, "big")
+
+    def _wait(self) -> None:
+        """Wait until it has imported what it is to import."""
+        self.connection.settimeout(_READY_SECONDS)
+        try:
+            said = self.connection.recv(1)
+        except TimeoutError as error:
+            raise _Unfit from error
+        if said == UNFIT:
+            raise _Unfit
+        if said != READY:
+            raise OSError("it has ended")
+        self.is_ready = True
 
     def kill(self) -> None:
         """End it, and with it the supervisors that it has forked."""

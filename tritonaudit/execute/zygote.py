@@ -29,7 +29,7 @@ from tritonaudit.execute.messages import read_message
 from tritonaudit.execute.processes import may_have_gpu, open_files, resident, threads
 from tritonaudit.execute.supervisor import supervise
 from tritonaudit.execute.worker import Channel
-from tritonaudit.measure.compiler import MODULES
+from tritonaudit.measure.compiler import MODULES, load
 
 READY, UNFIT = b"+", b"-"
 """What it says first: whether it can fork."""
@@ -153,7 +153,7 @@ class _Zygote:
 
     def _import_one(self) -> None:
         with suppress(Exception, SystemExit):
-            importlib.import_module(self.later.pop(0))
+            load(self.later.pop(0))
         gc.freeze()
 
     def _reap(self) -> None:

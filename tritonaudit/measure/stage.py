@@ -266,8 +266,9 @@ class _Measuring:
     def _had_no_room(self, key: SubjectKey) -> bool:
         """Whether the GPU's memory or the machine's did not suffice."""
         lost = self._lost.get(key)
-        is_lost_for_that = lost is not None and lost.end is End.MEMORY
-        return is_lost_for_that or any(NO_ROOM in done.row.reason for done in self._rows.get(key, ()))
+        rows = [done.row for done in self._rows.get(key, ())]
+        reasons = [reason for row in rows for reason in (row.reason, *(one.reason for one in row.timed))]
+        return (lost is not None and lost.end is End.MEMORY) or any(NO_ROOM in reason for reason in reasons)
 
     def measured(self, task: MeasureTask) -> MeasuredSubject:
         """What measuring a subject came to, as far as it came."""

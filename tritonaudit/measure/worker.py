@@ -5,7 +5,6 @@ While it prepares and verifies it shares the GPU with others; while it times nob
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import time
@@ -22,7 +21,7 @@ from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell, tell_waiting
 from tritonaudit.finding import Status
-from tritonaudit.measure.compiler import MODULES as COMPILER
+from tritonaudit.measure.compiler import COMPILE_THREADS, MODULES, load
 from tritonaudit.measure.facts import NO_ROOM, Clock, Gpu, Profile, Role, Row, Sample, Timed
 from tritonaudit.measure.further import CHANGES_NOTHING, could_change
 from tritonaudit.measure.sizes import LARGE, timed_cases
@@ -60,7 +59,6 @@ _MOST_PROFILED = 4
 _PROFILE_SECONDS = 60.0
 _THROTTLED = 0.75
 """Of its highest clock: below it a GPU is throttled, says nvbench."""
-_COMPILE_THREADS = "TORCHINDUCTOR_COMPILE_THREADS"
 _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
 
 
@@ -107,10 +105,10 @@ class Done:
 
 def become_gpu_user() -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
-    _compile_in_this_process()
-    for name in COMPILER:
+    for name in MODULES:
         with suppress(Exception):  # which not every torch has
-            importlib.import_module(name)
+            load(name)
+    _compile_in_this_process()
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
@@ -122,11 +120,11 @@ def become_gpu_user() -> None:
 
 def _compile_in_this_process() -> None:
     """Have torch.compile start no process for each core, unless the user says how many."""
-    if _COMPILE_THREADS not in os.environ:
-        os.environ[_COMPILE_THREADS] = "1"
-        settings: Any = sys.modules.get("torch._inductor.config")
-        if settings is not None:  # which has read it
-            settings.compile_threads = 1
+    os.environ.setdefault(COMPILE_THREADS, "1")
+    settings: Any = sys.modules.get("torch._inductor.config")
+    if settings is not None:  # which may have read it as another
+        with suppress(ValueError):
+            settings.compile_threads = int(os.environ[COMPILE_THREADS])
 
 
 def _warm_up() -> None:
@@ -199,10 +197,10 @@ class _Timing:
         return done
 
     def _done(self, size: str, case: Case) -> Done:
-        if self.left <= 0:
-            return Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
         if not size and not could_change(self.rows, case):
             return Done(Row(case, size, Status.NOT_RUN, CHANGES_NOTHING))
+        if self.left <= 0:
+            return Done(Row(case, size, Status.NOT_RUN, "the time was spent"))
         seconds = min(_MOST_SECONDS, max(_LEAST_SECONDS, self.left / self.sizes))
         measuring = _Measuring(self.subject, Row(case, size, Status.NOT_RUN), seconds, self.turns, self.task.is_brief)
         done = measuring.done()
@@ -423,7 +421,9 @@ class _Measuring:
                     watch.once(contender)
                     watch.once(contender)
             except (Exception, OutOfTime) as error:
-                refused.append(Timed(role, name, reason=f"its first calls: {described(error)}"))
+                is_short = isinstance(error, torch.cuda.OutOfMemoryError)
+                why = f"what they need {NO_ROOM}" if is_short else described(error)
+                refused.append(Timed(role, name, reason=f"its first calls: {why}"))
             else:
                 ready.append((role, contender))
         return ready, refused

@@ -49,26 +49,27 @@ def longest(seconds: float) -> float:
 
 
 @contextmanager
-def patience(seconds: float) -> Iterator[None]:
-    """Raise Late in what runs inside once it has computed, or done nothing but wait, for so many seconds.
+def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
+    """Raise Late in what runs inside once it has computed for so many seconds, or done nothing but wait.
 
-    It is raised as soon as Python code is reached; a process that never reaches any is killed by SIGXCPU. In the main
-    thread alone.
+    To wait it has the same time unless another is given. It is raised as soon as Python code is reached; a process that
+    never reaches any is killed by SIGXCPU. In the main thread alone.
     """
     began, cpu, queued = time.monotonic(), time.process_time(), _queued()
+    waiting = seconds if waiting is None else waiting
 
     def look(_: int, __: FrameType | None) -> None:
         wall, computed = time.monotonic() - began, time.process_time() - cpu
         waits, computes = computed + _queued() - queued < _WAITING * wall, computed >= seconds
         if waits or computes or wall >= _PATIENCE * seconds:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            raise Late(seconds, waits=waits, computes=computes)
+            raise Late(waiting if waits else seconds, waits=waits, computes=computes)
 
     before = signal.signal(signal.SIGALRM, look)
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = ceil(cpu + seconds + GRACE_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-    signal.setitimer(signal.ITIMER_REAL, seconds, LEAST_SECONDS / 10)
+    signal.setitimer(signal.ITIMER_REAL, waiting, LEAST_SECONDS / 10)
     try:
         yield
     finally:

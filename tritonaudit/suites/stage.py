@@ -48,8 +48,8 @@ class RunRequest:
     """How long each subject is tried for, in how many processes at once, and where journals are kept.
 
     With a `folder` an audit that was killed can be resumed: then trials that ended are not run again. `most_cases` of
-    each subject are tried at most: a count ends it where a clock shall not. `cross_checks` has Triton's interpreter do
-    a few cases, too, beside the CPU engine.
+    each subject's plan are tried at most, beside its core: a count ends it where a clock shall not. `cross_checks` has
+    Triton's interpreter do a few cases, too, beside the CPU engine.
     """
 
     seconds: float = SECONDS

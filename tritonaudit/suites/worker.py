@@ -93,7 +93,7 @@ _MOST_BROKEN_OFF = 2
 
 @dataclass(frozen=True)
 class SubjectTask:
-    """A subject of a file, by its name, so many seconds and cases for it, and what is known already.
+    """A subject of a file, by its name, so many seconds and cases of its plan for it, and what is known already.
 
     The seconds begin behind its first trial, which brings up the device and compiles. One that `cross_checks` asks
     Triton's interpreter for a second opinion, where the CPU engine executes launches. One that `only_watches` looks at
@@ -203,6 +203,7 @@ class _Audit:
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = 0
+        self.is_in_core = True
         self.minimising = 0.0
         self.starting = 0.0
 
@@ -226,6 +227,7 @@ class _Audit:
         trials = expected_trials(self.subject)
         self._tell(Expected(trials, trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)))
         plan = self._core()
+        self.is_in_core = False
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
@@ -248,7 +250,7 @@ class _Audit:
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
         self._call(first)
         blocks = self.blocks
-        if (long := long_case(self.subject, blocks)) is not None and self._is_asked_for(long, ()):
+        if (long := long_case(self.subject, blocks)) is not None:
             self._call(long)
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
         plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
@@ -256,7 +258,7 @@ class _Audit:
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._tell(Planned(core, tuple(case.label for case in plan.cases), self.spent))
         for number, one in enumerate(cases):
-            if self._may_try_core() and self._is_asked_for(one.case, plan.cases):
+            if self._may_try_core():
                 self._call(one.case)
                 if number == 1 or len(cases) == 1:
                     self._try(REPEAT, one.case, self._repeat)
@@ -302,11 +304,6 @@ class _Audit:
             if tried:
                 further = tuple(config_trial(number, case) for number in range(1, tried + 1))
                 self._tell(Planned((*core, *further), tuple(one.label for one in plan.cases), self.spent))
-
-    def _is_asked_for(self, case: Case, cases: Sequence[Case]) -> bool:
-        """Whether a case is among those that a count leaves, where one was given."""
-        most = self.task.most_cases
-        return most is None or (case in cases[:most] if cases else most >= _CALLS_FIRST)
 
     def _may_try_core(self) -> bool:
         """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
@@ -407,14 +404,15 @@ class _Audit:
             return self._patiently(trial, case, work)
 
     def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
-        seconds = case_seconds(self.left)
+        waiting = case_seconds(self.left)
+        seconds = MOST_SECONDS if self.is_in_core else waiting
         tell(Begun(trial, case, self.spent), longest(seconds))
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
-            with patience(seconds):
+            with patience(seconds, waiting):
                 outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
-            return self.given_too.settled(self._late(case, seconds, error), work, may_ask=False)
+            return self.given_too.settled(self._late(case, error.seconds, error), work, may_ask=False)
         except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
             whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
             outcome = unknown(case, f"{whose} {described(error)}")
