@@ -35,11 +35,13 @@ _SHIFTED = "tl.exp(x - tl.max(x, 0))"
 _CENTRED = "tl.where(mask, x - tl.sum(x, 0) / cols, 0.0)"
 _SQUARES = "tl.sum(x * x, 0)"
 _DEVIATIONS = f"tl.sum({_CENTRED} * {_CENTRED}, 0)"
+_NAN = "propagate_nan=tl.PropagateNan.ALL"
 _SIX = "tl.minimum(tl.maximum(x + 3, 0.0), 6.0)"
+_ROW_HAS_NAN = "tl.max((x != x).to(tl.int32), 0) > 0"
 _MINUS_INFINITY = '-float("inf")'
 
 KERNELS = (
-    Kernel("relu", Shape.ELEMENTS, "torch.relu(x)", "tl.maximum(x, 0.0)", "tl.abs(x)"),
+    Kernel("relu", Shape.ELEMENTS, "torch.relu(x)", f"tl.maximum(x, 0.0, {_NAN})", "tl.abs(x)"),
     Kernel(
         "leaky_relu",
         Shape.ELEMENTS,
@@ -50,7 +52,13 @@ KERNELS = (
     Kernel("sigmoid", Shape.ELEMENTS, "torch.sigmoid(x)", "1 / (1 + tl.exp(-x))", "1 / (1 + tl.exp(x))"),
     Kernel("silu", Shape.ELEMENTS, "F.silu(x)", "x / (1 + tl.exp(-x))", "1 / (1 + tl.exp(-x))"),
     Kernel("softsign", Shape.ELEMENTS, "F.softsign(x)", "x / (1 + tl.abs(x))", "x / (1 + x * x)"),
-    Kernel("hardtanh", Shape.ELEMENTS, "F.hardtanh(x)", "tl.minimum(tl.maximum(x, -1.0), 1.0)", "tl.minimum(x, 1.0)"),
+    Kernel(
+        "hardtanh",
+        Shape.ELEMENTS,
+        "F.hardtanh(x)",
+        f"tl.minimum(tl.maximum(x, -1.0, {_NAN}), 1.0, {_NAN})",
+        "tl.minimum(x, 1.0)",
+    ),
     Kernel("hardswish", Shape.ELEMENTS, "F.hardswish(x)", f"x * {_SIX} / 6", f"x * {_SIX}"),
     Kernel("elu", Shape.ELEMENTS, "F.elu(x)", "tl.where(x > 0, x, tl.exp(x) - 1)", "tl.where(x > 0, x, tl.exp(x))"),
     Kernel("square_add", Shape.ELEMENTS, "x * x + x", "x * x + x", "x * x - x"),
@@ -86,10 +94,17 @@ KERNELS = (
     ),
     Kernel("l2_norm", Shape.ROWS, "x / x.norm(dim=-1, keepdim=True)", f"x / tl.sqrt({_SQUARES})", f"x / {_SQUARES}"),
     Kernel("row_sum", Shape.SUMS, "x.sum(-1)", "tl.sum(x, 0)", "tl.sum(x, 0) / cols"),
-    Kernel("row_max", Shape.SUMS, "x.amax(-1)", "tl.max(x, 0)", "tl.max(tl.abs(x), 0)", _MINUS_INFINITY),
+    Kernel(
+        "row_max",
+        Shape.SUMS,
+        "x.amax(-1)",
+        f'tl.where({_ROW_HAS_NAN}, float("nan"), tl.max(x, 0))',
+        "tl.max(tl.abs(x), 0)",
+        _MINUS_INFINITY,
+    ),
     Kernel("row_squares", Shape.SUMS, "(x * x).sum(-1)", _SQUARES, f"tl.sqrt({_SQUARES})"),
     Kernel("matmul", Shape.PRODUCT, "x @ y", "acc", "-acc"),
-    Kernel("matmul_relu", Shape.PRODUCT, "torch.relu(x @ y)", "tl.maximum(acc, 0.0)", "tl.abs(acc)"),
+    Kernel("matmul_relu", Shape.PRODUCT, "torch.relu(x @ y)", f"tl.maximum(acc, 0.0, {_NAN})", "tl.abs(acc)"),
     Kernel("matmul_scale", Shape.PRODUCT, "2 * (x @ y)", "2 * acc", "acc"),
 )
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from tritonaudit.subject.filling import filled, laid_out
+from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
+from tritonaudit.subject.size_kind import size_names
+from tritonaudit.subject.varying import Resized, cut, each_tensor, has_shapes, varied, within
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-
-_NUMBERS = {"zeros": 0.0, "ones": 1.0}
-_ROWS, _SHIFT, _PARTS = " rows", "+normal", "|"
 
 
 def make_inputs(subject: Subject, case: Case) -> Arguments:
@@ -28,7 +30,7 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     made = _Maker(subject, case)
     keywords = {name: made.value(value, name) for name, value in subject.keywords.items()}
     if callable(subject.inputs):
-        positional, own = _from_function(subject, case)
+        positional, own = _given(subject, case)
         arguments: Arguments = positional, {**keywords, **own}
     else:
         arguments = tuple(made.value(value, place) for place, value in enumerate(subject.inputs)), keywords
@@ -157,12 +159,12 @@ class _Maker:
         is_expanded = case.layout is Layout.EXPANDED and bool(shape) and not is_written
         values_shape = (min(1, shape[0]), *shape[1:]) if is_expanded else shape
         if dtype.is_floating_point:
-            values = _floats(case, values_shape, dtype)
+            values = filled(case, values_shape, dtype)
         else:
             low, high = case[spec.low], case[spec.high]
             integers = torch.randint(low, max(high, low + 1), values_shape, device=case.device)
             values = integers.to(dtype)
-        return values.expand(shape) if is_expanded else _laid_out(values, case.layout)
+        return values.expand(shape) if is_expanded else laid_out(values, case.layout)
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
         case = self._case
@@ -172,65 +174,73 @@ class _Maker:
         return torch.cat([ends, cuts]).sort().values[: parts + 1].to(getattr(torch, spec.dtype))
 
 
-def _floats(case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """A tensor of the case's fill; numbers beyond the dtype's become its largest, infinities stay."""
-    wide = torch.float64 if dtype == torch.float64 else torch.float32
-    if case.fill == "normal":
-        values = torch.randn(shape, dtype=wide, device=case.device)
-    elif case.fill == "alternating":
-        values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
-    elif case.fill.endswith(_ROWS):
-        values = torch.randn(shape, dtype=wide, device=case.device)
-        values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
-    elif case.fill.endswith(_SHIFT):
-        values = torch.randn(shape, dtype=wide, device=case.device) + float(case.fill.removesuffix(_SHIFT))
-    elif _PARTS in case.fill:
-        parts = [torch.full(shape, float(part), dtype=wide, device=case.device) for part in case.fill.split(_PARTS)]
-        values = _one_after_the_other(parts)
-    else:
-        numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
-        values = _repeated(numbers, shape, wide, case.device)
-    limit = torch.finfo(dtype).max
-    return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
-
-
-def _one_after_the_other(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Along each row a part of each of them, of equal lengths."""
-    if not parts[0].dim():
-        return parts[0]
-    cuts = [part.tensor_split(len(parts), -1)[place] for place, part in enumerate(parts)]
-    return torch.cat(cuts, -1)
-
-
-def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
-    """The numbers one after the other, along each row anew."""
-    given = torch.tensor(numbers, dtype=dtype, device=device)
-    if len(numbers) == 1:
-        return given.expand(shape).clone()
-    size = shape[-1] if shape else 1
-    row = given.repeat(-(-size // len(numbers)))[:size]
-    return row.expand(shape).clone() if shape else row.reshape(())
-
-
-def _laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:
-    """The same values, placed in memory as the layout says."""
-    if layout is Layout.TRANSPOSED and values.dim() >= 2:
-        return values.transpose(-1, -2).contiguous().transpose(-1, -2)
-    if layout is Layout.OFFSET and values.dim() >= 1:
-        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + 1))
-        wider[..., 1:].copy_(values)
-        return wider[..., 1:]
-    return values
-
-
 # -- inputs that a function makes ----------------------------------------------------------------------------------
 
 
-def _from_function(subject: Subject, case: Case) -> Arguments:
+def _given(subject: Subject, case: Case) -> Arguments:
+    """What the function gives, varied as the case says where that is not its own affair."""
+    is_plain = case.fill == "normal" and case.layout is Layout.CONTIGUOUS
+    has_own_sizes = bool(size_names(subject)) or not case.sizes
+    given = None if is_plain and has_own_sizes else subject.given
+    torch.manual_seed(case.seed)  # finding what is given has drawn numbers
+    if given is None:
+        return as_given(subject, case)
+    asked, ours = _shared_out(subject, given, case)
+    made = as_given(subject, asked) if has_own_sizes else _resized(subject, given, asked)
+    by_intent = {id(tensor) for tensor in _changed_by_intent(subject, made)}
+    varied_: Arguments = each_tensor(
+        made, lambda number, tensor: varied(given, ours, number, tensor, is_written=id(tensor) in by_intent)
+    )
+    return varied_
+
+
+def _shared_out(subject: Subject, given: Given, case: Case) -> tuple[Case, Case]:
+    """What the function is asked for, and what is done to the tensors that it makes: a fill is done once."""
+    keeps_fill = given.heeds_fills and case.fill not in given.fills
+    plain = replace(case, layout=Layout.CONTIGUOUS, fill=case.fill if keeps_fill else "normal")
+    return plain, replace(case, fill="normal" if keeps_fill else case.fill)
+
+
+def _changed_by_intent(subject: Subject, arguments: Arguments) -> Iterator[torch.Tensor]:
+    positional, keywords = arguments
+    for place, value in (*enumerate(positional), *keywords.items()):
+        if place in subject.mutates:
+            yield from tensors_in(value)
+
+
+def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
+    """What the function gives, of other sizes: it makes tensors of these, or those that it makes are cut."""
+    sizes = given.changed(case.sizes)
+    made = _remade(subject, given, case, sizes) if given.is_remade else None
+    full = {**given.sizes, **sizes}
+    if made is None:
+        torch.manual_seed(case.seed)
+        whole = as_given(subject, case)
+        made = each_tensor(whole, lambda number, tensor: cut(given.tensors[number], full, tensor))
+    fitting: Arguments = each_tensor(made, lambda number, tensor: within(given, sizes, number, tensor))
+    return fitting
+
+
+def _remade(subject: Subject, given: Given, case: Case, sizes: Mapping[str, int]) -> Arguments | None:
+    made = remade(subject, case, {given.sizes[name]: size for name, size in sizes.items()})
+    return made if made is not None and has_shapes(given, made, sizes) else None
+
+
+def remade(subject: Subject, case: Case, changes: Mapping[int, int]) -> Arguments | None:
+    """What the function gives where it has other sizes in place of some; None where it cannot do that."""
+    try:
+        with Resized(changes):
+            return as_given(subject, case)
+    except Exception:  # the rest of what it does may fit its own sizes only
+        return None
+
+
+def as_given(subject: Subject, case: Case) -> Arguments:
+    """What the function for the inputs gives when it is asked for this case. Raises TypeError for no arguments."""
     assert callable(subject.inputs)
     names = subject.input_keywords
     with OnDevice(case.device):
-        made = subject.inputs(**_given(subject, case)) if names else subject.inputs(case)
+        made = subject.inputs(**_asked(subject, case)) if names else subject.inputs(case)
     match made:
         case torch.Tensor():
             return (made,), {}
@@ -244,7 +254,7 @@ def _from_function(subject: Subject, case: Case) -> Arguments:
     raise TypeError(f"the function for the inputs returns a {kind}: return a tensor, a tuple, a dict, or (tuple, dict)")
 
 
-def _given(subject: Subject, case: Case) -> dict[str, Any]:
+def _asked(subject: Subject, case: Case) -> dict[str, Any]:
     """What a function that takes keywords is given; one with a default is left to it where the case says nothing."""
     import inspect
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -52,11 +52,38 @@ class Built:
         with torch.no_grad():
             return self._built[where](*inputs)
 
+    def sizes_held(self) -> dict[int, str]:
+        """The sizes that the model, built without memory, hangs on, and as what it has each of them."""
+        arguments = self._arguments()
+        with OnDevice("meta"):
+            model = self.model(*arguments)
+        held = dict.fromkeys(_numbers(list(arguments)), "an argument of the models")
+        if isinstance(model, torch.nn.Module):
+            for weights in (*model.parameters(), *model.buffers()):
+                held.update(dict.fromkeys(weights.shape, "a dimension of the reference's weights"))
+            for part in model.modules():
+                own = {name: value for name, value in vars(part).items() if not name.startswith("_")}
+                held = {**dict.fromkeys(_numbers(own), "a number that the reference holds"), **held}
+        return held
+
     def _build(self, device: str) -> Any:
         torch.manual_seed(_SEED)
         with OnDevice(device):
             model = self.model(*self._arguments())
         return model.to(device) if isinstance(model, torch.nn.Module) else model
+
+
+def _numbers(value: Any) -> Iterator[int]:
+    """The integers in it, and the sizes of its tensors."""
+    if type(value) is int:
+        yield value
+    elif isinstance(value, torch.Tensor):
+        yield from value.shape
+    elif isinstance(value, Mapping):
+        yield from _numbers(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _numbers(member)
 
 
 def _on(device: str, value: Any) -> Any:

@@ -6,9 +6,13 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from tritonaudit.subject.dimension import Dimension, check_dimension, names_in, size_of
+
+if TYPE_CHECKING:
+    from tritonaudit.subject.given import Given
 
 DTYPES = ("float32", "float16", "bfloat16")
 """What a subject is tried with unless it names its own."""
@@ -36,7 +40,9 @@ class Case:
 
     `fill` is "normal", "alternating" (1, -1, 1, …), "zeros", "ones" or a number as text: "1e6", "-1", "inf", "nan"; or
     several, repeated along each row ("1e8,-1e8,1"), normal around a number ("1000+normal"), with every other row
-    of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100").
+    of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100"). Where a function
+    gives the tensors, also one of `Given.fills`, such as "nan among given"; a dimension that is given with the size
+    100 is `dim_100`, and has another only where `sizes` names it.
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
 
@@ -50,6 +56,11 @@ class Case:
     def __getitem__(self, dim: Dimension) -> int:
         """The size of a dimension: `case["rows"]`, `case["2 * rows"]`."""
         return size_of(dim, self.sizes)
+
+    @property
+    def is_as_given(self) -> bool:
+        """Whether nothing of it varies what a function for the inputs gives."""
+        return not self.sizes and self.layout is Layout.CONTIGUOUS and self.fill == "normal"
 
     @property
     def label(self) -> str:
@@ -139,7 +150,7 @@ class Subject:
     dicts. Or `inputs` is a function of
     the case that returns the arguments: a tensor, a tuple, a dict of keyword arguments, or a tuple of a tuple and a
     dict. A function whose parameters are some of `size`, `fill`, `pattern`, `special`, `batch`, `dtype` and `device`
-    is given these instead.
+    is given these instead. What it makes is varied, too: see `given`.
 
     `reference` takes the same arguments. `mutates` names the arguments (position or keyword) that the wrapper changes
     by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,
@@ -194,6 +205,17 @@ class Subject:
         except (TypeError, ValueError):
             return ()
         return tuple(parameters) if _INPUT_KEYWORDS.issuperset(parameters) else ()
+
+    @cached_property
+    def given(self) -> Given | None:
+        """What its function for the inputs gives, made once; None where it has none, or that cannot be known."""
+        if not callable(self.inputs) or self.tensors or self.offsets:
+            return None
+        try:
+            from tritonaudit.subject.finding_given import found
+        except ImportError:  # whoever lacks torch has no tensors to be given
+            return None
+        return found(self)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

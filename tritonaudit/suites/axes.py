@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
+from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, special_of
 from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
+from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
 from tritonaudit.suites.limits import LARGEST, Limits, can_be_made
 
 Value = int | str
@@ -70,7 +74,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of a subject: those of its sizes, then dtype, layout and fill."""
+    """The axes of a subject: those of its sizes, then dtype, layout and fill.
+
+    `given` are the sizes that a function gives where a case does not choose others.
+    """
 
     sizes: tuple[Axis, ...]
     dtype: Axis
@@ -79,6 +86,7 @@ class Axes:
     left_out: tuple[LeftOut, ...]
     limits: Limits
     _unheld: frozenset[tuple[str, str]]
+    given: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Axis, ...]:
@@ -94,7 +102,14 @@ class Axes:
             return one is not self.fill or self.go_together(other, others_value, one, value)
         if one is self.dtype:
             return self.holds(value, others_value)
+        if self.given and one is not self.layout and not _says_much(others_value):
+            return value == one.ordinary
         return others_value == "normal" or not is_huge(value)
+
+
+def _says_much(fill: Value) -> bool:
+    """Whether a fill of given tensors is worth trying at other sizes, too: how large numbers are, hardly."""
+    return fill == "normal" or fill in REARRANGED or special_of(str(fill)) is not None
 
 
 def is_huge(value: Value) -> bool:
@@ -105,21 +120,17 @@ def is_huge(value: Value) -> bool:
 def axes_of(subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = ()) -> Axes:
     """The axes of a subject whose launches used blocks of these sizes, `later` ones on other than ordinary sizes."""
     blocks = tuple(sorted({block for block in blocks if 1 <= block <= LARGEST}, reverse=True))
-    names = size_names(subject)
-    smaller = {name: _smaller(subject, name, blocks) for name in names}
-    limits = Limits(subject, {name: sizes[-1] for name, sizes in smaller.items()})
-    ordinary = _ordinary(subject, smaller, limits)
-    sizes: list[Axis] = []
-    left_out: list[LeftOut] = []
-    for name in names:
-        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], (*blocks, *later), limits)
-        sizes.append(axis)
-        left_out += dropped
+    given = subject.given
+    if given is None or size_names(subject):
+        sizes, left_out, limits = _axes_of_sizes(subject, blocks, later)
+    else:
+        sizes, left_out, limits = _axes_of_given_sizes(given, blocks, later)
     dtype, dropped = _dtype_axis(subject)
     layout, not_laid_out = _layout_axis(subject)
     fill, unheld, not_filled = _fill_axis(subject, dtype)
     left_out += [*dropped, *not_laid_out, *not_filled]
-    return Axes(tuple(sizes), dtype, layout, fill, tuple(left_out), limits, frozenset(unheld))
+    as_given = {} if given is None else given.sizes
+    return Axes(tuple(sizes), dtype, layout, fill, tuple(left_out), limits, frozenset(unheld), as_given)
 
 
 def shrunk(
@@ -146,6 +157,22 @@ def shrunk(
 
 
 # -- sizes ---------------------------------------------------------------------------------------------------------
+
+
+def _axes_of_sizes(
+    subject: Subject, blocks: Sequence[int], later: Sequence[int]
+) -> tuple[list[Axis], list[LeftOut], Limits]:
+    names = size_names(subject)
+    smaller = {name: _smaller(subject, name, blocks) for name in names}
+    limits = Limits(subject, {name: sizes[-1] for name, sizes in smaller.items()})
+    ordinary = _ordinary(subject, smaller, limits)
+    sizes: list[Axis] = []
+    left_out: list[LeftOut] = []
+    for name in names:
+        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], (*blocks, *later), limits)
+        sizes.append(axis)
+        left_out += dropped
+    return sizes, left_out, limits
 
 
 def _smaller(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, ...]:
@@ -215,6 +242,43 @@ def _around(blocks: Sequence[int]) -> tuple[int, ...]:
     return tuple(size for sizes in near for size in sizes if size <= LARGEST)
 
 
+# -- sizes in place of those given -----------------------------------------------------------------------------------
+
+
+def _axes_of_given_sizes(
+    given: Given, blocks: Sequence[int], later: Sequence[int]
+) -> tuple[list[Axis], list[LeftOut], Limits]:
+    """The axes of those dimensions that may have other sizes, as large as given where that is quick."""
+    alike = Subject(_as_given, inputs=[Tensor(*tensor.dims) for tensor in given.tensors])
+    smaller = {name: smaller_sizes(given, name, size, blocks) for name, size in given.sizes.items()}
+    limits = Limits(alike, {name: sizes[-1] for name, sizes in smaller.items()})
+    ordinary = ordinary_sizes(given, blocks, lambda sizes: limits.allow(sizes, QUICK))
+    left_out = [LeftOut(AxisValue(name, "other sizes"), why) for name, why in given.kept.items()]
+    sizes: list[Axis] = []
+    for name, size in ordinary.items():
+        axis, dropped = _given_size_axis(given, name, size, (*blocks, *later), limits)
+        sizes.append(axis)
+        left_out += dropped
+    return sizes, left_out, limits
+
+
+def _as_given() -> None:
+    """In place of a wrapper where the shapes of what it is given matter."""
+
+
+def _given_size_axis(
+    given: Given, name: str, ordinary: int, blocks: Sequence[int], limits: Limits
+) -> tuple[Axis, list[LeftOut]]:
+    wanted = (*_around(blocks[:1]), 1, *_around(blocks[1:]))
+    alone = frozenset(_around(blocks[1:])) - {*_around(blocks[:1]), ordinary, 1}
+    reasons = {size: given.why_not({name: size}) or limits.excess({name: size}) for size in wanted if size != ordinary}
+    left_out = [LeftOut(AxisValue(name, size), why) for size, why in reasons.items() if why]
+    fitting = (ordinary, *(size for size, why in reasons.items() if not why))
+    smaller = smaller_sizes(given, name, ordinary, blocks)
+    odd = _odd(fitting, is_free=not given.why_not({name: ordinary - 1}))
+    return Axis(name, fitting, alone, smaller, odd), left_out
+
+
 # -- dtypes, layouts and fills -------------------------------------------------------------------------------------
 
 
@@ -237,12 +301,19 @@ def _layout_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
 def _why_not_laid_out(subject: Subject, layout: Layout) -> str | None:
     if layout is Layout.CONTIGUOUS:
         return None
-    if callable(subject.inputs):
+    if callable(subject.inputs) and subject.given is None:
         return "a function makes the inputs"
-    if not any(len(tensor.dims) >= 1 for tensor in subject.tensors):
+    given = () if subject.given is None else subject.given.tensors
+    if given and not any(tensor.is_contiguous for tensor in given):
+        return "no tensor is given contiguously"
+    ranks = [len(tensor.dims) for tensor in subject.tensors]
+    ranks += [len(tensor.dims) for tensor in given if tensor.is_contiguous]
+    if max(ranks, default=0) < 1:
         return "no tensor has dimensions"
-    if layout is Layout.TRANSPOSED and not any(len(tensor.dims) >= 2 for tensor in subject.tensors):
+    if layout is Layout.TRANSPOSED and max(ranks) < 2:
         return "no tensor has two dimensions"
+    if given:
+        return None
     if layout is Layout.EXPANDED and not any(tensor.dims for tensor in subject.read_only):
         return "every tensor is changed by intent"
     return None
@@ -250,6 +321,8 @@ def _why_not_laid_out(subject: Subject, layout: Layout) -> str | None:
 
 def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:
     """The fills, those that tensors of a dtype cannot hold, and what was left out."""
+    if (given := subject.given) is not None and not (given.heeds_fills and subject.input_keywords):
+        return _given_fill_axis(subject, given, dtypes)
     if why := _why_not_filled(subject):
         return Axis("fill", ("normal",)), set(), [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
     left_out = [
@@ -265,6 +338,33 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
     tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
     return Axis("fill", ("normal", *tried)), unheld, left_out
+
+
+def _given_fill_axis(subject: Subject, given: Given, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:
+    """The fills that do not leave what was given, those of every subject and those of given values in turn."""
+    in_turn = [fill for together in zip_longest(given.fills, FILLS) for fill in together if fill]
+    reasons = {fill: why for fill in in_turn if (why := _why_not_taken(given, fill))}
+    unheld = {
+        (fill, str(dtype))
+        for fill in in_turn
+        for dtype in dtypes.values
+        if fill not in reasons and _cannot_hold(subject, str(dtype), fill)
+    }
+    reasons |= {
+        fill: "no dtype holds it"
+        for fill in in_turn
+        if fill not in reasons and all((fill, dtype) in unheld for dtype in dtypes.values)
+    }
+    left_out = [LeftOut(AxisValue("fill", fill), why) for fill, why in reasons.items() if fill in FILLS]
+    return Axis("fill", ("normal", *(fill for fill in in_turn if fill not in reasons))), unheld, left_out
+
+
+def _why_not_taken(given: Given, fill: str) -> str:
+    if given.takes(fill) or given.heeds_fills:
+        return ""
+    if not any(tensor.is_floating for tensor in given.tensors):
+        return "no tensor holds floating-point numbers"
+    return "no tensor given has numbers of that range"
 
 
 def _why_not_filled(subject: Subject) -> str | None:
@@ -285,6 +385,8 @@ def _keyword(fill: str) -> str:
 def _cannot_hold(subject: Subject, dtype: str, fill: str) -> str | None:
     """Why the tensors of a case with this dtype cannot be filled so."""
     made = _dtypes_made(subject, dtype)
+    if fill in INTEGERS:
+        return None
     if not made:
         return f"{dtype} holds no floating-point numbers"
     return next((f"{one} cannot hold it" for one in made if not _NUMBERS[one].hold(fill)), None)
@@ -292,8 +394,12 @@ def _cannot_hold(subject: Subject, dtype: str, fill: str) -> str | None:
 
 def _dtypes_made(subject: Subject, dtype: str) -> tuple[str, ...]:
     """The floating-point dtypes of the tensors of a case with this dtype."""
-    tensors = [Tensor()] if callable(subject.inputs) else subject.tensors
-    made = (tensor.dtype or dtype for tensor in tensors)
+    if subject.given is not None:
+        usual = subject.dtypes[0] if takes_dtype(subject) else ""
+        made = [dtype if given.dtype == usual else given.dtype for given in subject.given.tensors]
+    else:
+        tensors = [Tensor()] if callable(subject.inputs) else subject.tensors
+        made = [tensor.dtype or dtype for tensor in tensors]
     return tuple(dict.fromkeys(one for one in made if one in FLOATING))
 
 
@@ -307,14 +413,18 @@ class _Numbers:
     is_signed: bool = True
 
     def hold(self, fill: str) -> bool:
-        match fill:
+        if (special := special_of(fill)) is not None:
+            return math.isnan(special[0]) or self.has_infinity
+        if fill in REARRANGED:
+            return True
+        match fill.removeprefix(SCALED):
             case "nan" | "ones":
                 return True
             case "inf":
                 return self.has_infinity
             case "zeros" | "alternating" | "-1":
                 return self.is_signed
-        return self.least <= float(fill) <= self.largest
+        return self.least <= float(fill.removeprefix(SCALED)) <= self.largest
 
 
 _NUMBERS = {

@@ -9,10 +9,13 @@ from itertools import combinations, zip_longest
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.size_kind import size_kind
 from tritonaudit.suites.axes import QUICK, Axes, Axis, AxisValue, LeftOut, Value, axes_of, is_huge, shrunk
+from tritonaudit.suites.given_sizes import MOST_EVER, MOST_EVER_ON_ENGINE, MOST_FIRST, MOST_FIRST_ON_ENGINE
 from tritonaudit.suites.limits import can_be_made
 
 SEEDS = 5
 """How often a subject is tried of which all cases are the same."""
+
+_MOST_AS_GIVEN = {False: (MOST_FIRST, MOST_EVER), True: (MOST_FIRST_ON_ENGINE, MOST_EVER_ON_ENGINE)}
 
 
 @dataclass(frozen=True)
@@ -29,29 +32,59 @@ class Plan:
         return tuple(value for value in self.values if value not in tried)
 
 
-def audit_cases(subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = ()) -> Plan:
+def audit_cases(
+    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), *, on_engine: bool = False
+) -> Plan:
     """The cases for the correctness of a subject whose launches used blocks of these sizes.
 
-    Those of `later` came with other than ordinary sizes: sizes next to them are tried alone.
+    Those of `later` came with other than ordinary sizes: sizes next to them are tried alone. What runs `on_engine`
+    has smaller tensors before those given where these take long.
 
     First an ordinary case of each dtype, and one of odd sizes: beside an ordinary one, no size makes a number of
     elements that no block divides. Then each value of each axis with ordinary ones of the others and the first dtype
     that can hold it, so that a failure has one cause: the axes take turns, huge sizes are last. Then every two values
     of two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones
     beside it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks
-    and huge sizes of matrix products are tried alone; huge tensors have no special fills. Inputs that never differ are
-    made of several seeds.
+    and huge sizes of matrix products are tried alone; huge tensors have no special fills. Where a function gives the
+    inputs they come first as they are given, unless they are huge, and once more so with another seed; sizes as given
+    are in no case's `sizes`. Inputs that never differ are made of several seeds.
     """
     axes = axes_of(subject, blocks, later)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
+    left_out = list(axes.left_out)
     if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
         cases = [_case(axes, rows[0], seed) for seed in range(SEEDS)]
     else:
-        cases = [_case(axes, row) for row in (*rows, *_pairs(subject, axes, rows))]
+        singles = [_case(axes, row) for row in rows]
+        first, after, unfit = _as_given(subject, axes, on_engine=on_engine)
+        cases = [*first, *singles, *after, *(_case(axes, row) for row in _pairs(subject, axes, rows))]
+        left_out += unfit
+        cases = list({case.label: case for case in cases}.values())
     had = {value for case in cases for value in values_of(case)}
-    values = [AxisValue(axis.name, value) for axis in axes.all for value in axis.values]
+    values = [
+        AxisValue(axis.name, value) for axis in axes.all for value in axis.values if axes.given.get(axis.name) != value
+    ]
     never = [LeftOut(value, "the tensors cannot be made with it") for value in values if value not in had]
-    return Plan(tuple(cases), tuple(value for value in values if value in had), (*axes.left_out, *never))
+    return Plan(tuple(cases), tuple(value for value in values if value in had), (*left_out, *never))
+
+
+def _as_given(
+    subject: Subject, axes: Axes, *, on_engine: bool
+) -> tuple[Sequence[Case], Sequence[Case], Sequence[LeftOut]]:
+    """Where a function gives the sizes, what has these first of all, what has them later, and what has them never."""
+    if (given := subject.given) is None or not axes.given:
+        return (), (), ()
+    most_first, most_ever = _MOST_AS_GIVEN[on_engine]
+    if (elements := given.elements()) > most_ever:
+        reason = f"{elements:,} elements are too many to compare"
+        return (), (), (LeftOut(AxisValue("sizes", "as given"), reason),)
+    plain = Case({}, subject.dtypes[0])
+    if elements > most_first:
+        return (), (plain,), ()
+    fills, layouts = (axis.values[1:2] for axis in (axes.fill, axes.layout))
+    unusual = [replace(plain, fill=str(fill)) for fill in fills if axes.holds(plain.dtype, fill)]
+    unusual += [replace(plain, layout=Layout(layout)) for layout in layouts]
+    return (plain,), (*unusual, replace(plain, seed=1)), ()
 
 
 def simpler(subject: Subject, case: Case) -> Iterator[Case]:
@@ -96,7 +129,8 @@ _Row = tuple[Value, ...]
 
 def _case(axes: Axes, row: _Row, seed: int = 0) -> Case:
     *_, dtype, layout, fill = row
-    return Case(_sizes(axes, row), str(dtype), Layout(layout), str(fill), seed)
+    sizes = {name: size for name, size in _sizes(axes, row).items() if axes.given.get(name) != size}
+    return Case(sizes, str(dtype), Layout(layout), str(fill), seed)
 
 
 def _sizes(axes: Axes, row: Sequence[Value]) -> dict[str, int]:
@@ -115,7 +149,8 @@ def _one_at_a_time(axes: Axes) -> Iterator[_Row]:
     for dtype in axes.dtype.values:
         yield _ordinary_beside(axes, {axes.dtype: dtype})
     yield _ordinary_beside(axes, {axis: axis.odd for axis in axes.sizes if axis.odd is not None})
-    unusual = [[(axis, value) for value in axis.values[1:]] for axis in (*axes.sizes, axes.layout, axes.fill)]
+    in_order = (axes.fill, axes.layout, *axes.sizes) if axes.given else (*axes.sizes, axes.layout, axes.fill)
+    unusual = [[(axis, value) for value in axis.values[1:]] for axis in in_order]
     in_turn = [chosen for together in zip_longest(*unusual) for chosen in together if chosen]
     for is_late in (False, True):
         yield from (_with_one(axes, axis, value) for axis, value in in_turn if is_huge(value) == is_late)

@@ -6,9 +6,11 @@ neither torch nor triton.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tritonaudit.subject.given import special_of
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
@@ -71,12 +73,18 @@ def _called(subject: Subject, axes: Axes, plan: Plan) -> Iterator[tuple[str, Cas
     for axis in axes.sizes:
         for size in _sizes(subject, axis):
             yield from _with(subject, axes, str(AxisValue(axis.name, size)), {axis: size})
-    for fill in [value for value in axes.fill.values if value in _TELLING_FILLS]:
+    for fill in [value for value in axes.fill.values if value in _TELLING_FILLS or _is_among(value)]:
         holder = next((dtype for dtype in axes.dtype.values if axes.holds(dtype, fill)), axes.dtype.ordinary)
         yield from _with(subject, axes, str(AxisValue("fill", fill)), {axes.fill: fill, axes.dtype: holder})
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
             yield from _with(subject, axes, str(AxisValue(axis.name, value)), {axis: value})
+
+
+def _is_among(fill: Value) -> bool:
+    """Whether it puts NaN among values that are given."""
+    special = special_of(str(fill))
+    return special is not None and math.isnan(special[0])
 
 
 def _with(subject: Subject, axes: Axes, what: str, chosen: dict[Axis, Value]) -> Iterator[tuple[str, Case]]:

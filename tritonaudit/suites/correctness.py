@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -14,7 +14,9 @@ from tritonaudit.execute.blame import described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.subject.given import SCALED
 from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
@@ -33,6 +35,8 @@ _EDGE = 8
 """The part of an axis, one in so many, that counts as its boundary."""
 _NEAR_OVERFLOW = frozenset(("1e38",))
 """Of such numbers not even two have a sum in float32: whether that matters is for people to say."""
+_EQUAL = frozenset(("constant", "ties"))
+"""Among numbers of which many are equal no one says which is the first, as an index that is returned does."""
 _FAILING = 16.0
 """Times its budget an error fails."""
 _SHORT = 64
@@ -116,6 +120,8 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
         reason = str(error)
     elif is_refusal(error):
         reason = f"the wrapper refuses the case: {described(error)}"
+    elif subject.given is not None and subject.given.is_elsewhere(case):
+        reason = f"the wrapper does not take inputs of other sizes or layouts than given: {_crash(error)}"
     elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
         reason = f"the wrapper and the reference both fail: {found.reason}"
     if reason:
@@ -160,12 +166,13 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
         return _unjudged(case, checked, sightings, "the subject has no reference")
     found = references(subject, called.given, case)
     if not found.same:
-        return _unjudged(case, checked, sightings, found.reason)
+        unjudged = _unjudged(case, checked, sightings, found.reason)
+        return replace(unjudged, is_refused=subject.given is not None and not case.is_as_given)
     if len(found.same) != len(called.results):
         text = f"it gives {_tensors(len(called.results))}, and the reference {_tensors(len(found.same))}"
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))
         return CaseOutcome(case, checked | _RESULTS, tuple(sightings))
-    judged = list(_judged(called.results, found))
+    judged = list(_judged(called.results, found, _usual(subject, case, called)))
     sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
     closeness, errors = _closeness(judged), tuple(_errors(judged))
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
@@ -220,11 +227,24 @@ class _Judged:
     judgement: Judgement
 
 
-def _judged(results: Sequence[Result], found: References) -> Iterator[_Judged]:
+def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
+    """The magnitude that each result has on the inputs as given, where the case makes these tiny."""
+    if subject.given is None or not case.fill.startswith(SCALED):
+        return ()
+    plain = replace(case, fill=Case().fill)
+    ordinary = references(subject, unscaled(subject.given, case, called.given), plain).precise
+    with torch._C.DisableTorchFunction():
+        finite = [one[one.isfinite()].double() for one in ordinary]
+        return [float(one.square().mean().sqrt()) if one.numel() else 0.0 for one in finite]
+
+
+def _judged(results: Sequence[Result], found: References, usual: Sequence[float]) -> Iterator[_Judged]:
     for number, result in enumerate(results):
         with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
             precise, same, perturbed = found.of(number)
-            judgement = judge(result.tensor, precise, same, perturbed)
+            judgement = judge(
+                result.tensor, precise, same, perturbed, usual=usual[number] if number < len(usual) else 0.0
+            )
         yield _Judged(result, precise, judgement)
 
 
@@ -255,6 +275,8 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
     if case.fill == "nan" and judgement.nonfinite is not None:
+        return True
+    if case.fill in _EQUAL and not judged.result.tensor.is_floating_point():
         return True
     are_alike = case.fill != Case().fill or case.layout is Layout.EXPANDED
     is_long = judgement.ratio.max <= _FAILING * math.sqrt(max(case.sizes.values(), default=1) / _SHORT)

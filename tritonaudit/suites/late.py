@@ -113,6 +113,8 @@ def unknown(case: Case, reason: str) -> CaseOutcome:
 
 def _is_as_much_work(case: Case, other: Case) -> bool:
     """Whether it has as many elements, and the longest dimension, which a program may go through, is as long."""
+    if case.sizes.keys() != other.sizes.keys():  # what they do not name is as given
+        return False
     longest = max(other.sizes, key=lambda name: other.sizes[name], default=None)
     return _elements(case) >= _elements(other) and (longest is None or case.sizes[longest] >= other.sizes[longest])
 

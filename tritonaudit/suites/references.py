@@ -89,7 +89,7 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
 
 def _is_constant(fill: str) -> bool:
     """Whether all numbers of a tensor are the same: what is to be 0 then is what the roundings make of it."""
-    if fill in ("zeros", "ones"):
+    if fill in ("zeros", "ones", "constant"):
         return True
     try:
         float(fill)

@@ -61,9 +61,11 @@ def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tu
 
     First each with the first dtype that can hold it, then with the others, then with other dimensions as long as rows.
 
-    There are none where a function makes the inputs, which need not heed the case.
+    Where a function makes the inputs they are of its sizes, or of quick ones, and there are those only that do not
+    leave the range of what it gives; none where that is not known.
     """
     if callable(subject.inputs):
+        yield from _given_cases(subject, blocks)
         return
     longest, *others = _all_sizes(subject, axes_of(subject, blocks), max([_LONG, *(2 * block for block in blocks)]))
     holders = {one: [dtype for dtype in subject.dtypes if can_hold(dtype, one)] for one in HARDSHIPS}
@@ -75,6 +77,18 @@ def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tu
         for hardship, dtypes in holders.items():
             if dtypes:
                 yield hardship.name, Case(sizes, dtypes[0], fill=hardship.fill)
+
+
+def _given_cases(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str, Case]]:
+    if (given := subject.given) is None or given.heeds_fills:
+        return
+    axes = axes_of(subject, blocks)
+    ordinary = {axis.name: int(axis.ordinary) for axis in axes.sizes}
+    sizes = {name: size for name, size in ordinary.items() if axes.given.get(name) != size}
+    for hardship in HARDSHIPS:
+        dtype = next((dtype for dtype in subject.dtypes if can_hold(dtype, hardship)), None)
+        if dtype and given.takes(hardship.fill):
+            yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
 
 
 def long_case(subject: Subject, blocks: Sequence[int] = ()) -> Case | None:

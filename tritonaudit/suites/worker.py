@@ -35,6 +35,7 @@ from tritonaudit.suites.core import (
     memory_trials,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
+from tritonaudit.suites.given_too import GivenToo
 from tritonaudit.suites.journal import (
     Begun,
     CoreTrial,
@@ -84,6 +85,8 @@ _LAUNCHING = ("capture/record.py", "suites/on_gpu.py")
 """Files of ours through which each launch goes."""
 _BETWEEN_SECONDS = 60.0
 """From the end of a case to the next one at most."""
+_GIVEN_AGAIN = 4
+"""So many times as long as a case with inputs as given must a trial be able to take that may repeat it."""
 _MOST_BROKEN_OFF = 2
 """So often a case is tried again that an audit was trying when it was killed."""
 
@@ -152,6 +155,7 @@ def audit_subject(task: SubjectTask) -> None:
     faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
+        assert subject.given is None or subject.given.tensors  # it is found before any time counts
     harness.repair()
     audit = _Audit(_device, subject, task)
     if task.only_watches:
@@ -177,11 +181,9 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
 
     assert _device is not None
     subject = loaded(task.path)[task.subject]
-    return (
-        integrity(_device, subject, task.case),
-        examine(_device, subject, task.case),
-        repeat(_device, subject, task.case),
-    )
+    given_too = GivenToo(subject)
+    works = (partial(check, _device, subject) for check in (integrity, examine, repeat))
+    return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
 
 
 @dataclass
@@ -197,6 +199,7 @@ class _Audit:
         self.known = dict(record.outcomes)
         self.broken_off = record.broken_off
         self.spent_before = record.spent
+        self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = 0
@@ -243,14 +246,14 @@ class _Audit:
 
     def _core(self) -> Plan:
         """Try what has to be tried, the most telling first; the plan for all that comes after it."""
-        first = audit_cases(self.subject, ()).cases[0]
+        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
         self._call(first)
         blocks = self.blocks
         if (long := long_case(self.subject, blocks)) is not None:
             self._call(long)
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
-        plan = audit_cases(self.subject, blocks, later)
+        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
         cases = called_cases(self.subject, axes_of(self.subject, blocks, later), plan)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._tell(Planned(core, tuple(case.label for case in plan.cases), self.spent))
@@ -267,10 +270,10 @@ class _Audit:
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""
-        first = audit_cases(self.subject, ()).cases[0]
+        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
         self._watch(first)
         blocks = self.blocks
-        plan = audit_cases(self.subject, blocks)
+        plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine)
         cases = called_cases(self.subject, axes_of(self.subject, blocks), plan)
         core = tuple(memory_trials(cases, MEMORY))
         self._tell(Planned(core, (), self.spent))
@@ -407,9 +410,9 @@ class _Audit:
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds, waiting):
-                outcome = work(case)
+                outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
-            return self._late(case, error.seconds, error)
+            return self.given_too.settled(self._late(case, error.seconds, error), work, may_ask=False)
         except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
             whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
             outcome = unknown(case, f"{whose} {described(error)}")
@@ -418,6 +421,13 @@ class _Audit:
         if self.device.lost is None or Symptom.CRASH in outcome.checked:
             return outcome
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
+
+    def _is_quick_as_given(self, seconds: float) -> bool:
+        """Whether a case with its inputs as given is known to take little of so many seconds."""
+        return any(
+            outcome.checked and not outcome.case.sizes and _GIVEN_AGAIN * outcome.seconds < seconds
+            for outcome in self.outcomes
+        )
 
     def _lost(self, case: Case, by: Lost) -> CaseOutcome:
         from tritonaudit.suites.correctness import lost

@@ -1,0 +1,73 @@
+"""What fills the tensors of a case, and how they lie in memory. Imports torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from tritonaudit.subject.model import Case, Layout
+
+_NUMBERS = {"zeros": 0.0, "ones": 1.0}
+_ROWS, _SHIFT, _PARTS = " rows", "+normal", "|"
+
+
+def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.Tensor | None = None) -> torch.Tensor:
+    """A tensor of the case's fill; numbers beyond the dtype's become its largest, infinities stay.
+
+    Where the fill leaves numbers as usual they are those of `usual`, else normal ones.
+    """
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+
+    def ordinary() -> torch.Tensor:
+        if usual is None:
+            return torch.randn(shape, dtype=wide, device=case.device)
+        return usual.to(wide, copy=True)
+
+    if case.fill == "normal":
+        values = ordinary()
+    elif case.fill == "alternating":
+        values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
+    elif case.fill.endswith(_ROWS):
+        values = ordinary()
+        values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
+    elif case.fill.endswith(_SHIFT):
+        values = ordinary() + float(case.fill.removesuffix(_SHIFT))
+    elif _PARTS in case.fill:
+        parts = [torch.full(shape, float(part), dtype=wide, device=case.device) for part in case.fill.split(_PARTS)]
+        values = _one_after_the_other(parts)
+    else:
+        numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
+        values = _repeated(numbers, shape, wide, case.device)
+    limit = torch.finfo(dtype).max
+    return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
+
+
+def _one_after_the_other(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Along each row a part of each of them, of equal lengths."""
+    if not parts[0].dim():
+        return parts[0]
+    cuts = [part.tensor_split(len(parts), -1)[place] for place, part in enumerate(parts)]
+    return torch.cat(cuts, -1)
+
+
+def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
+    """The numbers one after the other, along each row anew."""
+    given = torch.tensor(numbers, dtype=dtype, device=device)
+    if len(numbers) == 1:
+        return given.expand(shape).clone()
+    size = shape[-1] if shape else 1
+    row = given.repeat(-(-size // len(numbers)))[:size]
+    return row.expand(shape).clone() if shape else row.reshape(())
+
+
+def laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """The same values, placed in memory as the layout says."""
+    if layout is Layout.TRANSPOSED and values.dim() >= 2:
+        return values.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if layout is Layout.OFFSET and values.dim() >= 1:
+        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + 1))
+        wider[..., 1:].copy_(values)
+        return wider[..., 1:]
+    return values

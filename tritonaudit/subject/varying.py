@@ -1,0 +1,200 @@
+"""Varies tensors that were given: their values, how they lie in memory, and their sizes. Imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+
+from tritonaudit.subject.dimension import size_of
+from tritonaudit.subject.filling import filled, laid_out
+from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, GivenTensor, special_of
+from tritonaudit.subject.model import Case, Layout
+
+_LEVELS = 4
+"""Steps between the least and the largest value where many are to be equal."""
+
+
+def each_tensor(value: Any, change: Callable[[int, torch.Tensor], torch.Tensor]) -> Any:
+    """The same with its tensors changed, each by its number among them; one that is there twice stays one."""
+    known: dict[int, torch.Tensor] = {}
+    numbers = iter(range(1 << 30))
+
+    def one(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            number = next(numbers)
+            if id(value) not in known:
+                known[id(value)] = change(number, value)
+            return known[id(value)]
+        if isinstance(value, Mapping):
+            return {key: one(member) for key, member in value.items()}
+        return type(value)(one(member) for member in value) if type(value) in (list, tuple) else value
+
+    return one(value)
+
+
+def varied(given: Given, case: Case, number: int, tensor: torch.Tensor, *, is_written: bool) -> torch.Tensor:
+    """A given tensor, the one of this number, with the values and the layout of the case."""
+    if number >= len(given.tensors):
+        return tensor
+    facts = given.tensors[number]
+    with torch.no_grad():
+        values = _valued(facts, case, number, tensor.detach())
+        if facts.is_contiguous and not (is_written and case.layout is Layout.EXPANDED):
+            values = _placed(facts, case.layout, values)
+    return values.requires_grad_() if tensor.requires_grad else values
+
+
+def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor) -> torch.Tensor:
+    if layout is not Layout.EXPANDED:
+        return laid_out(values, layout)
+    is_alike = values.dim() and values.numel() and not facts.is_ordered
+    return values[:1].clone().expand(values.shape) if is_alike else values
+
+
+# -- values --------------------------------------------------------------------------------------------------------
+
+
+def _valued(facts: GivenTensor, case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
+    if case.fill == "normal" or not tensor.numel() or not facts.takes(case.fill, number):
+        return tensor
+    if case.fill in INTEGERS:
+        values = _of_integers(case, tensor)
+    elif (special := special_of(case.fill)) is not None:
+        values = _among(tensor, special[0])
+    elif case.fill in REARRANGED:
+        values = _rearranged(case.fill, tensor)
+    elif case.fill.startswith(SCALED):
+        values = _scaled(tensor, float(case.fill.removeprefix(SCALED)))
+    else:
+        there = replace(case, device=str(tensor.device))
+        values = filled(there, tuple(tensor.shape), tensor.dtype, tensor)
+    return torch.empty_like(tensor).copy_(values)
+
+
+def _of_integers(case: Case, tensor: torch.Tensor) -> torch.Tensor:
+    flat = tensor.reshape(-1)
+    match case.fill:
+        case "integers sorted":
+            return flat.to(torch.int64).sort().values.reshape(tensor.shape).to(tensor.dtype)
+        case "integers permuted":
+            generator = torch.Generator().manual_seed(case.seed)
+            order = torch.randperm(flat.numel(), generator=generator).to(tensor.device)
+            return flat[order].reshape(tensor.shape)
+        case "integers least":
+            return torch.full_like(tensor, flat.to(torch.int64).min().item())
+    return torch.full_like(tensor, flat.to(torch.int64).max().item())
+
+
+def _scaled(tensor: torch.Tensor, factor: float) -> torch.Tensor:
+    limit = torch.finfo(tensor.dtype).max
+    wide = tensor.double() * factor
+    return wide.where(wide.isinf(), wide.clamp(-limit, limit))
+
+
+def unscaled(given: Given, case: Case, arguments: Any) -> Any:
+    """The arguments of a case whose numbers are scaled, as they were given."""
+    factor = float(case.fill.removeprefix(SCALED))
+
+    def one(number: int, tensor: torch.Tensor) -> torch.Tensor:
+        is_scaled = number < len(given.tensors) and given.tensors[number].takes(case.fill, number)
+        return _scaled(tensor, 1 / factor).to(tensor.dtype) if is_scaled else tensor
+
+    with torch.no_grad():
+        return each_tensor(arguments, one)
+
+
+def _among(tensor: torch.Tensor, special: float) -> torch.Tensor:
+    """The same with the special value in the first place, in the last, and in two between, each in a row of its own."""
+    values = tensor.contiguous().clone()
+    columns = values.shape[-1] if values.dim() else 1
+    rows = values.reshape(-1, columns)
+    for part in (0.0, 0.25, 0.5, 1.0):
+        row, column = (round(part * (size - 1)) for size in rows.shape)
+        rows[row, column] = special
+    return values
+
+
+def _rearranged(fill: str, tensor: torch.Tensor) -> torch.Tensor:
+    wide = tensor.double()
+    finite = wide[wide.isfinite()]
+    if fill == "constant":
+        return wide.new_full(wide.shape, float(finite[0]) if finite.numel() else 0.0)
+    if fill == "sorted":
+        return (wide if wide.dim() else wide.reshape(1)).sort(dim=-1).values.reshape(wide.shape)
+    if not finite.numel() or float(finite.min()) == float(finite.max()):
+        return wide
+    low, high = float(finite.min()), float(finite.max())
+    step = (high - low) / _LEVELS
+    return torch.where(wide.isfinite(), (((wide - low) / step).round() * step + low).clamp(low, high), wide)
+
+
+# -- sizes ---------------------------------------------------------------------------------------------------------
+
+_SIZES_FIRST = frozenset(("rand", "randn", "zeros", "ones", "empty"))
+"""What makes tensors and takes their sizes as numbers, too."""
+
+
+class Resized(TorchFunctionMode):  # type: ignore[misc]
+    """Inside it, tensors are made with other sizes than asked for, wherever one of these is asked for."""
+
+    def __init__(self, changes: Mapping[int, int]) -> None:
+        super().__init__()
+        self._changes = changes
+        self._makers = _device_constructors()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if func not in self._makers or getattr(func, "__name__", "") in ("tensor", "as_tensor"):
+            return func(*args, **kwargs)
+        if getattr(func, "__name__", "") in _SIZES_FIRST:
+            args = tuple(self._changes.get(value, value) if type(value) is int else value for value in args)
+        if "size" in kwargs:
+            kwargs["size"] = self._shape(kwargs["size"])
+        return func(*map(self._shape, args), **kwargs)
+
+    def _shape(self, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)):
+            return value
+        return tuple(self._changes.get(size, size) if type(size) is int else size for size in value)
+
+
+def has_shapes(given: Given, arguments: Any, sizes: Mapping[str, int]) -> bool:
+    """Whether the tensors have the shapes that the given ones have with these sizes."""
+    shapes: list[tuple[int, ...]] = []
+
+    def note(_: int, tensor: torch.Tensor) -> torch.Tensor:
+        shapes.append(tuple(tensor.shape))
+        return tensor
+
+    each_tensor(arguments, note)
+    full = {**given.sizes, **sizes}
+    return shapes == [tuple(size_of(dim, full) for dim in facts.dims) for facts in given.tensors]
+
+
+def cut(facts: GivenTensor, sizes: Mapping[str, int], tensor: torch.Tensor) -> torch.Tensor:
+    """The first of the given values along each dimension, again and again where there are to be more."""
+    for axis, dim in enumerate(facts.dims):
+        size = size_of(dim, sizes)
+        if size != tensor.shape[axis]:
+            places = torch.arange(size, device=tensor.device) % max(1, tensor.shape[axis])
+            tensor = tensor.index_select(axis, places)
+    return tensor
+
+
+def within(given: Given, sizes: Mapping[str, int], number: int, tensor: torch.Tensor) -> torch.Tensor:
+    """Integers that may point into a dimension which is smaller than given, brought into it."""
+    facts = given.tensors[number]
+    if facts.is_floating or facts.dtype == "bool" or facts.is_ordered:
+        return tensor
+    smaller = [size for name, size in sizes.items() if size <= facts.high < given.sizes[name]]
+    if not smaller:
+        return tensor
+    wide = tensor.to(torch.int64)
+    return torch.where(wide >= 0, wide % min(smaller), wide).to(tensor.dtype)
