@@ -116,8 +116,9 @@ def _is_as_much_work(case: Case, other: Case) -> bool:
     if case.sizes.keys() != other.sizes.keys():  # what they do not name is as given
         return False
     longest = max(other.sizes, key=lambda name: other.sizes[name], default=None)
-    return _elements(case) >= _elements(other) and (longest is None or case.sizes[longest] >= other.sizes[longest])
+    return elements(case) >= elements(other) and (longest is None or case.sizes[longest] >= other.sizes[longest])
 
 
-def _elements(case: Case) -> int:
+def elements(case: Case) -> int:
+    """About how many elements its tensors have, by which work grows; 1 where its inputs are as given."""
     return prod(max(size, 1) for size in case.sizes.values())

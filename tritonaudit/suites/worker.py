@@ -50,7 +50,7 @@ from tritonaudit.suites.journal import (
     Trial,
 )
 from tritonaudit.suites.large import large_cases, look
-from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, late, longest, patience, unknown
+from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import endure, is_wrong_on_normal_numbers, long_case, stability_cases
@@ -65,6 +65,8 @@ _TRIAL_ON_CPU, _TRIAL_ON_GPU = 0.05, 0.1
 _MOST_LATES = 2
 """Cases that do not end: then a core is not worth more than the subject's own time."""
 _REPEATED_EVERY = 6
+_QUICK = 1 << 18
+"""Elements up to which a case is quick, whatever executes it."""
 _CALLS_FIRST = 24
 """Cases of the plan before large tensors and configs: the rest of them follow."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
@@ -315,13 +317,19 @@ class _Audit:
         return self._may_try_core() if share is None else self.spent < share * self.task.seconds
 
     def _calls(self, plan: Plan, most: int | None, share: float = 1.0) -> None:
-        """So many cases of the plan, some of them again in other orders."""
-        for number, case in enumerate(plan.cases[:most]):
-            if not self._has_time(share):
+        """So many cases of the plan, some of them again in other orders; those that take long come last."""
+        for number, case in enumerate(sorted(plan.cases[:most], key=_cost)):
+            if not self._has_time(share) or self._expected_seconds(case) > self.left:
                 break
             self._call(case)
             if number % _REPEATED_EVERY == 0 and not any(map(is_huge, case.sizes.values())):
                 self._try(REPEAT, case, self._repeat)
+
+    def _expected_seconds(self, case: Case) -> float:
+        """What a case is likely to take at least, by the others; nothing for one that is quick or known."""
+        if not _cost(case) or Trial(CALL, case.label) in self.known:
+            return 0.0
+        return elements(case) / max((elements(one.case) / max(one.seconds, 1e-3) for one in self.outcomes), default=1.0)
 
     def _left_out(self, plan: Plan, reason: str) -> Iterator[tuple[str, str]]:
         """What no case of the plan had, and how many of its cases were not tried."""
@@ -532,6 +540,11 @@ class _Audit:
         from tritonaudit.suites.correctness import repeat
 
         return repeat(self.device, self.subject, case)
+
+
+def _cost(case: Case) -> int:
+    """By how much a case takes longer than those that are quick, in powers of 2."""
+    return max(0, elements(case).bit_length() - _QUICK.bit_length())
 
 
 def _has_distinct_elements(case: Case) -> bool:
