@@ -445,7 +445,7 @@ def _stale(calls: Sequence[_Call], answers: Mapping[int, References]) -> Iterato
             return
         if first.ran and not one.ran and _elements(one):
             yield Symptom.STALE, f"{said} launches no kernel, as the first call did", True
-    right = [_is_right(one, answers) for one in calls]
+    right = _which_are_right(calls, answers)
     if not right[0]:
         return
     for number, one in enumerate(calls[1:], 2):
@@ -464,6 +464,21 @@ def _stale(calls: Sequence[_Call], answers: Mapping[int, References]) -> Iterato
             yield Symptom.STALE, text, False
 
 
+def _which_are_right(calls: Sequence[_Call], answers: Mapping[int, References]) -> list[bool | None]:
+    """Whether each call's results are the reference's; the same ones for the same values are judged once."""
+    right: list[bool | None] = []
+    for number, one in enumerate(calls):
+        earlier = (n for n, other in enumerate(calls[:number]) if other.values == one.values and _are_kept(one, other))
+        known = next(earlier, None)
+        right.append(_is_right(one, answers) if known is None else right[known])
+    return right
+
+
+def _are_kept(one: _Call, other: _Call) -> bool:
+    """Whether two calls gave the same results, to the bit."""
+    return len(one.kept) == len(other.kept) and all(map(is_same, one.kept, other.kept))
+
+
 def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
     """Whether the results are the reference's; None where that cannot be told."""
     answer = answers.get(one.values)
@@ -476,8 +491,7 @@ def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
 def _repeated(one: _Call, earlier: Sequence[_Call]) -> int | None:
     """The earlier call, of other values, whose results these are."""
     for number, other in enumerate(earlier):
-        is_alike = other.values != one.values and len(other.kept) == len(one.kept)
-        if is_alike and all(is_same(a, b) for a, b in zip(one.kept, other.kept, strict=True)):
+        if other.values != one.values and _are_kept(one, other):
             return number
     return None
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import torch
@@ -262,7 +263,7 @@ class _Values:
     astray: Tensor
     confused: Tensor
 
-    @property
+    @cached_property
     def distinct(self) -> int:
         """How many numbers there are that are not the same: elements that are alike have errors that are."""
         return len(self.wanted[self.judged].float().unique())
