@@ -1,0 +1,83 @@
+"""Whether any verdict of PASS at a small budget is contradicted by a large one, over all subjects of this repository.
+
+    python bench/budgets [--budgets 1,3,8,30] [--against 300] [--workers N] [--results FILE] [PATH ...]
+
+Every subject below the paths (fixtures, bench and examples) is audited by the run stage on the CPU engine at each
+budget in seconds. Printed are the subjects whose verdicts differ, and how many passes the largest budget contradicts:
+there should be none. Where a file is given, verdicts are kept there, and those that it holds are not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tritonaudit.config import Config
+from tritonaudit.engine import shown_path
+from tritonaudit.suites.coverage import Verdict
+from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = [ROOT / name for name in ("fixtures", "bench", "examples")]
+PASSING = (Verdict.PASS.value, Verdict.WARN.value)
+Verdicts = dict[str, str]
+"""Of subjects, by file and name."""
+
+
+def main() -> None:
+    """Audit all subjects at each budget, and print what contradicts what."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/budgets", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--budgets", default="1,3,8,30", metavar="SECONDS", help="[default: 1,3,8,30]")
+    parser.add_argument("--against", default="300", metavar="SECONDS", help="[default: 300]")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="subjects at a time [default: 2]")
+    parser.add_argument("--results", type=Path, metavar="FILE")
+    parser.add_argument(
+        "paths", nargs="*", type=Path, default=FOLDERS
+    )
+    asked = parser.parse_args()
+    budgets = [*asked.budgets.split(","), asked.against]
+    known: dict[str, Verdicts] = {}
+    if asked.results is not None and asked.results.is_file():
+        known = json.loads(asked.results.read_text(encoding="utf-8"))
+    for budget in budgets:
+        if budget not in known:
+            known[budget] = _audited(asked.paths, float(budget), asked.workers)
+            if asked.results is not None:
+                asked.results.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    print(table({budget: known[budget] for budget in budgets}))
+
+
+def _audited(paths: Sequence[Path], seconds: float, jobs: int) -> Verdicts:
+    began = time.monotonic()
+    ran = run_paths([path.resolve() for path in paths], Config(ROOT), RunRequest(seconds, jobs, device=Where.CPU))
+    found = {f"{shown_path(run.path)}: {run.name}": run.verdict.value for run in ran.runs}
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in Counter(found.values()).most_common())
+    print(f"budget {seconds:g} s: {len(found)} subjects in {time.monotonic() - began:.0f} s: {counts}", flush=True)
+    return found
+
+
+def table(known: Mapping[str, Verdicts]) -> str:
+    """A line for each subject whose verdicts differ; the last budget is the one that the others are held against."""
+    *budgets, against = known
+    lines = ["| subject | " + " | ".join(f"{budget} s" for budget in known) + " |", "|---" * (len(known) + 1) + "|"]
+    contradicted = 0
+    for subject in known[against]:
+        verdicts = [known[budget].get(subject, "not run") for budget in known]
+        if len(set(verdicts)) > 1:
+            lines.append(f"| {subject} | {' | '.join(verdicts)} |")
+        contradicted += sum(one in PASSING for one in verdicts[:-1]) if verdicts[-1] not in PASSING else 0
+    told = f"{contradicted} passes at {', '.join(budgets)} s are contradicted by {against} s"
+    return "\n".join((*lines, "", f"{told}, of {len(known[against])} subjects"))
+
+
+if __name__ == "__main__":
+    main()
