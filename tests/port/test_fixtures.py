@@ -26,9 +26,12 @@ CHOSEN = {"add": "v3_coalesced", "softmax": "v1_baseline", "mha": "v4_optimized"
 
 
 @pytest.mark.parametrize("operation", CHOSEN)
-def test_what_is_wrong_is_refused_for_that_and_the_rest_is_right(operation: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seconds", "cases"), [(150.0, CASES), (1.0, None)], ids=["by count", "in a second"])
+def test_what_is_wrong_is_refused_for_that_and_the_rest_is_right(
+    operation: str, seconds: float, cases: int | None, tmp_path: Path
+) -> None:
     shutil.copytree(ROOT / "fixtures" / "kernels" / operation, tmp_path / operation)
-    session = selected(tmp_path, operation, cases=CASES)
+    session = selected(tmp_path, operation, seconds=seconds, cases=cases)
     (one,) = session.selected
     refused = {variant.name: variant.verdict.reasons for variant in one.variants if not variant.verdict.is_right}
     assert set(refused) == set(REFUSED[operation]), refused

@@ -26,7 +26,7 @@ CASES = 2
 
 
 def selected(
-    folder: Path, *names: str, repairer: Repairer | None = None, seconds: float = 150.0, cases: int = CASES
+    folder: Path, *names: str, repairer: Repairer | None = None, seconds: float = 150.0, cases: int | None = CASES
 ) -> Session:
     """Of the operations of these folders, with their logs in `logs` beside them."""
     operations, problems = operations_named([str(folder / name) for name in names])

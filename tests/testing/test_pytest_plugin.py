@@ -155,6 +155,28 @@ def test_a_skipped_test_says_why(whole: Session) -> None:
     assert reasons["audit_double.py::wrong::stability"].startswith("not all was tried")
 
 
+BARE = """\
+from kernels import double_kernel, launched
+
+from tritonaudit import Subject, Tensor
+
+bare = Subject(lambda x: launched(double_kernel, x), inputs=[Tensor("n")], sizes={"n": [7]}, dtypes=["float32"])
+"""
+
+
+@pytest.mark.parametrize(("options", "word"), [((), "SKIPPED"), (("--tritonaudit-strict",), "FAILED")])
+def test_what_was_not_all_tried_is_skipped_and_fails_where_that_is_asked_for(
+    tmp_path: Path, options: tuple[str, ...], word: str
+) -> None:
+    pytest.importorskip("triton")
+    project = written(tmp_path / "project", audit_bare=BARE)
+    found = session(project, *OPTIONS[:-1], "1", "-v", "-rA", *options)
+    assert found.outcomes["audit_bare.py::bare::correctness"] == word
+    assert found.outcomes["audit_bare.py::bare::memory"] == "PASSED"
+    assert "not all was tried" in found.out
+    assert found.code == int(word == "FAILED")
+
+
 def test_junit_has_properties(whole: Session, whole_project: Path) -> None:
     assert whole.out
     cases = {
