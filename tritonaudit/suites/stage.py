@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS
@@ -29,6 +31,7 @@ from tritonaudit.suites.worker import gpu_name
 SECONDS = 30.0
 """For a subject on the CPU, unless asked otherwise."""
 CPU_ENGINE = "CPU engine"
+_CHOOSING_A_GPU = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 
 
 class Where(Enum):
@@ -124,12 +127,20 @@ def gpu_for(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
     if where is Where.CPU or (where is Where.ANY and not may_have_gpu()):
         return ""
-    limits = Limits(seconds=IMPORT_SECONDS, memory=memory(1))
-    ((_, name),) = run_tasks(gpu_name, [None], workers=1, limits=limits)
-    found = "" if isinstance(name, Killed) else name
-    if not found and where is Where.GPU:
+    name = _visible_gpu(tuple(map(os.environ.get, _CHOOSING_A_GPU)))
+    if isinstance(name, str) and name:
+        return name
+    if where is Where.GPU:
         raise NoGpu(f"looking for a GPU {name.message}" if isinstance(name, Killed) else "torch finds no GPU")
-    return found
+    return ""
+
+
+@cache
+def _visible_gpu(_: tuple[str | None, ...]) -> str | Killed:
+    """The name of the GPU that torch finds: looked for once, as each stage asks for it."""
+    limits = Limits(seconds=IMPORT_SECONDS, memory=memory(1))
+    ((__, name),) = run_tasks(gpu_name, [None], workers=1, limits=limits)
+    return name
 
 
 class _Running:
