@@ -15,9 +15,9 @@ from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases
 from tritonaudit.suites.core import called_cases, core_trials
-from tritonaudit.suites.coverage import Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
+from tritonaudit.suites.coverage import SUITES, Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
-from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.gather import SubjectRun, gather
 from tritonaudit.suites.journal import CoreTrial, Ended, Planned, Record, Stopped, Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
@@ -85,7 +85,7 @@ def test_sizes_that_a_subject_names_are_its_core() -> None:
 
 
 def coverage(*entries: Ended | Planned | Stopped) -> Coverage:
-    return coverage_of([Record(entries)], "interrupted")
+    return coverage_of([(Record(entries), SUITES)], "interrupted")
 
 
 def test_what_was_tried_misses_nothing() -> None:
@@ -107,6 +107,13 @@ def test_nothing_is_complete_before_it_is_known_what_is_to_be_tried() -> None:
     found = coverage(SPENT)
     assert {missed.suite for missed in found.missing} == {"correctness", "stability", "memory", "integrity"}
     assert not found.is_complete
+
+
+def test_what_the_cpu_engine_did_not_watch_for_a_gpu_is_missing_of_memory() -> None:
+    tried = Record((Planned((CALL,), ("n=64 float32",)), Ended(CALL.trial, COMPARED), SPENT))
+    run = gather(Path("audit_it.py"), "it", tried, watched=Record())
+    assert run.coverage.missing == (Missed("memory", "what is to be tried", "interrupted"),)
+    assert run.verdict is Verdict.INCOMPLETE
 
 
 def test_a_trial_that_came_to_nothing_is_missing() -> None:

@@ -17,7 +17,8 @@ from tritonaudit.suites.stability import is_wrong_on_normal_numbers
 from tritonaudit.suites.suite import Suite
 
 NOT_PLANNED = "what is to be tried"
-_SUITES = (Suite.CORRECTNESS, Suite.STABILITY, Suite.MEMORY, Suite.INTEGRITY)
+SUITES = (Suite.CORRECTNESS, Suite.STABILITY, Suite.MEMORY, Suite.INTEGRITY)
+"""Those of the run stage."""
 
 
 class Verdict(Enum):
@@ -83,17 +84,20 @@ def _listed(what: Sequence[str], most: int = 3) -> str:
     return ", ".join(what[:most]) + more
 
 
-def coverage_of(records: Iterable[Record], cut_short: str) -> Coverage:
-    """What the records of a subject cover; where nothing else is known, what is missing was `cut_short` by this."""
+def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: str) -> Coverage:
+    """What the records of a subject cover, each of which is of some suites.
+
+    Where nothing else is known, what is missing was `cut_short` by this.
+    """
     core: list[CoreTrial] = []
     missing: list[Missed] = []
     planned: dict[str, None] = {}
     called: dict[str, None] = {}
-    for record in records:
+    for record, suites in records:
         plan = record.planned
         why = _why_stopped(record, cut_short)
         if plan is None:
-            missing += [Missed(suite.value, NOT_PLANNED, why) for suite in _SUITES]
+            missing += [Missed(suite.value, NOT_PLANNED, why) for suite in suites]
             continue
         core += plan.core
         missing += _missing(plan.core, record.outcomes, why)

@@ -11,13 +11,14 @@ from tritonaudit.compile.places import Places
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
-from tritonaudit.suites.coverage import Coverage, Verdict, core_outcome, coverage_of, verdict_of
+from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import REST, Ended, Record
 from tritonaudit.suites.opinion import Opinion, outcome_of
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.stability import NUMERIC
+from tritonaudit.suites.suite import Suite
 from tritonaudit.suites.witness import witness_of
 
 INTERRUPTED = "interrupted"
@@ -80,7 +81,7 @@ def gather(
         *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
         *_named_outcomes(place, ended),
     )
-    coverage = coverage_of(records, cut_short)
+    coverage = coverage_of(_with_suites(record, watched), cut_short)
     return SubjectRun(
         path,
         subject,
@@ -95,6 +96,13 @@ def gather(
         left_out,
         coverage,
     )
+
+
+def _with_suites(record: Record, watched: Record | None) -> list[tuple[Record, Sequence[Suite]]]:
+    """The records of a subject, and the suites that each decides."""
+    if watched is None:
+        return [(record, SUITES)]
+    return [(record, [suite for suite in SUITES if suite is not Suite.MEMORY]), (watched, [Suite.MEMORY])]
 
 
 def _kernels(path: Path, subject: str, trials: Sequence[CaseOutcome]) -> Iterator[RunKernel]:
