@@ -21,6 +21,7 @@ def picked_kernel(x_ptr, targets_ptr, out_ptr, row_stride, col_stride, IS_WIDE: 
 
 
 def picked(x, targets, is_wide):
+    targets = targets.contiguous()
     out = torch.zeros(x.shape[0], dtype=x.dtype, device=x.device)
     picked_kernel[(x.shape[0],)](x, targets, out, x.stride(0), x.stride(1), IS_WIDE=is_wide, BLOCK=4096)
     return out
