@@ -15,7 +15,7 @@ from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths,
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.pool import cancelling
-from tritonaudit.finding import Audit, Finding, Outcome, Stage
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Stage
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.measured import MeasuredSection
@@ -43,13 +43,16 @@ class FileAudit:
 
 Known = Callable[[str, str], bool]
 """Whether the audit of a file, by its shown path and its digest, is known already."""
+Hear = Callable[[Sequence[Problem]], None]
+"""Is told what could not be found or read, and so has no audit."""
 
 
 def audit_files(
-    paths: Sequence[Path], config: Config, request: AuditRequest, known: Known, progress: Progress = SILENT
+    paths: Sequence[Path], config: Config, request: AuditRequest, known: Known, hear: Hear, progress: Progress = SILENT
 ) -> Iterator[FileAudit]:
     """The audit of every file below the paths that is not known, as they are ready. Raises KeyboardInterrupt, NoGpu."""
     found = discover(paths, config)
+    hear(found.problems)
     digests = _digests(found.files, config, request)
     wanted = [path for path in found.files if not known(shown_path(path), digests[path])]
     subjects = set(subject_files(wanted))
@@ -61,8 +64,8 @@ def audit_files(
 
 
 def _digests(files: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
-    settings = (sorted(request.parts), request.seconds, request.most_cases, gpu_for(Where(request.device)))
-    kept = Runs(None, config, (*settings, config))
+    asked = (sorted(request.parts), request.seconds, request.most_cases, request.cross_checks)
+    kept = Runs(None, config, (*asked, gpu_for(Where(request.device)), config))
     return {path: kept.key(path, "") for path in files}
 
 

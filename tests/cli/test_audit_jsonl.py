@@ -140,3 +140,11 @@ def test_what_is_no_result_is_not_gone_on_behind(project: Path, tmp_path: Path) 
     assert process.returncode == 2
     assert "notes.jsonl:1: no line of an audit" in err
     assert notes.read_text() == "my notes\n"
+
+
+def test_a_path_that_is_not_there_is_said_and_makes_the_exit_code_2(project: Path) -> None:
+    process = started(project, paths=(FILES[0], "nowhere.py"))
+    out, err = process.communicate(timeout=170)
+    assert process.returncode == 2
+    assert "nowhere.py: problem: no such file or folder" in err
+    assert [(line["path"], line["verdict"]) for line in lines_of(out)] == [(FILES[0], "pass")]

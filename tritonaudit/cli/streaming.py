@@ -16,15 +16,19 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.report.escape import visible
+from tritonaudit.report.shortfall import problem_line
 from tritonaudit.report.status import Exit
 
 if TYPE_CHECKING:
     from tritonaudit.audit import AuditRequest
     from tritonaudit.config import Config
+    from tritonaudit.finding import Problem
     from tritonaudit.progress import Progress
 
 JSONL = "jsonl"
 _CODES = {"error": Exit.ERROR, "fail": Exit.FOUND, "incomplete": Exit.INCOMPLETE}
+_TRIED_AGAIN = ("error", "incomplete")
+"""Verdicts that another try may change, though nothing else did."""
 _DECISIVE = (Exit.ERROR, Exit.FOUND, Exit.INCOMPLETE)
 
 
@@ -34,6 +38,7 @@ class _Lines:
 
     file: int | None
     verdicts: dict[str, str] = field(default_factory=dict)
+    has_problems: bool = False
 
     def add(self, line: dict[str, Any]) -> None:
         from tritonaudit.report.jsonl import written
@@ -47,8 +52,16 @@ class _Lines:
                 rest = rest[os.write(self.file, rest) :]
         self.verdicts[line["path"]] = line["verdict"]
 
+    def note(self, problems: Sequence[Problem]) -> None:
+        """Say what has no line, since it could not be found or read."""
+        for problem in problems:
+            self.has_problems = True
+            click.echo(f"tritonaudit: {problem_line(problem)}", err=True)
+
     def exit_code(self, *, exit_zero: bool) -> int:
         """Of all lines together: that of the most decisive."""
+        if self.has_problems:
+            return int(Exit.ERROR)
         found = {_CODES.get(verdict, Exit.CLEAN) for verdict in self.verdicts.values()}
         found -= {Exit.FOUND} if exit_zero else set()
         return int(next((code for code in _DECISIVE if code in found), Exit.CLEAN))
@@ -79,7 +92,7 @@ def streamed(
 
         is_interrupted = False
         try:
-            for one in audit_files(sources, config, request, known, progress):
+            for one in audit_files(sources, config, request, known, lines.note, progress):
                 audit = one.full.audit
                 lines.add(line_of(shown_path(one.path), one.digest, audit, one.full.sections, config.fail_on))
         except KeyboardInterrupt:
@@ -109,9 +122,10 @@ def _lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[_Lines, dict[s
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
     try:
         said = [line for _, line in kept]
+        final = [line for line in said if line["verdict"] not in _TRIED_AGAIN]
         yield (
             _Lines(file, {line["path"]: line["verdict"] for line in said}),
-            {line["path"]: line["digest"] for line in said},
+            {line["path"]: line["digest"] for line in final},
         )
     finally:
         os.close(file)

@@ -67,6 +67,9 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     if first.error is None and first.ran:
         for order in _ORDERS:
             again = call_subject(device, subject, case, How(order, is_checked=False))
+            if again.error is not None:
+                reason = f"in another order of the programs calling it {described(again.error)}"
+                return CaseOutcome(case, frozenset(), unchecked=((Symptom.NONDETERMINISTIC, reason),))
             sightings += _differences(subject, first, again, is_poisoned=not device.is_engine)
             if sightings:
                 break

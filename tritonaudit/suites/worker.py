@@ -62,6 +62,8 @@ CORE_SECONDS = 120.0
 """For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
 _TRIAL_ON_CPU, _TRIAL_ON_GPU = 0.05, 0.1
 """Seconds that a trial of the core usually takes, compiling included."""
+_CORE_CASE_SECONDS = 10.0
+"""What a case of the core may compute, however little of the subject's time is left."""
 _MOST_LATES = 2
 """Cases that do not end: then a core is not worth more than the subject's own time."""
 _REPEATED_EVERY = 6
@@ -413,7 +415,7 @@ class _Audit:
 
     def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
         waiting = case_seconds(self.left)
-        seconds = MOST_SECONDS if self.is_in_core else waiting
+        seconds = max(waiting, _CORE_CASE_SECONDS) if self.is_in_core else waiting
         tell(Begun(trial, case, self.spent), longest(seconds))
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
