@@ -20,6 +20,7 @@ from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
 from tritonaudit.suites.gather import SubjectRun, gather
 from tritonaudit.suites.journal import CoreTrial, Ended, Planned, Record, Stopped, Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.suite import Suite
 
 ROWS = Subject(abs, inputs=[Tensor("rows", "cols")])
 CALL = CoreTrial("correctness", "an ordinary case", Trial("call", "n=64 float32"), frozenset((Symptom.WRONG_RESULT,)))
@@ -85,7 +86,9 @@ def test_sizes_that_a_subject_names_are_its_core() -> None:
 
 
 def coverage(*entries: Ended | Planned | Stopped) -> Coverage:
-    return coverage_of([(Record(entries), SUITES)], "interrupted")
+    planned = [one.suite for entry in entries if isinstance(entry, Planned) for one in entry.core]
+    suites = [suite for suite in SUITES if suite.value in planned] if planned else SUITES
+    return coverage_of([(Record(entries), suites)], "interrupted")
 
 
 def test_what_was_tried_misses_nothing() -> None:
@@ -112,8 +115,17 @@ def test_nothing_is_complete_before_it_is_known_what_is_to_be_tried() -> None:
 def test_what_the_cpu_engine_did_not_watch_for_a_gpu_is_missing_of_memory() -> None:
     tried = Record((Planned((CALL,), ("n=64 float32",)), Ended(CALL.trial, COMPARED), SPENT))
     run = gather(Path("audit_it.py"), "it", tried, watched=Record())
-    assert run.coverage.missing == (Missed("memory", "what is to be tried", "interrupted"),)
+    assert run.coverage.missing_of(Suite.MEMORY) == (Missed("memory", "what is to be tried", "interrupted"),)
+    assert not run.coverage.missing_of(Suite.CORRECTNESS)
     assert run.verdict is Verdict.INCOMPLETE
+
+
+def test_a_suite_of_which_nothing_can_be_tried_does_not_pass() -> None:
+    found = coverage_of([(Record((Planned((CALL,), ()), Ended(CALL.trial, COMPARED), SPENT)), SUITES)], "interrupted")
+    assert found.missing_of(Suite.STABILITY) == (
+        Missed("stability", "what is to be tried", "its inputs leave nothing to try"),
+    )
+    assert verdict_of(outcomes(Status.PASS), found) is Verdict.INCOMPLETE
 
 
 def test_a_trial_that_came_to_nothing_is_missing() -> None:

@@ -100,6 +100,8 @@ def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: st
             missing += [Missed(suite.value, NOT_PLANNED, why) for suite in suites]
             continue
         core += plan.core
+        empty = [suite for suite in suites if all(one.suite != suite.value for one in plan.core)]
+        missing += [Missed(suite.value, NOT_PLANNED, "its inputs leave nothing to try") for suite in empty]
         missing += _missing(plan.core, record.outcomes, why)
         planned |= dict.fromkeys(plan.cases)
         called |= {trial.case: None for trial in record.outcomes if trial.check == "call"}
