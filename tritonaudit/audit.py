@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tritonaudit.cache_folder import cache_folder
 from tritonaudit.config import Config
 from tritonaudit.engine import check
+from tritonaudit.execute.pool import cancelling
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.file_cache import open_cache
 from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
+if TYPE_CHECKING:
+    from tritonaudit.measure.stage import Lane, MeasureRequest
+    from tritonaudit.suites.gather import SubjectRun
+    from tritonaudit.suites.running import SubjectKey
+    from tritonaudit.suites.stage import RunRequest
+
 RUN_PARTS = frozenset(("correctness", "memory", "stability", "integrity"))
 PERFORMANCE = "performance"
+_LEAST_JOBS_BESIDE = 4
+"""With fewer processes one stage follows the other."""
 _ALWAYS_RUN = RUN_PARTS | {PERFORMANCE}
 """Parts that need workers, whatever is known from earlier audits."""
 
@@ -55,35 +66,91 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, pr
     """Audit the files and folders in all the parts that are asked for, until that is interrupted."""
     if request.parts & _ALWAYS_RUN:
         warm_up()
+    with cancelling() as cancel, ThreadPoolExecutor(1) as thread:
+        try:
+            return _audited(paths, config, request, progress, thread, cancel)
+        except BaseException:
+            cancel()
+            raise
+
+
+def _audited(
+    paths: Sequence[Path],
+    config: Config,
+    request: AuditRequest,
+    progress: Progress,
+    thread: ThreadPoolExecutor,
+    cancel: Callable[[], None],
+) -> FullAudit:
+    """The stages one after the other, but for compiling, which goes on in the thread where there are processes enough.
+
+    Until then the GPU would stand idle.
+    """
+    results: list[tuple[tuple[Stage, ...], Future[_Done]]] = []
+    is_interrupted = False
+    for stages, run in _stages(request):
+        result: Future[_Done] = Future()
+        if stages == (Stage.COMPILE,) and _tries_beside(request):
+            result = thread.submit(run, paths, config, request, progress.beside())
+        elif not is_interrupted:
+            try:
+                result.set_result(run(paths, config, request, progress))
+                is_interrupted = result.result()[2]
+            except KeyboardInterrupt as error:
+                result.set_exception(error)
+                is_interrupted = True
+        else:
+            result.set_exception(KeyboardInterrupt())
+        results.append((stages, result))
+    if is_interrupted:
+        cancel()
+    return _full(results, cancel)
+
+
+def _tries_beside(request: AuditRequest) -> bool:
+    return request.jobs >= _LEAST_JOBS_BESIDE and bool(request.parts & _ALWAYS_RUN)
+
+
+def _full(results: Sequence[tuple[tuple[Stage, ...], Future[_Done]]], cancel: Callable[[], None]) -> FullAudit:
+    """All stages in one; those that were interrupted before they had anything have not run."""
     audits: list[Audit] = []
     sections: list[Section] = []
     done: set[Stage] = set()
     is_interrupted = False
-    for stage, run in _stages(request):
-        if not is_interrupted:
-            try:
-                audit, section, is_interrupted = run(paths, config, request, progress)
-            except KeyboardInterrupt:
-                is_interrupted = True
-            else:
-                audits.append(audit)
-                sections.extend(section)
-                done.add(stage)
-                continue
-        audits.append(Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),)))
+    for stages, result in results:
+        try:
+            audit, section, is_stopped = result.result()
+        except KeyboardInterrupt:
+            cancel()
+            audits.extend(map(_not_run, stages))
+            is_interrupted = True
+        else:
+            audits.append(audit)
+            sections.extend(section)
+            done.update(stages)
+            is_interrupted |= is_stopped
     return FullAudit(united(audits), tuple(sections), frozenset(done), is_interrupted)
 
 
+def _not_run(stage: Stage) -> Audit:
+    return Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),))
+
+
 _Done = tuple[Audit, tuple[Section, ...], bool]
-_StageOf = Callable[[Sequence[Path], Config, AuditRequest, Progress], _Done]
-"""What does a stage: its audit, what it shows besides findings, and whether it was interrupted."""
+_StagesOf = Callable[[Sequence[Path], Config, AuditRequest, Progress], _Done]
+"""What does stages: their audit, what they show besides findings, and whether they were interrupted."""
 
 
-def _stages(request: AuditRequest) -> list[tuple[Stage, _StageOf]]:
-    named: list[tuple[str, Stage, _StageOf]] = [("source", Stage.SOURCE, _source), ("compile", Stage.COMPILE, _compile)]
-    chosen = [(stage, run) for name, stage, run in named if name in request.parts]
-    chosen += [(Stage.RUN, _run)] if request.parts & RUN_PARTS else []
-    return [*chosen, *([(Stage.MEASURE, _measure)] if PERFORMANCE in request.parts else [])]
+def _stages(request: AuditRequest) -> list[tuple[tuple[Stage, ...], _StagesOf]]:
+    named: list[tuple[str, Stage, _StagesOf]] = [
+        ("source", Stage.SOURCE, _source),
+        ("compile", Stage.COMPILE, _compile),
+    ]
+    chosen = [((stage,), run) for name, stage, run in named if name in request.parts]
+    tries, measures = bool(request.parts & RUN_PARTS), PERFORMANCE in request.parts
+    if tries and measures:
+        return [*chosen, ((Stage.RUN, Stage.MEASURE), _run_and_measure)]
+    return [*chosen, *([((Stage.RUN,), _run)] if tries else []), *([((Stage.MEASURE,), _measure)] if measures else [])]
 
 
 def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
@@ -102,9 +169,81 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
 
 def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
     from tritonaudit.report.ran import RanSection
-    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+    from tritonaudit.suites.stage import run_paths
 
-    run_request = RunRequest(
+    ran = run_paths(paths, config, _run_request(request), progress)
+    return ran.audit, (RanSection(ran),), ran.is_interrupted
+
+
+def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.measure.stage import measure_paths
+    from tritonaudit.report.measured import MeasuredSection
+
+    measured = measure_paths(paths, config, _measure_request(request), progress)
+    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+
+
+def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    """Both stages; on a GPU what passes its core is timed while the rest is tried, and what fails is not timed."""
+    from tritonaudit.suites.stage import Where, gpu_for
+
+    if gpu_for(Where(request.device)):
+        return _run_beside_measuring(paths, config, request, progress)
+    done = _run(paths, config, request, progress)
+    if done[2]:
+        return _together(done, (_not_run(Stage.MEASURE), (), True))
+    return _together(done, _measure(paths, config, request, progress))
+
+
+def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.measure.stage import Lane, at_once
+    from tritonaudit.report.ran import RanSection
+    from tritonaudit.suites.stage import run_paths
+
+    lane = Lane(config, _measure_request(request), progress.beside())
+    spared = at_once(request.jobs) if request.jobs >= _LEAST_JOBS_BESIDE else 0
+    held: list[SubjectKey] = []
+    with cancelling() as cancel, lane:
+        try:
+            trying = _run_request(replace(request, jobs=request.jobs - spared))
+            ran = run_paths(paths, config, trying, progress, lane.add if spared else held.append)
+            for key in held:
+                lane.add(key)
+            if ran.is_interrupted:
+                cancel()
+            timed = _of_lane(lane, ran.runs)
+        except BaseException:
+            cancel()
+            raise
+    return _together((ran.audit, (RanSection(ran),), ran.is_interrupted), timed)
+
+
+def time_runs(runs: Sequence[SubjectRun], config: Config, request: AuditRequest) -> FullAudit:
+    """The measure stage, on a GPU that is there, for subjects that have been tried, and are right."""
+    from tritonaudit.measure.stage import Lane
+
+    with Lane(config, _measure_request(request), SILENT) as lane:
+        for run in runs:
+            if run.is_known_to_compute:
+                lane.add((run.path, run.name))
+        audit, sections, is_interrupted = _of_lane(lane, runs)
+    return FullAudit(audit, sections, frozenset((Stage.MEASURE,)), is_interrupted)
+
+
+def _of_lane(lane: Lane, runs: Sequence[SubjectRun]) -> _Done:
+    from tritonaudit.report.measured import MeasuredSection
+
+    try:
+        measured = lane.measured([(run.path, run.name) for run in runs])
+    except KeyboardInterrupt:
+        return _not_run(Stage.MEASURE), (), True
+    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+
+
+def _run_request(request: AuditRequest) -> RunRequest:
+    from tritonaudit.suites.stage import RunRequest, Where
+
+    return RunRequest(
         request.seconds,
         request.jobs,
         cache_folder("runs"),
@@ -113,19 +252,17 @@ def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress:
         most_cases=request.most_cases,
         cross_checks=request.cross_checks,
     )
-    ran = run_paths(paths, config, run_request, progress)
-    return ran.audit, (RanSection(ran),), ran.is_interrupted
 
 
-def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
-    from tritonaudit.measure.stage import MeasureRequest, measure_paths
-    from tritonaudit.report.measured import MeasuredSection
+def _measure_request(request: AuditRequest) -> MeasureRequest:
+    from tritonaudit.measure.stage import MeasureRequest
     from tritonaudit.suites.stage import Where
 
-    measured = measure_paths(
-        paths, config, MeasureRequest(request.seconds, request.jobs, Where(request.device)), progress
-    )
-    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+    return MeasureRequest(request.seconds, request.jobs, Where(request.device))
+
+
+def _together(one: _Done, other: _Done) -> _Done:
+    return united((one[0], other[0])), (*one[1], *other[1]), one[2] or other[2]
 
 
 def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:

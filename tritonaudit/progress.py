@@ -18,5 +18,9 @@ class Progress:
     def done(self, item: str, summary: str) -> None:
         """An item of the stage is finished; `summary` says what it came to. One without a name only counts."""
 
+    def beside(self) -> Progress:
+        """The progress of a stage that goes on at the same time, from another thread."""
+        return self
+
 
 SILENT = Progress()

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, united
+from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, time_runs, united
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.pool import cancelling
@@ -87,12 +87,20 @@ def _in_lanes(
                     continue
                 if pending is not None:
                     yield from _joined(*pending, digests, config)
-                pending = group, done, lane.submit(audit_paths, group, config, timed)
+                pending = group, done, lane.submit(_timed, group, done, config, timed)
             if pending is not None:
                 yield from _joined(*pending, digests, config)
         except BaseException:
             cancel()
             raise
+
+
+def _timed(files: Sequence[Path], done: FullAudit, config: Config, request: AuditRequest) -> FullAudit:
+    """The timing of files with which the other stages are done."""
+    runs = [run for section in done.sections if isinstance(section, RanSection) for run in section.ran.runs]
+    if runs and gpu_for(Where(request.device)):
+        return time_runs(runs, config, request)
+    return audit_paths(files, config, request)
 
 
 def _joined(

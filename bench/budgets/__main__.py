@@ -22,13 +22,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
 from tritonaudit.suites.coverage import Verdict
+from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / name for name in ("fixtures", "bench", "examples")]
 PASSING = (Verdict.PASS.value, Verdict.WARN.value)
 Verdicts = dict[str, str]
-"""Of subjects, by file and name."""
+"""Of subjects, by file and name: each with what it rests on."""
 
 
 def main() -> None:
@@ -40,9 +41,7 @@ def main() -> None:
     parser.add_argument("--against", default="300", metavar="SECONDS", help="[default: 300]")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="subjects at a time [default: 2]")
     parser.add_argument("--results", type=Path, metavar="FILE")
-    parser.add_argument(
-        "paths", nargs="*", type=Path, default=FOLDERS
-    )
+    parser.add_argument("paths", nargs="*", type=Path, default=FOLDERS)
     asked = parser.parse_args()
     budgets = [*asked.budgets.split(","), asked.against]
     known: dict[str, Verdicts] = {}
@@ -59,10 +58,23 @@ def main() -> None:
 def _audited(paths: Sequence[Path], seconds: float, jobs: int) -> Verdicts:
     began = time.monotonic()
     ran = run_paths([path.resolve() for path in paths], Config(ROOT), RunRequest(seconds, jobs, device=Where.CPU))
-    found = {f"{shown_path(run.path)}: {run.name}": run.verdict.value for run in ran.runs}
-    counts = ", ".join(f"{number} {verdict}" for verdict, number in Counter(found.values()).most_common())
+    found = {f"{shown_path(run.path)}: {run.name}": _told(run) for run in ran.runs}
+    counts = ", ".join(
+        f"{number} {verdict}" for verdict, number in Counter(map(_verdict, found.values())).most_common()
+    )
     print(f"budget {seconds:g} s: {len(found)} subjects in {time.monotonic() - began:.0f} s: {counts}", flush=True)
     return found
+
+
+def _told(run: SubjectRun) -> str:
+    """`fail: hang, such as n=1000 float32`: the verdict, and what it rests on where it is no pass."""
+    seen = [one for one in run.outcomes if one.status.value == run.verdict.value]
+    why = "; ".join(f"{one.check}, {one.case}: {one.reason}" for one in seen) if run.verdict is not Verdict.PASS else ""
+    return f"{run.verdict.value}: {why}" if why else run.verdict.value
+
+
+def _verdict(told: str) -> str:
+    return told.partition(":")[0]
 
 
 def table(known: Mapping[str, Verdicts]) -> str:
@@ -72,9 +84,10 @@ def table(known: Mapping[str, Verdicts]) -> str:
     contradicted = 0
     for subject in known[against]:
         verdicts = [known[budget].get(subject, "not run") for budget in known]
-        if len(set(verdicts)) > 1:
+        if len(set(map(_verdict, verdicts))) > 1:
             lines.append(f"| {subject} | {' | '.join(verdicts)} |")
-        contradicted += sum(one in PASSING for one in verdicts[:-1]) if verdicts[-1] not in PASSING else 0
+        last = _verdict(verdicts[-1])
+        contradicted += sum(_verdict(one) in PASSING for one in verdicts[:-1]) if last not in PASSING else 0
     told = f"{contradicted} passes at {', '.join(budgets)} s are contradicted by {against} s"
     return "\n".join((*lines, "", f"{told}, of {len(known[against])} subjects"))
 

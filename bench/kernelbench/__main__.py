@@ -1,7 +1,7 @@
 """Whether an audit tells right from wrong in files of KernelBench's shape, and what that costs.
 
-    python bench/kernelbench [--seconds S] [--workers N] [--device DEVICE] [--timed] [--large] [--peer DIR]
-                             [--folder DIR]
+    python bench/kernelbench [--seconds S] [--workers N] [--device DEVICE] [--timed] [--large] [--kernels N]
+                             [--peer DIR] [--folder DIR]
 
 A hundred files are made: 20 kernels as they should be, and each with four known faults. Each is audited by the run
 stage for S seconds, without a GPU unless a device is given, and timed, too, where that is asked for. Large ones have
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.kernelbench.files import written
 from bench.kernelbench.judging import Judged, audited, table
+from bench.kernelbench.kernels import KERNELS
 from bench.kernelbench.peer import evaluated
 from tritonaudit.suites.stage import Where
 
@@ -35,6 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="for each file [default: 10]")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="how many files at a time [default: 2]")
+    parser.add_argument("--kernels", type=int, default=len(KERNELS), metavar="N", help="only the first N")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where the files are made, and left")
     parser.add_argument("--device", choices=[where.value for where in Where], default=Where.CPU.value)
     parser.add_argument("--timed", action="store_true", help="time them, too, which needs a GPU")
@@ -42,7 +44,7 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, metavar="DIR", help="the `src` of KernelBench's repository")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        made = written((asked.folder or Path(temporary)).resolve(), is_large=asked.large)
+        made = written((asked.folder or Path(temporary)).resolve(), asked.kernels, is_large=asked.large)
 
         def ours() -> list[Judged]:
             return audited(made, asked.seconds, asked.workers, Where(asked.device), is_timed=asked.timed)

@@ -11,7 +11,7 @@ from bench.kernelbench.files import File
 from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest, audit_paths
 from tritonaudit.config import Config
 from tritonaudit.engine import shown_path
-from tritonaudit.finding import Audit, Severity, Stage
+from tritonaudit.finding import Audit, Severity, Stage, Status
 from tritonaudit.report.ran import RanSection
 from tritonaudit.suites.coverage import Verdict, shown_missing
 from tritonaudit.suites.gather import SubjectRun
@@ -66,7 +66,8 @@ def _unknown(run: SubjectRun) -> list[str]:
     """Why the run does not say that the file is right; empty where it does, if with a warning."""
     if run.verdict in (Verdict.PASS, Verdict.WARN):
         return []
-    return [shown_missing(run.coverage.missing) or run.verdict.value]
+    failed = [f"{one.check}: {one.reason}" for one in run.outcomes if one.status is Status.FAIL]
+    return ["; ".join(filter(None, (run.verdict.value, *failed, shown_missing(run.coverage.missing))))]
 
 
 def table(judged: Sequence[Judged]) -> str:

@@ -136,7 +136,7 @@ def test_what_is_no_result_is_not_gone_on_behind(project: Path, tmp_path: Path) 
     notes = tmp_path / "notes.jsonl"
     notes.write_text("my notes\n")
     process = started(project, "--output-file", str(notes), "--resume")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "notes.jsonl:1: no line of an audit" in err
     assert notes.read_text() == "my notes\n"

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from tests.checkout import ROOT, environment
 from tests.execute import tasks
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Feed, Limits, run_tasks
 
 LIMITS = Limits(seconds=20, memory=1 << 30)
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
@@ -41,7 +42,7 @@ def is_alive(process: int) -> bool:
     return not state.stdout.startswith("Z") and bool(state.stdout)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -98,6 +99,95 @@ def test_nobody_pays_for_the_time_that_the_results_wait() -> None:
     for _, outcome in run_tasks(tasks.same, [large] * 3, workers=2, limits=Limits(0.5, 1 << 30)):
         time.sleep(0.6)
         assert not isinstance(outcome, Killed)
+
+
+def test_workers_do_only_what_they_are_prepared_for() -> None:
+    items = list(enumerate([("state",)] * 6))
+    found = run_tasks(
+        tasks.call_numbered,
+        items,
+        workers=2,
+        limits=LIMITS,
+        prepare=tasks.prepare,
+        arguments=lambda item: ("even" if item[0] % 2 == 0 else "odd",),
+    )
+    assert dict(found) == {item: ([("odd",) if item[0] % 2 else ("even",)], False) for item in items}
+
+
+def test_one_worker_after_the_other_where_there_may_be_only_one() -> None:
+    found = run_tasks(
+        tasks.call,
+        [("state",), ("process",)],
+        workers=1,
+        limits=LIMITS,
+        prepare=tasks.prepare,
+        arguments=lambda item: item,
+    )
+    assert dict(found)["state",] == ([("state",)], False)
+
+
+# -- items that are added ------------------------------------------------------------------------------------------
+
+
+def test_a_result_may_add_items() -> None:
+    with Feed([1]) as feed:
+        found = []
+        for item, outcome in run_tasks(tasks.double, feed, workers=2, limits=LIMITS):
+            found.append((item, outcome))
+            if item < 20:
+                feed.add(outcome)
+            else:
+                feed.close()
+    assert found == [(1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, 64)]
+
+
+def test_a_worker_waits_for_items_that_another_thread_adds() -> None:
+    with Feed([("process",)]) as feed:
+
+        def add_later() -> None:
+            time.sleep(0.5)
+            feed.add(("process",))
+            feed.close()
+
+        adding = threading.Thread(target=add_later)
+        adding.start()
+        processes = [outcome for _, outcome in run_tasks(tasks.call, feed, workers=3, limits=LIMITS)]
+        adding.join()
+    assert len(processes) == 2
+    assert len(set(processes)) == 1
+
+
+def test_a_worker_that_dies_while_it_waits_is_replaced() -> None:
+    with Feed([("process",)]) as feed:
+        processes = []
+        for _, process in run_tasks(tasks.call, feed, workers=1, limits=LIMITS):
+            processes.append(process)
+            if len(processes) == 1:
+                threading.Timer(0.3, os.kill, (process, signal.SIGKILL)).start()
+                threading.Timer(1.0, feed.add, (("process",),)).start()
+            else:
+                feed.close()
+    assert len(set(processes)) == 2
+
+
+def test_a_feed_that_is_closed_with_nothing_in_it_comes_to_nothing() -> None:
+    with Feed[int]() as feed:
+        feed.close()
+        assert list(run_tasks(tasks.double, feed, workers=2, limits=LIMITS)) == []
+
+
+def test_where_no_worker_starts_each_item_that_is_added_comes_to_that() -> None:
+    with Feed([1]) as feed:
+        found = []
+        preparing: Any = {"prepare": tasks.prepare_badly, "arguments": ("fail", os.devnull)}
+        for item, outcome in run_tasks(tasks.double, feed, workers=2, limits=LIMITS, **preparing):
+            assert isinstance(outcome, Killed)
+            found.append(item)
+            if item == 3:
+                feed.close()
+            else:
+                feed.add(item + 1)
+    assert found == [1, 2, 3]
 
 
 # -- what is said on the way ---------------------------------------------------------------------------------------
@@ -430,7 +520,7 @@ def test_an_abandoned_run_leaves_no_process(tmp_path: Path, how: str) -> None:
 
 SCRIPT = """
 from tests.execute import tasks
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Feed, Limits, run_tasks
 
 for item, outcome in run_tasks(tasks.call, {items!r}, workers=2, limits=Limits(20, 1 << 30)):
     print(item, outcome)
@@ -457,7 +547,7 @@ def test_workers_die_with_their_parent(tmp_path: Path, number: signal.Signals) -
     with start("-c", code, cwd=tmp_path) as parent:
         assert wait_until(lambda: pids.exists() and "ready" in pids.read_text())
         os.killpg(parent.pid, number)
-        output, errors = parent.communicate(timeout=10)
+        output, errors = parent.communicate(timeout=60)
     assert output == ""
     assert errors.endswith("KeyboardInterrupt\n") if number == signal.SIGINT else errors == ""
     assert all_end([int(pid) for pid in pids.read_text().split()[:-1]])
@@ -480,7 +570,7 @@ def test_the_parent_may_be_any_program(tmp_path: Path, way: str) -> None:
         "console script": (tmp_path / "bin" / "console",),
     }[way]
     with start(*arguments, cwd=tmp_path, path=[tmp_path / "bin"]) as parent:
-        output, errors = parent.communicate(timeout=20)
+        output, errors = parent.communicate(timeout=60)
     assert errors == ""
     assert sorted(line.split(" Killed")[0] for line in output.splitlines()) == ["('abort',)", "('double', 1) 2"]
 
@@ -490,5 +580,5 @@ def test_the_parent_may_lack_the_standard_streams(tmp_path: Path) -> None:
     code = code.replace("outcome)", "outcome))")
     command = f'exec {sys.executable} -c "$CODE" <&- >&- 2>&-'
     variables = {**environment(), "PYTHONPATH": str(ROOT), "CODE": code}
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=variables, check=True, timeout=20)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=variables, check=True, timeout=60)
     assert "('double', 1) 2" in (tmp_path / "found").read_text().splitlines()

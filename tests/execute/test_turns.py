@@ -61,7 +61,7 @@ def said(folder: Path) -> list[tuple[str, int, float]]:
     return [(what, int(process), float(when)) for what, process, when in words]
 
 
-def wait_for(folder: Path, what: str, seconds: float = 20.0) -> None:
+def wait_for(folder: Path, what: str, seconds: float = 60.0) -> None:
     ends = time.monotonic() + seconds
     while not any(one == what for one, _, _ in said(folder)):
         assert time.monotonic() < ends, said(folder)
@@ -182,6 +182,16 @@ def test_a_folder_that_others_may_write_into_is_not_taken(tmp_path: Path, monkey
     (tmp_path / "cache" / "turns").rmdir()
     (tmp_path / "cache" / "turns").write_text("")
     assert turns.turns_folder.__wrapped__() is None
+
+
+def test_a_turn_is_given_up_to_a_process_that_takes_its_own(tmp_path: Path) -> None:
+    own = Turns(tmp_path)
+    with own.shared(60):
+        with own.given_up(60), taking(tmp_path, "exclusive", 1, 0.0) as process:
+            assert process.wait(20) == 0
+        with taking(tmp_path, "exclusive", 1, 0.0):
+            time.sleep(1.0)
+            assert [word for word, _, _ in said(tmp_path)] == ["+exclusive", "-exclusive"]
 
 
 def test_without_a_folder_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:

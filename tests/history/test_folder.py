@@ -61,7 +61,7 @@ def test_twenty_writers_lose_nothing_and_get_twenty_numbers(tmp_path: Path) -> N
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
     gate.touch()
-    names = [writer.communicate(timeout=60)[0].strip() for writer in writers]
+    names = [writer.communicate(timeout=120)[0].strip() for writer in writers]
     assert sorted(names) == sorted(f"v{number}.json" for number in range(1, 21))
     found = read_history(folder)
     assert found.problems == ()

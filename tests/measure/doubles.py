@@ -17,7 +17,7 @@ MEMORY = 16 << 30
 _engine: Any = None
 
 
-def become() -> None:
+def become(is_timing: bool = True) -> None:
     """Prepare a worker: what measures takes the CPU engine for the GPU."""
     global _engine
     from tritonaudit.suites import harness
@@ -40,13 +40,13 @@ def become() -> None:
     harness.remember()
 
 
-def become_quick() -> None:
+def become_quick(is_timing: bool = True) -> None:
     """The same, of a GPU that takes the hundredth of the time, and three times as long for whatever comes second."""
     become()
     _Stopwatch.milliseconds = (0.002, 0.006, 0.009)
 
 
-def measure(task: worker.GpuTask | worker.MeasureTask) -> Gpu | None:
+def measure(task: worker.GpuTask | worker.MeasureTask | worker.ProfileTask) -> Gpu | None:
     """As a worker does, on the CPU engine."""
     with _engine.observing(How()):
         return worker.measure(task)

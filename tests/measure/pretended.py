@@ -10,21 +10,23 @@ from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
 from tritonaudit.finding import Status
 from tritonaudit.measure.facts import NO_ROOM, Gpu, Row
-from tritonaudit.measure.worker import Begun, Done, GpuTask, MeasureTask
+from tritonaudit.measure.worker import Begun, Done, GpuTask, MeasureTask, ProfileTask
 from tritonaudit.subject.model import Case
 
 GPU = Gpu("a GPU that is none", "1.0")
 SIZES = ("small", "medium", "large")
 
 
-def become() -> None:
+def become(is_timing: bool = True) -> None:
     """Nothing is prepared."""
 
 
-def measure(task: GpuTask | MeasureTask) -> Gpu | None:
-    """Each size is prepared for long and timed for short."""
+def measure(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
+    """Each size is prepared for long and timed for short; nothing is profiled."""
     if isinstance(task, GpuTask):
         return GPU
+    if isinstance(task, ProfileTask):
+        return None
     if task.subject == "broken":
         raise ValueError("it cannot be loaded")
     folder = task.path.parent
@@ -44,7 +46,7 @@ def measure(task: GpuTask | MeasureTask) -> Gpu | None:
     return None
 
 
-def lose_the_gpu(task: GpuTask | MeasureTask) -> Gpu | None:
+def lose_the_gpu(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
     """What the GPU can reach cannot be measured."""
     if isinstance(task, GpuTask):
         os.abort()

@@ -9,14 +9,25 @@ import pytest
 pytest.importorskip("torch", reason="torch makes the inputs")
 pytest.importorskip("triton", reason="triton loads the kernels")
 
+from tests.execute.test_pool import wait_until
 from tests.measure import doubles, pretended
 from tests.port.doubles import RIGHT, SPEC
 from tritonaudit.config import Config
+from tritonaudit.execute.pool import cancelling
 from tritonaudit.finding import Status
 from tritonaudit.measure import stage
 from tritonaudit.measure.facts import Role
 from tritonaudit.measure.further import CHANGES_NOTHING
-from tritonaudit.measure.stage import MeasureAudit, MeasureRequest, at_once, measure_paths, measure_subjects
+from tritonaudit.measure.stage import (
+    NOT_RIGHT,
+    Lane,
+    MeasureAudit,
+    MeasureRequest,
+    at_once,
+    measure_paths,
+    measure_subjects,
+)
+from tritonaudit.progress import SILENT
 
 JOBS = 4
 """Of which two are workers."""
@@ -94,6 +105,55 @@ def test_where_what_the_gpu_can_reach_is_not_known_nothing_is_measured(
     assert found.reason.startswith("measuring what the GPU can reach killed by signal 6")
 
 
+# -- a lane beside the run stage -----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("pretending")
+def test_in_a_lane_each_is_measured_as_it_is_added_and_the_others_are_told(tmp_path: Path) -> None:
+    keys = [(tmp_path / "audit_it.py", name) for name in ("wrong", "first", "second")]
+    with Lane(Config(tmp_path), MeasureRequest(1.0, JOBS), SILENT) as lane:
+        lane.add(keys[1])
+        assert wait_until((tmp_path / "log").exists, 60)
+        lane.add(keys[2])
+        found = lane.measured(keys)
+    assert reasons(found) == {"wrong": [], "first": whole("first"), "second": whole("second")}
+    assert found.subjects[0].reason == NOT_RIGHT
+    assert {outcome.status for outcome in found.subjects[0].outcomes} == {Status.NOT_RUN}
+    assert not found.is_interrupted
+
+
+@pytest.mark.usefixtures("pretending")
+def test_a_lane_that_loses_the_gpu_tells_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "measure", pretended.lose_the_gpu)
+    key = (tmp_path / "audit_it.py", "first")
+    with Lane(Config(tmp_path), MeasureRequest(1.0, JOBS), SILENT) as lane:
+        lane.add(key)
+        found = lane.measured([key])
+    assert found.gpu is None
+    assert found.subjects[0].reason == found.reason
+    assert found.reason.startswith("measuring what the GPU can reach killed by signal 6")
+
+
+@pytest.mark.usefixtures("pretending")
+def test_a_lane_that_is_cancelled_has_what_was_done_by_then(tmp_path: Path) -> None:
+    keys = [(tmp_path / "audit_it.py", name) for name in ("first", "second", "third", "fourth")]
+    with cancelling() as cancel, Lane(Config(tmp_path), MeasureRequest(1.0, JOBS), SILENT) as lane:
+        for key in keys:
+            lane.add(key)
+        assert wait_until(lambda: (tmp_path / "log").exists() and len(said(tmp_path)) >= 8)
+        cancel()
+        found = lane.measured(keys)
+    assert found.is_interrupted
+    assert any(subject.rows for subject in found.subjects)
+    assert found.subjects[-1].rows == ()
+
+
+@pytest.mark.usefixtures("pretending")
+def test_a_lane_that_is_left_by_an_exception_ends(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), Lane(Config(tmp_path), MeasureRequest(1.0, JOBS), SILENT):
+        raise KeyError
+
+
 def test_without_subjects_nothing_is_measured(tmp_path: Path) -> None:
     assert measured(tmp_path).reason == "there is no subject"
 
@@ -142,6 +202,9 @@ def test_a_subject_is_timed_at_its_named_sizes_and_then_at_others(subject: Path)
     assert roles == [[Role.SUBJECT, Role.PYTORCH, Role.COMPILED]] * 2 + [[Role.SUBJECT, Role.PYTORCH]]
     assert all(one.device is not None and not one.reason for row in (small, half, odd) for one in row.timed)
     assert found.subjects[0].kernel is not None
+    assert [(one.kernel.name, one.reason) for one in found.subjects[0].profiles] == [
+        ("double_kernel", "there is no `ncu`")
+    ]
     assert found.audit.problems == ()
 
 

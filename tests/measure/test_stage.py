@@ -20,7 +20,7 @@ from tritonaudit.measure.checks import Check
 from tritonaudit.measure.counters import SPILLS
 from tritonaudit.measure.facts import NO_ROOM, Profile, Role, Timed
 from tritonaudit.measure.stage import MeasureAudit, MeasureRequest, _Measuring, measure_paths
-from tritonaudit.measure.worker import PROFILED, Begun, Done, MeasureTask
+from tritonaudit.measure.worker import Begun, Done, MeasureTask, ProfileTask
 from tritonaudit.progress import SILENT
 from tritonaudit.suites.stage import Where
 
@@ -72,7 +72,7 @@ def test_a_subject_that_cannot_be_loaded_is_a_problem_and_the_rest_goes_on(tmp_p
 
 
 def measuring() -> _Measuring:
-    return _Measuring([TASK], SILENT)
+    return _Measuring(1.0, SILENT, tasks=[TASK])
 
 
 def test_what_was_never_begun_was_interrupted() -> None:
@@ -103,13 +103,13 @@ def test_a_worker_that_dies_fails_the_size_that_it_was_at() -> None:
     assert one.problems == ()
 
 
-def test_a_worker_that_dies_under_the_profiler_fails_no_size() -> None:
+def test_a_profilers_worker_that_dies_costs_no_size() -> None:
     one = measuring()
     one._hear(TASK, Done(row(1.1), (KERNEL,)))
-    one._hear(TASK, Begun(CASE, PROFILED))
-    one._finish(TASK, KILLED)
+    one._finish(TASK, None)
+    one._unprofiled[TASK.key] = KILLED
     found = one.measured(TASK)
-    assert found.rows == (row(1.1),)
+    assert (found.rows, found.reason) == ((row(1.1),), "")
     profiled = next(outcome for outcome in found.outcomes if outcome.check == Check.PROFILED.value)
     assert (profiled.status, profiled.reason) == (Status.NOT_RUN, "its process was killed by signal 11")
 
@@ -137,7 +137,7 @@ def test_what_a_contender_had_no_room_for_is_measured_again_too() -> None:
     assert one._cramped() == []
     refused = Timed(Role.PYTORCH, "PyTorch", reason=f"its first calls: what they need {NO_ROOM}")
     one._hear(TASK, Done(replace(row(1.1), timed=(*row(1.1).timed, refused)), (KERNEL,)))
-    assert one._cramped() == [TASK]
+    assert one._cramped() == [TASK, ProfileTask(*TASK.key)]
     assert one.measured(TASK).rows == ()
 
 
@@ -145,8 +145,15 @@ def test_profiles_are_kept_with_their_subject() -> None:
     one = measuring()
     profile = Profile(KERNEL, CASE, (counter(SPILLS, 1.0),))
     one._hear(TASK, Done(row(1.1), (KERNEL,)))
-    one._hear(TASK, profile)
+    one._hear(ProfileTask(*TASK.key), profile)
     assert one.measured(TASK).profiles == (profile,)
+
+
+def test_what_was_not_timed_has_no_profile() -> None:
+    one = measuring()
+    one._hear(ProfileTask(*TASK.key), Profile(KERNEL, CASE, (counter(SPILLS, 1.0),)))
+    one._hear(TASK, Done(missed("wrong before it was timed", status=Status.FAIL), (KERNEL,)))
+    assert one.measured(TASK).profiles == ()
 
 
 # on a GPU

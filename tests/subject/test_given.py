@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
+numpy = pytest.importorskip("numpy")
 
 from tritonaudit.subject.given import Given, GivenTensor  # noqa: E402
 from tritonaudit.subject.inputs import make_inputs  # noqa: E402
@@ -245,13 +248,42 @@ def test_a_dimension_that_may_not_be_chosen_is_refused_with_the_reason() -> None
 
 def test_a_function_of_the_case_is_asked_for_fills_that_it_heeds() -> None:
     def heeding(case: Case) -> Any:
-        return torch.zeros(case["n"], 4) if case.fill == "zeros" else torch.randn(case["n"], 4)
+        special = {"zeros": 0.0, "nan": float("nan")}.get(case.fill)
+        return torch.randn(case["n"], 4) if special is None else torch.full((case["n"], 4), special)
 
     subject = Subject(nothing, inputs=heeding, sizes={"n": [6]})
     assert given_of(subject).heeds_fills
     assert not made(subject, {"n": 6}, fill="1e6")[0].eq(1e6).any()
     assert made(subject, {"n": 6}, fill="nan among given")[0].isnan().any()
     assert made(subject, {"n": 6}, layout=Layout.TRANSPOSED)[0].stride() == (1, 6)
+
+
+def zeros_alone(case: Case) -> Any:
+    return torch.zeros(6, 4) if case.fill == "zeros" else torch.randn(6, 4)
+
+
+def of_numpy(case: Case) -> Any:
+    return torch.from_numpy(numpy.random.randn(6, 4))
+
+
+def others_each_time(case: Case) -> Any:
+    return torch.from_numpy(numpy.random.default_rng().standard_normal((6, 4)))
+
+
+@pytest.mark.parametrize("inputs", [zeros_alone, of_numpy, others_each_time])
+def test_where_a_fill_does_not_arrive_it_is_put_there(inputs: Callable[[Case], Any]) -> None:
+    subject = Subject(nothing, inputs=inputs)
+    assert not given_of(subject).heeds_fills
+    for fill in ("nan", "nan among given"):
+        assert made(subject, fill=fill)[0].isnan().any()
+    assert made(subject, fill="zeros")[0].eq(0).all()
+
+
+def test_what_a_global_generator_gives_is_the_same_whenever_it_is_made() -> None:
+    for inputs in (of_numpy, lambda case: torch.tensor([random.random()])):
+        subject = Subject(nothing, inputs=inputs)
+        assert torch.equal(made(subject)[0], made(subject)[0])
+        assert not torch.equal(made(subject)[0], made(subject, seed=1)[0])
 
 
 def test_what_another_gives_is_filled() -> None:

@@ -167,9 +167,9 @@ def test_every_plan(of: Subject, blocks: list[int]) -> None:
     }
 
     # A value comes before there have been as many cases as values, its special fill in ordinary company.
-    assert plan.uncovered(0) == plan.values
-    assert plan.uncovered(len(plan.values)) == ()
-    one_at_a_time = next((n for n in range(len(plan.cases)) if not plan.uncovered(n)), len(plan.cases))
+    assert plan.uncovered(()) == plan.values
+    assert plan.uncovered(plan.cases[: len(plan.values)]) == ()
+    one_at_a_time = next((n for n in range(len(plan.cases)) if not plan.uncovered(plan.cases[:n])), len(plan.cases))
     for case in plan.cases[:one_at_a_time]:
         if case.fill != "normal":
             assert (case.sizes, case.layout) == (first[0].sizes, Layout.CONTIGUOUS)

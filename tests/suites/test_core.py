@@ -14,7 +14,7 @@ from tritonaudit.finding import Outcome, Status
 from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases
-from tritonaudit.suites.core import called_cases, core_trials
+from tritonaudit.suites.core import called_cases, config_trial, configs_trial, core_trials, inapplicable
 from tritonaudit.suites.coverage import SUITES, Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
 from tritonaudit.suites.gather import SubjectRun, gather
@@ -26,7 +26,7 @@ ROWS = Subject(abs, inputs=[Tensor("rows", "cols")])
 CALL = CoreTrial("correctness", "an ordinary case", Trial("call", "n=64 float32"), frozenset((Symptom.WRONG_RESULT,)))
 TIES = CoreTrial("stability", "ties", Trial("stability: ties", "n=64 float32 3"), frozenset((Symptom.UNSTABLE,)))
 COMPARED = CaseOutcome(Case({"n": 64}), frozenset((Symptom.WRONG_RESULT,)))
-SPENT = Stopped((("the rest", "the time was spent"),), 8.0)
+SPENT = Stopped((("the rest", "the time was spent"),), 8.0, "the time was spent")
 
 
 # what the core is
@@ -139,8 +139,73 @@ def test_a_case_that_the_wrapper_refuses_is_tried_where_another_was_judged() -> 
     refused = CaseOutcome(Case({"n": 63}), frozenset(), is_refused=True)
     both = coverage(Planned((CALL, odd), ()), Ended(CALL.trial, COMPARED), Ended(odd.trial, refused), SPENT)
     assert both.is_complete
+    assert both.shown == "core 2 of 2, 1 refused by the wrapper, cases 0 of 0"
     alone = coverage(Planned((odd,), ()), Ended(odd.trial, refused), SPENT)
     assert not alone.is_complete
+
+
+def test_hardships_that_the_wrapper_refuses_one_and_all_are_told() -> None:
+    refused = CaseOutcome(Case({"n": 64}, fill="3"), frozenset(), is_refused=True)
+    found = coverage(Planned((CALL, TIES), ()), Ended(CALL.trial, COMPARED), Ended(TIES.trial, refused), SPENT)
+    assert (found.missing, found.refused, found.tried) == ((), 1, 2)
+
+
+def test_beside_a_case_that_the_wrapper_takes_are_all_that_it_refuses_beside_another() -> None:
+    taken = Case({"rows": 8, "cols": 4096}, "float16")
+    cases = called_cases(ROWS, axes_of(ROWS, (128,)), audit_cases(ROWS, (128,)), taken)
+    by_name = {one.what: one.case for one in cases}
+    assert by_name["a case that it takes"] == taken
+    assert by_name["fill nan"] == replace(taken, fill="nan")
+    assert by_name["layout transposed"].sizes == taken.sizes
+    assert by_name["rows=127"].sizes == {"rows": 127, "cols": 4096}
+
+
+def test_an_autotuner_is_missing_until_its_configs_have_come_round() -> None:
+    entries = (Planned((CALL, configs_trial(COMPARED.case)), ()), Ended(CALL.trial, COMPARED))
+    found = coverage(*entries, SPENT)
+    assert found.missing == (Missed("correctness", "every config of the autotuner", "the time was spent"),)
+    first = config_trial(1, COMPARED.case)
+    assert coverage(*entries, Ended(first.trial, COMPARED), Planned((CALL, first), ()), SPENT).is_complete
+
+
+def test_hardships_do_not_apply_where_no_tensor_holds_their_numbers() -> None:
+    integers = Subject(abs, inputs=[Tensor("n", dtype="int32")])
+    ((suite, why),) = inapplicable(integers)
+    assert (suite, why) == ("stability", "no tensor holds floating-point numbers")
+    assert not of("stability", trials(integers, 128))
+    assert not inapplicable(ROWS)
+    planned = Planned((CALL,), (), inapplicable=inapplicable(integers))
+    found = coverage_of([(Record((planned, Ended(CALL.trial, COMPARED), SPENT)), [Suite.STABILITY])], "interrupted")
+    assert found.is_complete
+    assert found.shown == "core 1 of 1, stability does not apply, cases 0 of 0"
+    assert core_outcome("it", outcomes(Status.PASS), found).reason == f"stability does not apply: {why}"
+
+
+OTHER = Trial("call", "dim_64=7 float32")
+ELSEWHERE = CaseOutcome(
+    Case({"dim_64": 7}),
+    frozenset((Symptom.WRONG_RESULT, Symptom.OUT_OF_BOUNDS)),
+    unsettled=frozenset((Symptom.WRONG_RESULT, Symptom.OUT_OF_BOUNDS)),
+)
+
+
+def test_what_was_seen_at_other_sizes_alone_has_to_be_tried_as_given() -> None:
+    given = Trial("call", "float32")
+    what = "float32 at the sizes given"
+    before = coverage(Planned((CALL,), ()), Ended(CALL.trial, COMPARED), Ended(OTHER, ELSEWHERE), SPENT)
+    assert before.missing == tuple(Missed(suite, what, "the time was spent") for suite in ("memory", "correctness"))
+    assert (before.tried, before.core) == (1, 3)
+    slow = CaseOutcome(Case(), frozenset(), unchecked=tuple((one, "it is slow") for one in ELSEWHERE.unsettled))
+    refused = replace(slow, is_refused=True)
+    for outcome, is_complete in ((slow, False), (refused, False), (replace(ELSEWHERE, case=Case()), True)):
+        ended = (
+            Ended(CALL.trial, COMPARED),
+            Ended(OTHER, ELSEWHERE),
+            Ended(given, replace(outcome, unsettled=frozenset())),
+        )
+        found = coverage(Planned((CALL,), ()), *ended, SPENT)
+        assert found.is_complete == is_complete
+        assert {missed.why for missed in found.missing} == (set() if is_complete else {"it is slow"})
 
 
 def test_hardships_are_moot_where_ordinary_inputs_fail() -> None:
@@ -189,7 +254,7 @@ def test_what_is_missing_is_an_outcome_of_its_own() -> None:
 
 # verdicts at any budget
 
-SCRATCH = '''
+SCRATCH = """
 import torch
 import triton
 import triton.language as tl
@@ -215,7 +280,7 @@ class ModelNew(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(ROWS, 4096)]
-'''
+"""
 KERNELS = ROOT / "fixtures" / "kernels" / "softmax"
 
 
@@ -252,3 +317,186 @@ def test_its_repaired_sibling_passes_with_all_of_its_core(seconds: float) -> Non
     run = run_of(KERNELS / "v3_coalesced.py", seconds)
     assert run.verdict is Verdict.PASS
     assert run.coverage.tried == run.coverage.core > 40
+
+
+PICKY = """
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+
+
+def twice(x):
+    n = x.numel()
+    assert n % MULTIPLE == 0 and n, "only whole blocks"
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    twice_kernel[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    return out
+
+
+twice_subject = Subject(twice, reference=lambda x: 2 * x, inputs=[Tensor("n")])
+"""
+
+
+@pytest.mark.parametrize("multiple", [128, 4096])
+def test_what_a_wrapper_refuses_is_tried_on_what_it_takes(tmp_path: Path, multiple: int) -> None:
+    spec = tmp_path / "audit_twice.py"
+    spec.write_text(PICKY.replace("MULTIPLE", str(multiple)))
+    run = run_of(spec, 1.0)
+    assert run.verdict is Verdict.PASS, run.coverage.missing
+    assert 0 < run.coverage.refused < 15
+    judged = {trial.case.fill for trial in run.trials if trial.checked}
+    assert {"nan", "inf", "3", "-10000"} <= judged
+    assert f"{run.coverage.refused} refused by the wrapper" in run.coverage.shown
+
+
+WAITING = """
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def twice_kernel(lock_ptr, x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    while tl.atomic_add(lock_ptr, 0) == 0:
+        pass
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+
+
+def twice(x):
+    lock = torch.zeros(1, dtype=torch.int32, device=x.device)
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    twice_kernel[(triton.cdiv(x.numel(), 128),)](lock, x, out, x.numel(), BLOCK=128)
+    return out
+
+
+twice_subject = Subject(twice, inputs=[Tensor("n")], reference=lambda x: x * 2, dtypes=["float32"])
+"""
+
+
+def test_what_waits_for_ever_is_not_waited_for_in_all_of_the_core(tmp_path: Path) -> None:
+    (tmp_path / "audit_twice.py").write_text(WAITING)
+    run = run_of(tmp_path / "audit_twice.py", 1.0)
+    assert run.verdict is Verdict.FAIL
+    assert any(seen.symptom is Symptom.HANG and seen.is_certain for one in run.trials for seen in one.sightings)
+    assert run.coverage.tried < run.coverage.core / 2
+
+
+TUNED = """
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.autotune([triton.Config({"BLOCK": 64, "BY": 2}), triton.Config({"BLOCK": 128, "BY": 3})], key=["n"])
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, BY: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * BY, mask=at < n)
+
+
+def twice(x):
+    n = x.numel()
+    assert n % 64 == 0 and n, "only whole blocks"
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    twice_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, out, n)
+    return out
+
+
+twice_subject = Subject(twice, reference=lambda x: 2 * x, inputs=[Tensor("n")])
+"""
+
+
+def test_configs_are_tried_where_the_wrapper_refuses_odd_sizes(tmp_path: Path) -> None:
+    spec = tmp_path / "audit_twice.py"
+    spec.write_text(TUNED)
+    run = run_of(spec, 1.0)
+    assert run.verdict is Verdict.FAIL
+    assert run.coverage.is_complete
+
+
+WRONG = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2.01, mask=at < n)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        twice_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+        return out
+
+
+def get_inputs():
+    return [torch.randn(ROWS, 1024)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "why"),
+    [
+        pytest.param(1100, Verdict.FAIL, "", marks=pytest.mark.slow),
+        (1 << 15, Verdict.INCOMPLETE, "33,554,432 elements are too many to compare"),
+    ],
+)
+def test_a_large_pair_that_is_wrong_at_smaller_sizes_is_tried_as_given(
+    tmp_path: Path, rows: int, verdict: Verdict, why: str
+) -> None:
+    pair = tmp_path / "pair.py"
+    pair.write_text(WRONG.replace("ROWS", str(rows)))
+    run = run_of(pair, 1.0)
+    assert run.verdict is verdict
+    assert {missed.why for missed in run.coverage.missing if not missed.is_moot} == ({why} if why else set())
+
+
+INTEGERS = "torch.randint(-9, 9, (32, 100), dtype=torch.int32)"
+OTHERS_EACH_TIME = "torch.from_numpy(__import__('numpy').random.default_rng().random((32, 100), dtype='float32'))"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "verdict", "missing"),
+    [
+        (INTEGERS, Verdict.PASS, ()),
+        pytest.param(
+            OTHERS_EACH_TIME,
+            Verdict.INCOMPLETE,
+            (Missed("correctness", "other orders of programs", "its inputs are others whenever they are made"),),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_inputs_are_tried_as_far_as_they_go(
+    tmp_path: Path, inputs: str, verdict: Verdict, missing: tuple[Missed, ...]
+) -> None:
+    pair = tmp_path / "pair.py"
+    pair.write_text(WRONG.replace("2.01", "2").replace("torch.randn(ROWS, 1024)", inputs))
+    run = run_of(pair, 1.0)
+    assert (run.verdict, run.coverage.missing) == (verdict, missing)

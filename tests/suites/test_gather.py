@@ -14,7 +14,7 @@ from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 CASE = Case({"n": 64})
 ALONE = Ended(Trial("integrity", CASE.label), CaseOutcome(CASE, frozenset((Symptom.PATCHED,))), 1.0)
-SPENT = Stopped((("the rest", "the time was spent"),), 8.0)
+SPENT = Stopped((("the rest", "the time was spent"),), 8.0, "the time was spent")
 
 
 def statuses(*entries: Ended | Stopped) -> dict[str, tuple[Status, str]]:

@@ -16,7 +16,8 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
 from tritonaudit.suites.facts import Seen, Symptom
-from tritonaudit.suites.given_too import ELSEWHERE, OTHERWISE, GivenToo
+from tritonaudit.suites.given_too import ELSEWHERE, OTHERWISE, GivenToo, unsettled
+from tritonaudit.suites.journal import Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import HARDSHIPS, stability_cases
 
@@ -116,8 +117,8 @@ def test_values_of_given_inputs_are_an_axis_and_sizes_as_given_are_none() -> Non
     of = subject(37, 100)
     assert axes_of(of, (256,)).fill.values[:4] == ("normal", "nan among given", "zeros", "constant")
     plan = audit_cases(of, (256,))
-    assert plan.uncovered(0) == plan.values
-    assert plan.uncovered(len(plan.cases)) == ()
+    assert plan.uncovered(()) == plan.values
+    assert plan.uncovered(plan.cases) == ()
 
 
 # -- what is certain -----------------------------------------------------------------------------------------------
@@ -179,6 +180,35 @@ def test_what_harms_no_result_in_another_layout_is_not_certain() -> None:
     assert [(one.is_certain, one.text) for one in harmless.sightings] == [(False, f"wrong, {OTHERWISE}")]
     harmful = too.settled(outcome(case, Symptom.OUT_OF_BOUNDS, Symptom.WRONG_RESULT), outcome, may_ask=True)
     assert all(one.is_certain for one in harmful.sightings)
+
+
+def test_what_nobody_looked_for_as_given_is_unsettled() -> None:
+    other, as_given = Case({"dim_37": 5}), Trial("call", "float32")
+    found = GivenToo(subject(37, 100)).settled(outcome(other, Symptom.WRONG_RESULT), outcome, may_ask=False)
+    assert found.unsettled == {Symptom.WRONG_RESULT}
+    (one,) = unsettled({Trial("call", other.label): found})
+    assert (one.trial, one.case, one.symptoms) == (as_given, Case(), {Symptom.WRONG_RESULT})
+    seen_there = outcome(Case(), Symptom.NEW_NON_FINITE)
+    assert not unsettled({Trial("call", other.label): found, as_given: seen_there})
+
+
+@pytest.mark.parametrize(
+    ("as_given", "is_settled"),
+    [
+        (CaseOutcome(Case(), frozenset((Symptom.WRONG_RESULT,))), True),
+        (outcome(Case(), Symptom.CRASH), False),
+        (CaseOutcome(Case(), frozenset(), is_refused=True), False),
+    ],
+)
+def test_it_is_settled_by_what_looked_for_it(as_given: CaseOutcome, is_settled: bool) -> None:
+    seen = outcome(Case({"dim_37": 5}), Symptom.WRONG_RESULT)
+    found = GivenToo(subject(37, 100)).settled(seen, lambda _: as_given, may_ask=True)
+    assert (not found.unsettled) == is_settled
+
+
+def test_what_is_harmless_in_its_layout_is_settled() -> None:
+    seen = outcome(Case({"dim_37": 5}, layout=Layout.OFFSET), Symptom.OUT_OF_BOUNDS)
+    assert not GivenToo(subject(37, 100)).settled(seen, outcome, may_ask=False).unsettled
 
 
 # -- pairs, executed -----------------------------------------------------------------------------------------------

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute import turns
 from tritonaudit.execute.turns import Turns
-from tritonaudit.subject.model import Subject, Tensor
+from tritonaudit.subject.model import Case, Subject, Tensor
+from tritonaudit.suites.calling import Lost
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.journal import Ended, Record, Trial
+from tritonaudit.suites.late import Late
+from tritonaudit.suites.outcome import CaseOutcome
 from tritonaudit.suites.worker import SubjectTask, _Audit
 
 
@@ -35,6 +43,38 @@ def test_nobody_times_while_a_trial_is_on_a_gpu(tmp_path: Path, is_engine: bool)
         other._leave()
         with other.shared(60):
             pass
+
+
+class Busy(Device):
+    """A GPU that never comes to the end of a launch."""
+
+    def __init__(self) -> None:
+        super().__init__(is_engine=False)
+        self.lost: Lost | None = None
+
+    def work(self, case: Case) -> CaseOutcome:
+        self.lost = Lost(KernelRef("k.py", "kernel", 1), "the GPU is busy")
+        raise Late(8.0, waits=True, computes=False)
+
+
+def test_what_keeps_the_gpu_busy_again_is_held_against_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second time, in another worker, for the reference could not be timed behind it."""
+    monkeypatch.setattr("torch.cuda.synchronize", lambda: None)
+    monkeypatch.setattr("tritonaudit.subject.inputs.make_inputs", lambda *_: ((torch.zeros(4),), {}))
+    subject = Subject(lambda x: x, inputs=[Tensor("n")], reference=lambda x: x)
+    task = SubjectTask(tmp_path / "audit_it.py", "it", 10.0)
+    case, first, second = Case({"n": 4}), Trial("integrity", "n=4 float32"), Trial("call", "n=4 float32")
+    one: Any = _Audit(Busy(), subject, task, turns=Turns(tmp_path))  # type: ignore[arg-type]
+    (seen,) = one._patiently(first, case, one.device.work).sightings
+    assert (seen.symptom, seen.is_certain) == (Symptom.HANG, False)
+    known = Record((Ended(first, CaseOutcome(case, frozenset((Symptom.HANG,)), (seen,))),))
+    two: Any = _Audit(Busy(), subject, replace(task, known=known), turns=Turns(tmp_path))  # type: ignore[arg-type]
+    assert two.lates == 1
+    (seen,) = two._patiently(second, case, two.device.work).sightings
+    assert (seen.symptom, seen.is_certain) == (Symptom.HANG, True)
+    assert "and the reference takes" in seen.text
 
 
 def test_waiting_is_not_spent(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,12 @@ def test_whether_it_hangs(
     assert bool(outcome.unchecked) == (symptom is None)
 
 
+@pytest.mark.parametrize(("seconds", "hangs"), [(0.2, False), (0.04, True)])
+def test_other_numbers_may_take_longer(seconds: float, hangs: bool) -> None:
+    others = [took(replace(LARGE, fill="inf"), seconds)]
+    assert bool(late(LARGE, others, HANGS, Late(5, waits=False, computes=True), 5.0).sightings) is hangs
+
+
 def test_a_larger_case_may_take_longer() -> None:
     outcome = late(LARGE, [took(SMALL, 0.01)], HANGS, Late(5, waits=False, computes=True), 5.0)
     assert not outcome.sightings
@@ -100,6 +107,15 @@ def test_a_longer_loop_may_take_longer() -> None:
 def test_nothing_is_known_of_a_case_that_was_not_looked_at() -> None:
     refused = CaseOutcome(LARGE, frozenset(), seconds=0.001)
     assert not late(LARGE, [refused], HANGS, Late(5, waits=False, computes=True), 5.0).sightings
+
+
+@pytest.mark.parametrize(("reference", "is_certain"), [(0.02, True), (1.0, False), (None, False)])
+def test_a_gpu_that_is_busy_for_far_longer_than_with_the_reference_hangs(
+    reference: float | None, is_certain: bool
+) -> None:
+    (seen,) = late(LARGE, [], HANGS, Late(8, waits=True, computes=False), 8.0, reference).sightings
+    assert seen.is_certain is is_certain
+    assert seen.text.endswith(", and the reference takes 0.02 s" if is_certain else ", and only waits")
 
 
 TRACE = """\

@@ -13,7 +13,8 @@ from tritonaudit.finding import Status
 
 torch = pytest.importorskip("torch")
 
-from tritonaudit.suites.tolerance import DRAWS, Element, garbage, is_exact, judge, perturb, rejects  # noqa: E402
+from tritonaudit.suites import tolerance  # noqa: E402
+from tritonaudit.suites.tolerance import DRAWS, Element, Yardstick, garbage, is_exact, judge, perturb  # noqa: E402
 
 FLOATING = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 HALVES = [torch.float16, torch.bfloat16]
@@ -297,6 +298,41 @@ def test_beside_usual_numbers_small_errors_are_none() -> None:
     assert judge(output, *known, usual=0.6).status is Status.PASS
 
 
+@pytest.mark.parametrize(("others", "status"), [(1.0, Status.WARN), (1.5, Status.FAIL)])
+def test_numbers_that_differ_are_found_wherever_they_are(others: float, status: Status) -> None:
+    """Where all are alike all errors may go one way, and prove less."""
+    precise = torch.ones(100, 1000, dtype=torch.float64)
+    precise[:, 1::20] = torch.linspace(1, others, 50, dtype=torch.float64)
+    assert judge((precise * (1 + 200 * 2.0**-24)).float(), *alone(precise)).status is status
+
+
+def test_a_yardstick_is_the_same_for_every_result() -> None:
+    x = numbers(30, 1000).half()
+    known = beside(softmax, x)
+    right, wrong = known[1].clone(), known[1] * 1.1
+    broken = right.clone()
+    broken[3, 4] = math.inf
+    yardstick = Yardstick(*known)
+    for output in (right, wrong, broken, right, wrong[:3], wrong.float(), broken, right):
+        assert yardstick.judge(output) == judge(output, *known)
+
+
+def test_what_a_gpu_has_no_room_for_is_judged_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[Any] = []
+
+    def on(output: Any, known: Any) -> Any:
+        judged.append(output)
+        if len(judged) == 1:
+            raise torch.cuda.OutOfMemoryError
+        return before(output, known)
+
+    before = tolerance._judge_inexact
+    monkeypatch.setattr(tolerance, "_judge_inexact", on)
+    precise = numbers(30)
+    assert judge(precise.float(), *alone(precise)).status is Status.PASS
+    assert len(judged) == 2
+
+
 # -- the rest of the module ----------------------------------------------------------------------------------------
 
 
@@ -336,9 +372,9 @@ def test_sums_of_small_integers_must_be_exact() -> None:
 def test_a_reference_of_one_number_rejects_nothing() -> None:
     x = numbers(10, 100).float()
     varied, constant = beside(softmax, x), beside(lambda x: torch.ones_like(x[:, 0]), x)
-    found = {name: rejects(one, *varied) for name, one in garbage(varied[0], torch.float32)}
+    found = {name: Yardstick(*varied).rejects(one) for name, one in garbage(varied[0], torch.float32)}
     assert found == {"zeros": True, "the mean": True, "the elements shuffled": True}
-    found = {name: rejects(one, *constant) for name, one in garbage(constant[0], torch.float32)}
+    found = {name: Yardstick(*constant).rejects(one) for name, one in garbage(constant[0], torch.float32)}
     assert found == {"zeros": True, "the mean": False, "the elements shuffled": False}
 
 
@@ -420,3 +456,20 @@ def test_elements_that_are_wrong_are_marked() -> None:
     marked = judge(pair.to(torch.complex64) + torch.tensor([0, 1j, 0]), *alone(pair)).wrong
     assert marked is not None
     assert marked.tolist() == [False, True, False]
+
+
+def test_zeros_of_float64_are_right_and_anything_else_is_not() -> None:
+    zeros = torch.zeros(50, dtype=torch.float64)
+    assert judge(zeros, zeros, zeros, [zeros] * 4).status is Status.PASS
+    off = zeros.clone()
+    off[7] = 1e-3
+    assert judge(off, zeros, zeros, [zeros] * 4).status is Status.FAIL
+
+
+def test_a_complex_number_of_which_one_part_is_nan_says_nothing_of_the_others() -> None:
+    right = torch.randn(50, dtype=torch.complex128, generator=torch.Generator().manual_seed(0))
+    right[3] = complex(math.nan, 1.0)
+    assert judge(right.to(torch.complex64), right, right.to(torch.complex64), [right]).status is Status.PASS
+    wrong = right.to(torch.complex64)
+    wrong[5] += 1
+    assert judge(wrong, right, right.to(torch.complex64), [right]).status is Status.FAIL

@@ -74,3 +74,6 @@ class _Display(Progress):
             self._bars.remove_task(self._items.pop(item))
         if self._stage is not None:
             self._bars.advance(self._stage)
+
+    def beside(self) -> Progress:
+        return _Display(self._bars)

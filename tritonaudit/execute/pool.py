@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import pickle
+import select
 import selectors
 import signal
 import tempfile
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -50,26 +52,104 @@ class Limits:
     start: float = 60.0
 
 
-_cancelled = threading.Event()
+class _Cancelling:
+    """Whether pools are to end, and how many blocks there are that may say so."""
+
+    def __init__(self) -> None:
+        self.is_cancelled = threading.Event()
+        self.lock = threading.Lock()
+        self.blocks = 0
+
+
+_cancelling = _Cancelling()
 
 
 @contextmanager
 def cancelling() -> Iterator[Callable[[], None]]:
-    """Inside it, the function that is given has the pools of other threads than the main one end as if interrupted."""
+    """Inside it, the function that is given has the pools of other threads than the main one end as if interrupted.
+
+    They do until the last of such blocks has been left.
+    """
+    with _cancelling.lock:
+        _cancelling.blocks += 1
     try:
-        yield _cancelled.set
+        yield _cancelling.is_cancelled.set
     finally:
-        _cancelled.clear()
+        with _cancelling.lock:
+            _cancelling.blocks -= 1
+            if not _cancelling.blocks:
+                _cancelling.is_cancelled.clear()
+
+
+class Feed(Generic[Item]):
+    """Items of which more may be added, by any thread, until it is closed; a pool waits for them with ready workers."""
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self._items = deque(items)
+        self._is_open = True
+        self._lock = threading.Lock()
+        self._woken, self._waking = open_pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._waking, False)
+
+    def __enter__(self) -> Feed[Item]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        with self._lock:
+            os.close(self._woken)
+            os.close(self._waking)
+            self._waking = -1
+
+    def add(self, item: Item) -> None:
+        """Have it done, too; one that comes after the closing is not done."""
+        with self._lock:
+            self._items.append(item)
+            self._wake()
+
+    def close(self) -> None:
+        """There will be no more."""
+        with self._lock:
+            self._is_open = False
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waking >= 0:
+            with suppress(BlockingIOError):
+                os.write(self._waking, b".")
+
+    def wait_until_closed(self) -> None:
+        """Return once there will be no more; nobody else may be taking them."""
+        while self.taken()[1]:
+            select.select((self,), (), ())
+            self.heard()
+
+    def taken(self) -> tuple[list[Item], bool]:
+        """What has been added since it was asked, and whether there may be more."""
+        with self._lock:
+            items = list(self._items)
+            self._items.clear()
+            return items, self._is_open
+
+    def fileno(self) -> int:
+        """Readable once something has been added."""
+        return self._woken
+
+    def heard(self) -> None:
+        """Be no longer readable."""
+        with suppress(BlockingIOError):
+            os.read(self._woken, 1 << 16)
 
 
 def run_tasks(
     work: Callable[[Item], Result],
-    items: Sequence[Item],
+    items: Sequence[Item] | Feed[Item],
     *,
     workers: int,
     limits: Limits,
     prepare: Callable[..., None] | None = None,
-    arguments: tuple[Any, ...] = (),
+    arguments: tuple[Any, ...] | Callable[[Item], tuple[Any, ...]] = (),
     hear: Callable[[Item, Any], None] | None = None,
     is_fresh: bool = False,
 ) -> Iterator[tuple[Item, Result | Killed]]:
@@ -78,34 +158,43 @@ def run_tasks(
     `prepare(*arguments)` is called once in each worker; where none can be prepared, every item comes to that. A worker
     is kept for the next task, which sees what this one changed in its modules, unless the task was killed or left
     processes, threads or much memory behind. It ends without its `atexit` functions. All of these must be picklable,
-    and `work` and `prepare` not of the module `__main__`.
+    and `work` and `prepare` not of the module `__main__`. Where items need differently prepared workers, `arguments`
+    says of each which ones: workers do only what they are prepared for.
 
     What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in this process. A
     worker may have imported torch, triton and modules of ours when it starts; a fresh one has not.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, not {workers}")
-    order = pickle.dumps((work, prepare, arguments))
-    return _Pool[Item, Result](order, items, workers, limits, hear, is_fresh).results()
+
+    def order_of(item: Item) -> bytes:
+        return pickle.dumps((work, prepare, arguments(item) if callable(arguments) else arguments))
+
+    return _Pool[Item, Result](order_of, items, workers, limits, hear, is_fresh).results()
 
 
 class _Pool(Generic[Item, Result]):
     def __init__(
         self,
-        order: bytes,
-        items: Sequence[Item],
+        order_of: Callable[[Item], bytes],
+        items: Sequence[Item] | Feed[Item],
         workers: int,
         limits: Limits,
         hear: Callable[[Item, Any], None] | None,
         is_fresh: bool,
     ) -> None:
-        self._order = order
-        self._waiting = deque(items)
+        self._order_of = order_of
+        self._feed = items if isinstance(items, Feed) else None
+        self._is_open = self._feed is not None
+        self._waiting: deque[tuple[bytes, Item]] = deque()
+        if not isinstance(items, Feed):
+            self._take(items)
         self._size = workers
         self._limits = limits
         self._hear = hear
         self._is_fresh = is_fresh
         self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []
         self._leaving: list[_Worker] = []
         self._tasks: dict[_Worker, Item] = {}
         self._finished: list[tuple[Item, Result | Killed]] = []
@@ -114,52 +203,91 @@ class _Pool(Generic[Item, Result]):
 
     def results(self) -> Iterator[tuple[Item, Result | Killed]]:
         with selectors.DefaultSelector() as selector:
+            if self._feed is not None:
+                selector.register(self._feed, selectors.EVENT_READ)
             try:
-                self._hire(selector)
-                while self._workers:
+                self._refill(selector)
+                while self._workers or self._is_open:
                     self._turn(selector)
-                    self._hire(selector)
+                    self._refill(selector)
                     finished, self._finished = self._finished, []
                     yield from finished
                 if self._unable:
-                    yield from ((item, self._unable) for item in self._waiting)
+                    yield from ((item, self._unable) for _, item in self._waiting)
             finally:
                 for worker in (*self._workers, *self._leaving):
                     worker.tell_to_end()
                 for worker in (*self._workers, *self._leaving):
                     worker.close()
 
+    def _take(self, items: Iterable[Item]) -> None:
+        self._waiting.extend((self._order_of(item), item) for item in items)
+
+    def _refill(self, selector: selectors.BaseSelector) -> None:
+        """Take what has been added, and see that there are workers for it."""
+        if self._feed is not None and self._is_open:
+            added, self._is_open = self._feed.taken()
+            self._take(added)
+        if self._waiting or not self._is_open:
+            idle, self._idle = self._idle, []
+            for worker in idle:
+                self._employ(worker, spent=False)
+        self._hire(selector)
+        if self._unable and not self._any_ready and self._is_open:
+            self._finished += [(item, self._unable) for _, item in self._waiting]
+            self._waiting.clear()
+
     def _hire(self, selector: selectors.BaseSelector) -> None:
         """Start a worker for each waiting item, as far as there may be more, and as starting one is known to work."""
-        starting = sum(not worker.ready for worker in self._workers)
-        while len(self._workers) < self._size and starting < len(self._waiting):
+        starting = Counter(worker.order for worker in self._workers if not worker.ready)
+        for order, _ in self._waiting:
             if self._unable and not self._any_ready:
+                return
+            if starting[order]:
+                starting[order] -= 1
+                continue
+            if len(self._workers) >= self._size and not self._dismiss():
                 return
             while self._leaving:  # what they hold is needed
                 self._leaving.pop().close()
-            self._workers.append(_Worker(self._order, self._limits, selector, self._is_fresh))
-            starting += 1
+            self._workers.append(_Worker(order, self._limits, selector, self._is_fresh))
+
+    def _dismiss(self) -> bool:
+        """Let an idle worker go, which is prepared for nothing that waits; False where there is none."""
+        if not self._idle:
+            return False
+        self._let_go(self._idle.pop())
+        return True
+
+    def _let_go(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        self._leaving.append(worker)
+        worker.tell_to_end()
 
     def _turn(self, selector: selectors.BaseSelector) -> None:
         """Wait for something to happen, and see to it.
 
         Who takes our results may have kept us waiting: only a worker that is late and has not replied by now is lost.
         """
-        patience = min(worker.deadline for worker in self._workers) - time.monotonic()
+        busy = [worker for worker in self._workers if worker not in self._idle]
+        patience = min((worker.deadline for worker in busy), default=math.inf) - time.monotonic()
         if threading.current_thread() is not threading.main_thread():
             patience = min(patience, _CANCEL_SECONDS)
-            if _cancelled.is_set():
+            if _cancelling.is_cancelled.is_set():
                 raise KeyboardInterrupt
         events = selector.select(min(max(patience, 0), _MAX_PATIENCE))
         now = time.monotonic()
         active = {key.data for key, _ in events}
-        for worker in [worker for worker in self._workers if worker.deadline <= now and worker not in active]:
+        for worker in [worker for worker in busy if worker.deadline <= now and worker not in active]:
             self._lose(worker, End.TIMEOUT, f"took longer than {worker.seconds:g} s")
         for key, event in events:
-            if event == selectors.EVENT_WRITE:
+            if key.data is None:
+                assert self._feed is not None
+                self._feed.heard()
+            elif event == selectors.EVENT_WRITE:
                 key.data.send_more()
         for key, event in events:
-            if event == selectors.EVENT_READ:
+            if key.data is not None and event == selectors.EVENT_READ:
                 self._receive(key.data)
 
     def _receive(self, worker: _Worker) -> None:
@@ -202,21 +330,29 @@ class _Pool(Generic[Item, Result]):
         return True
 
     def _employ(self, worker: _Worker, spent: bool) -> None:
-        """Give the worker the next task, or let it go."""
-        while self._waiting and not spent:
-            item = self._waiting.popleft()
+        """Give the worker the next task that it is prepared for, or have it wait for one, or let it go."""
+        while not spent and (item := self._next_for(worker)) is not None:
             try:
-                message = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+                message = pickle.dumps(item[0], pickle.HIGHEST_PROTOCOL)
             except Exception as error:
                 killed = Killed(End.RAISED, f"cannot be pickled: {described(error)}", "")
-                self._finished.append((item, killed))
+                self._finished.append((item[0], killed))
                 continue
-            self._tasks[worker] = item
+            self._tasks[worker] = item[0]
             worker.send(message, self._limits.seconds)
             return
-        self._workers.remove(worker)
-        self._leaving.append(worker)
-        worker.tell_to_end()
+        if self._is_open and not spent:
+            self._idle.append(worker)
+        else:
+            self._let_go(worker)
+
+    def _next_for(self, worker: _Worker) -> tuple[Item] | None:
+        """What waits first of what it is prepared for."""
+        for number, (order, item) in enumerate(self._waiting):
+            if order == worker.order:
+                del self._waiting[number]
+                return (item,)
+        return None
 
     def _obituary(self, worker: _Worker) -> tuple[End, str]:
         """What ended a worker that has closed its pipe."""
@@ -233,12 +369,14 @@ class _Pool(Generic[Item, Result]):
         """Take leave of a worker that is of no more use; its task, or for one that never got ready the next, pays."""
         worker.end(0)
         self._workers.remove(worker)
-        if worker.ready:
+        if worker in self._idle:
+            self._idle.remove(worker)
+        elif worker.ready:
             self._finished.append((self._tasks.pop(worker), worker.killed(end, message)))
         else:
             self._unable = worker.killed(end, f"its worker could not start: {message}")
-            if self._waiting:
-                self._finished.append((self._waiting.popleft(), self._unable))
+            if (item := self._next_for(worker)) is not None:
+                self._finished.append((item[0], self._unable))
         worker.close()
 
 
@@ -281,6 +419,7 @@ class _Worker:
     """A worker, by way of its supervisor, as the pool sees it: it is sent messages, and replies, until `deadline`."""
 
     def __init__(self, order: bytes, limits: Limits, selector: selectors.BaseSelector, is_fresh: bool) -> None:
+        self.order = order
         self.ready = False
         self.seconds = limits.start
         self.deadline = 0.0

@@ -81,6 +81,15 @@ class Turns:
             if is_within:
                 self._take(_enter, seconds)
 
+    @contextmanager
+    def given_up(self, seconds: float) -> Iterator[None]:
+        """Meanwhile leave the GPU to a process that this one waits for, and that takes turns itself; then share it."""
+        self._leave()
+        try:
+            yield
+        finally:
+            self._take(_enter, seconds)
+
     def _take(self, attempt: Callable[[int, int], bool], seconds: float) -> None:
         if self._folder is None:
             return

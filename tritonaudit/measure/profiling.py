@@ -52,6 +52,8 @@ _STALL, _NOT_ISSUED, _SELECTED = "stall_", "(Not Issued)", "stall_selected"
 _SAMPLED = "smsp__pcsamp_warps_issue_stalled"
 _LEAST_SAMPLES = 0.01
 """The share of all samples that a reason at a line has to be told."""
+_TURN_SECONDS = 60.0
+"""That a pool would wait for, of which a process of the profiler has none."""
 _COMPLAINT = "==ERROR== "
 
 
@@ -190,20 +192,24 @@ def _number(text: str | None) -> float | None:
 
 
 def main(file: str) -> None:
-    """Make the call until nothing is compiled or tuned any more, then once for the profiler."""
+    """Make the call until nothing is compiled or tuned any more, then, alone on the GPU, once for the profiler."""
     import torch
 
     from tritonaudit.capture.task import loaded
+    from tritonaudit.execute.turns import Turns
     from tritonaudit.subject.inputs import run_subject
 
     call: Call = pickle.loads(Path(file).read_bytes())
-    subject = loaded(call.path)[call.subject]
-    run_subject(subject, call.case)
-    torch.cuda.synchronize()
-    torch.cuda.profiler.start()
-    run_subject(subject, call.case)
-    torch.cuda.synchronize()
-    torch.cuda.profiler.stop()
+    turns = Turns()
+    with turns.shared(_TURN_SECONDS):
+        subject = loaded(call.path)[call.subject]
+        run_subject(subject, call.case)
+        torch.cuda.synchronize()
+    with turns.exclusive(_TURN_SECONDS):
+        torch.cuda.profiler.start()
+        run_subject(subject, call.case)
+        torch.cuda.synchronize()
+        torch.cuda.profiler.stop()
 
 
 if __name__ == "__main__":

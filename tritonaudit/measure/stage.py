@@ -5,7 +5,8 @@ Several are prepared and verified at once; they are timed one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tritonaudit.compile.phrases import counted
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge, shown_path
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Feed, Limits, run_tasks
 from tritonaudit.execute.turns import turns_folder
 from tritonaudit.finding import Audit, Problem, Status
 from tritonaudit.hardware.parts import Part, known_parts, part_of_device
@@ -25,11 +26,11 @@ from tritonaudit.measure.gather import MeasuredSubject, facts_of, held_against
 from tritonaudit.measure.profiled import ProfiledKernel, profiled_kernels
 from tritonaudit.measure.worker import (
     FIRST_CALL_SECONDS,
-    PROFILED,
     Begun,
     Done,
     GpuTask,
     MeasureTask,
+    ProfileTask,
     become_gpu_user,
     measure,
 )
@@ -41,7 +42,9 @@ from tritonaudit.suites.running import SubjectKey, memory, shown_subject
 from tritonaudit.suites.stage import Where, gpu_for
 from tritonaudit.suites.subjects import subjects_of
 
+_Task = GpuTask | MeasureTask | ProfileTask
 NO_GPU = "there is no GPU"
+NOT_RIGHT = "it is not timed, as it is not known to be right"
 _SIZES = 30
 """More than a subject has: each may take the time of the first calls of its contenders."""
 _MOST_AT_ONCE = 6
@@ -109,6 +112,44 @@ def measure_subjects(
     return _judged_against(_measured(subjects, request, progress), known_parts(config.hardware_file), config)
 
 
+class Lane:
+    """Measures subjects in a thread of its own, each as soon as it is added; what all need is made ready before."""
+
+    def __init__(self, config: Config, request: MeasureRequest, progress: Progress) -> None:
+        """Raises PartFileError."""
+        self._config = config
+        self._parts = known_parts(config.hardware_file)
+        self._request = request
+        self._measuring = _Measuring(request.seconds, progress, at_once(request.jobs))
+        self._feed = Feed[_Task]((_ceilings(),))
+
+    def __enter__(self) -> Lane:
+        self._thread = ThreadPoolExecutor(1)
+        self._done = self._thread.submit(self._measuring.measure, self._feed)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._feed.close()
+        self._thread.shutdown()
+        self._feed.__exit__()
+
+    def add(self, key: SubjectKey) -> None:
+        """Have it measured."""
+        self._measuring.add(_task(key, self._request), self._feed)
+
+    def measured(self, subjects: Sequence[SubjectKey]) -> MeasureAudit:
+        """What measuring came to once it is done; those of the subjects that were not added are told, too.
+
+        Raises KeyboardInterrupt where that came before anything was known.
+        """
+        self._feed.close()
+        found = _found(self._measuring, is_interrupted=not self._done.result())
+        known = {(one.path, one.name): one for one in found.subjects}
+        why = {task.key: found.reason for task in self._measuring.tasks}
+        each = tuple(known.get(key) or MeasuredSubject(*key, (), reason=why.get(key, NOT_RIGHT)) for key in subjects)
+        return _judged_against(replace(found, subjects=each), self._parts, self._config)
+
+
 def _judged_against(measured: _Found, parts: Mapping[str, Part], config: Config) -> MeasureAudit:
     """What measuring came to, its rows held against the roofs, with findings."""
     subjects, gpu = measured.subjects, measured.gpu
@@ -145,15 +186,31 @@ class _Found:
 def _measured(keys: Sequence[SubjectKey], request: MeasureRequest, progress: Progress) -> _Found:
     if not keys:
         return _Found(reason="there is no subject")
-    tasks = [MeasureTask(*key, request.seconds, request.is_brief) for key in keys]
-    measuring = _Measuring(tasks, progress, at_once(request.jobs))
-    is_interrupted = not measuring.measure()
+    progress.stage("measuring subjects", len(keys))
+    measuring = _Measuring(request.seconds, progress, at_once(request.jobs))
+    with Feed[_Task]((_ceilings(),)) as feed:
+        for key in keys:
+            measuring.add(_task(key, request), feed)
+        feed.close()
+        is_interrupted = not measuring.measure(feed)
+    return _found(measuring, is_interrupted=is_interrupted)
+
+
+def _task(key: SubjectKey, request: MeasureRequest) -> MeasureTask:
+    return MeasureTask(*key, request.seconds, request.is_brief)
+
+
+def _with_profile(task: MeasureTask) -> list[_Task]:
+    return [task] if task.is_brief else [task, ProfileTask(*task.key)]
+
+
+def _found(measuring: _Measuring, *, is_interrupted: bool) -> _Found:
     gpu = measuring.gpu
-    if gpu is None or isinstance(gpu, Killed):
-        if gpu is None:
-            raise KeyboardInterrupt  # before anything was known
-        return _Found(reason=f"measuring what the GPU can reach {gpu.message}")
-    subjects = tuple(map(measuring.measured, tasks))
+    if isinstance(gpu, Killed):
+        return _Found(reason=f"measuring what the GPU can reach {gpu.message}", is_interrupted=is_interrupted)
+    if gpu is None:
+        raise KeyboardInterrupt  # before anything was known
+    subjects = tuple(map(measuring.measured, measuring.tasks))
     return _Found(subjects, measuring.problems, gpu, is_interrupted=is_interrupted)
 
 
@@ -196,14 +253,16 @@ def _judged(subjects: Sequence[MeasuredSubject], gpu: Gpu | None, config: Config
 class _Measuring:
     """Subjects on their way to being measured."""
 
-    tasks: Sequence[MeasureTask]
+    seconds: float
     progress: Progress
     workers: int = 1
+    tasks: list[MeasureTask] = field(default_factory=list)
     gpu: Gpu | Killed | None = None
     _rows: dict[SubjectKey, list[Done]] = field(default_factory=dict)
     _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
     _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
     _lost: dict[SubjectKey, Killed] = field(default_factory=dict)
+    _unprofiled: dict[SubjectKey, Killed] = field(default_factory=dict)
     _finished: set[SubjectKey] = field(default_factory=set)
 
     @property
@@ -215,31 +274,42 @@ class _Measuring:
             if (path, name) not in self._rows and (path, name) not in self._under_way
         )
 
-    def measure(self) -> bool:
-        """Measure them all, behind what the GPU can reach; False where that is interrupted.
+    def add(self, task: MeasureTask, feed: Feed[_Task]) -> None:
+        """Have it measured with what else the feed has, and profiled meanwhile."""
+        self.tasks.append(task)
+        for one in _with_profile(task):
+            feed.add(one)
+
+    def measure(self, feed: Feed[_Task]) -> bool:
+        """Measure them all, behind what the GPU can reach, which the feed has first; False where that is interrupted.
 
         What found no room beside others is measured again alone.
         """
-        self.progress.stage("measuring subjects", len(self.tasks))
         try:
-            self._run((_ceilings(), *self.tasks), self.workers)
+            self._run(feed, self.workers)
+            feed.wait_until_closed()
             if self.workers > 1:
                 self._run(self._cramped(), 1)
         except KeyboardInterrupt:
             return False
         return True
 
-    def _run(self, tasks: Sequence[GpuTask | MeasureTask], workers: int) -> None:
+    def _run(self, tasks: Sequence[_Task] | Feed[_Task], workers: int) -> None:
         """Do the tasks, as long as the GPU can be used."""
-        seconds = IMPORT_SECONDS + _SIZES * FIRST_CALL_SECONDS + max(task.seconds for task in self.tasks)
+        seconds = IMPORT_SECONDS + _SIZES * FIRST_CALL_SECONDS + self.seconds
         for task, outcome in run_tasks(
             measure,
             tasks,
             workers=workers,
             limits=Limits(seconds, memory(workers)),
             prepare=become_gpu_user,
+            arguments=lambda task: (not isinstance(task, ProfileTask),),
             hear=self._hear,
         ):
+            if isinstance(task, ProfileTask):
+                if isinstance(outcome, Killed):
+                    self._unprofiled[task.key] = outcome
+                continue
             if isinstance(task, MeasureTask):
                 self._finish(task, outcome if isinstance(outcome, Killed) else None)
                 continue
@@ -253,15 +323,15 @@ class _Measuring:
             self._lost[task.key] = killed
         self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
 
-    def _cramped(self) -> list[GpuTask | MeasureTask]:
+    def _cramped(self) -> list[_Task]:
         """What had no room, as far as that can be told; of the subjects nothing is known any more."""
         is_lost = isinstance(self.gpu, Killed)
         cramped = [task for task in self.tasks if is_lost or self._had_no_room(task.key)]
         for key in (task.key for task in cramped):
-            for known in (self._rows, self._under_way, self._profiles, self._lost):
+            for known in (self._rows, self._under_way, self._profiles, self._lost, self._unprofiled):
                 known.pop(key, None)
             self._finished.discard(key)
-        return [*([_ceilings()] if is_lost else ()), *cramped]
+        return [*([_ceilings()] if is_lost else ()), *(one for task in cramped for one in _with_profile(task))]
 
     def _had_no_room(self, key: SubjectKey) -> bool:
         """Whether the GPU's memory or the machine's did not suffice."""
@@ -273,19 +343,27 @@ class _Measuring:
     def measured(self, task: MeasureTask) -> MeasuredSubject:
         """What measuring a subject came to, as far as it came."""
         done = self._rows.get(task.key, [])
-        profiles = tuple(self._profiles.get(task.key, ()))
         launched = tuple(dict.fromkeys(kernel for one in done for kernel in one.kernels))
         kernel = launched[0] if len(launched) == 1 else next((one.wrapper for one in done if one.wrapper), None)
         rows = tuple(one.row for one in done)
         lost, begun = self._lost.get(task.key), self._under_way.get(task.key)
         reason = f"its process {lost.message}" if lost else "" if task.key in self._finished else INTERRUPTED
-        if lost is not None and begun is not None and begun.size != PROFILED:
+        if lost is not None and begun is not None:
             status = Status.NOT_RUN if lost.end is End.TIMEOUT else Status.FAIL
             rows = (*rows, Row(begun.case, begun.size, status, reason))
-        return MeasuredSubject(*task.key, rows, kernel, launched, profiles, reason)
+        return MeasuredSubject(*task.key, rows, kernel, launched, tuple(self._profiled(task.key)), reason)
 
-    def _hear(self, task: GpuTask | MeasureTask, entry: Begun | Done | Profile) -> None:
-        assert isinstance(task, MeasureTask)
+    def _profiled(self, key: SubjectKey) -> Iterator[Profile]:
+        """What the profiler counted of a subject that was timed, or why it did not."""
+        timed = next((done for done in self._rows.get(key, ()) if done.row.timed and done.kernels), None)
+        if timed is None:
+            return
+        yield from self._profiles.get(key, ())
+        if (killed := self._unprofiled.get(key)) is not None:
+            yield Profile(timed.kernels[0], timed.row.case, reason=f"its process {killed.message}")
+
+    def _hear(self, task: _Task, entry: Begun | Done | Profile) -> None:
+        assert not isinstance(task, GpuTask)
         if isinstance(entry, Begun):
             self._under_way[task.key] = entry
             self.progress.doing(shown_subject(task.key), f"{entry.size} {entry.case.label}".strip())

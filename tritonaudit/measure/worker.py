@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from tritonaudit.measure.timing import Contender, Stopwatch, Times
     from tritonaudit.subject.inputs import Arguments
 
-PROFILED = "profiled"
-"""In place of the name of a size, when all are timed."""
 FIRST_CALL_SECONDS = 120.0
 """For a contender's first call, in which its kernels are compiled and tuned."""
 _BETWEEN_SECONDS = 300.0
@@ -56,7 +54,8 @@ _CASE_SHARE = 1 / 16
 """Of the GPU's memory the inputs of a case take at most, for references need many times as much."""
 _MOST_PROFILED = 4
 """Kernels of a subject, the first that it launches."""
-_PROFILE_SECONDS = 60.0
+_PROFILE_SECONDS = 120.0
+"""Waiting for a turn on the GPU included."""
 _THROTTLED = 0.75
 """Of its highest clock: below it a GPU is throttled, says nvbench."""
 _DISAGREEMENT, _GAP_MILLISECONDS = 0.1, 0.005
@@ -73,6 +72,18 @@ class MeasureTask:
     subject: str
     seconds: float
     is_brief: bool = False
+
+    @property
+    def key(self) -> tuple[Path, str]:
+        return self.path, self.subject
+
+
+@dataclass(frozen=True)
+class ProfileTask:
+    """A subject of a file, by its name: what the profiler counts of it is wanted, at the largest of its named sizes."""
+
+    path: Path
+    subject: str
 
     @property
     def key(self) -> tuple[Path, str]:
@@ -103,9 +114,12 @@ class Done:
     wrapper: KernelRef | None = None
 
 
-def become_gpu_user() -> None:
-    """Prepare this process: what judges is there, and known as it is, before the user's code runs."""
-    for name in MODULES:
+def become_gpu_user(is_timing: bool = True) -> None:
+    """Prepare this process: what judges is there, and known as it is, before the user's code runs.
+
+    What torch.compile takes is not, unless it `is_timing`.
+    """
+    for name in MODULES if is_timing else ():
         with suppress(Exception):  # which not every torch has
             load(name)
     _compile_in_this_process()
@@ -113,8 +127,9 @@ def become_gpu_user() -> None:
     from tritonaudit.suites import harness
 
     assert all((ceilings, noting, timing, verify))
-    with Turns().shared(_START_SECONDS):
-        _warm_up()
+    if is_timing:
+        with Turns().shared(_START_SECONDS):
+            _warm_up()
     harness.remember()
 
 
@@ -138,7 +153,7 @@ def _warm_up() -> None:
             start()
 
 
-def measure(task: GpuTask | MeasureTask) -> Gpu | None:
+def measure(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
     """The GPU with the rates that it is measured to reach; or a subject is measured, and tells what comes of it."""
     turns = Turns()
     if isinstance(task, GpuTask):
@@ -148,12 +163,14 @@ def measure(task: GpuTask | MeasureTask) -> Gpu | None:
         with turns.shared(_CEILING_SECONDS):
             return measured_gpu(task.folder, turns.exclusive(_CEILING_SECONDS))
     with turns.shared(_BETWEEN_SECONDS):
-        _measure_subject(task, turns)
+        if isinstance(task, ProfileTask):
+            _profile(task, turns)
+        else:
+            _measure_subject(task, turns)
     return None
 
 
-def _measure_subject(task: MeasureTask, turns: Turns) -> None:
-    """Measure the subject at each size until its time is spent; rows are told as they are known."""
+def _subject(task: MeasureTask | ProfileTask) -> Subject:
     from tritonaudit.capture.task import IMPORT_SECONDS, loaded
     from tritonaudit.suites import harness
 
@@ -161,16 +178,17 @@ def _measure_subject(task: MeasureTask, turns: Turns) -> None:
     with time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
     harness.repair()
+    return subject
+
+
+def _measure_subject(task: MeasureTask, turns: Turns) -> None:
+    """Measure the subject at each size until its time is spent; rows are told as they are known."""
+    subject = _subject(task)
     named = _named_cases(subject, all_dtypes=not task.is_brief)
     further = [] if task.is_brief else _further_cases(subject, [case for _, case in named])
     timing = _Timing(subject, task, turns, task.seconds, len(named) + len(further))
-    done = [timing.told(size, case) for size, case in named]
-    timed = [one for one in done if one.row.timed]
-    largest = next((one for one in timed if one.row.size == LARGE), timed[-1] if timed else None)
-    if largest is not None and not task.is_brief:
-        _profile(task, largest, turns)
-    for case in further:
-        timing.told("", case)
+    for size, case in (*named, *(("", case) for case in further)):
+        timing.told(size, case)
 
 
 @dataclass
@@ -213,20 +231,37 @@ def _patience(size: str) -> float:
     return _BETWEEN_SECONDS if size else _FURTHER_BETWEEN_SECONDS
 
 
-def _profile(task: MeasureTask, done: Done, turns: Turns) -> None:
-    """What the profiler counts in each kernel at this size is told as it is known."""
+def _profile(task: ProfileTask, turns: Turns) -> None:
+    """What the profiler counts in each kernel at the largest named size is told as it is known."""
+    import torch
+
     from tritonaudit.measure import profiling
 
-    if not done.kernels:
+    subject = _subject(task)
+    named = _named_cases(subject, all_dtypes=False)
+    case = next((case for size, case in named if size == LARGE), named[-1][1] if named else None)
+    if case is None or not (kernels := _launched(subject, case)):
         return
+    torch.cuda.empty_cache()
     if not profiling.is_there():
-        tell(Profile(done.kernels[0], done.row.case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
+        tell(Profile(kernels[0], case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
         return
-    call = profiling.Call(task.path, task.subject, done.row.case)
-    tell(Begun(done.row.case, PROFILED), _BETWEEN_SECONDS)
-    with turns.exclusive(_BETWEEN_SECONDS):
-        for profile in profiling.profiled(call, done.kernels[:_MOST_PROFILED], _PROFILE_SECONDS):
+    with turns.given_up(_BETWEEN_SECONDS):  # it starts a process, which takes longer than what it counts
+        for profile in profiling.profiled(profiling.Call(task.path, task.subject, case), kernels, _PROFILE_SECONDS):
             tell(profile, _BETWEEN_SECONDS)
+
+
+def _launched(subject: Subject, case: Case) -> list[KernelRef]:
+    """The kernels to profile, none where a call fails: that is for timing to tell."""
+    from tritonaudit.measure.noting import noting
+    from tritonaudit.subject.inputs import run_subject
+
+    try:
+        with time_limit(FIRST_CALL_SECONDS), noting() as noted:
+            run_subject(subject, case)
+    except (Exception, OutOfTime):
+        return []
+    return list(noted.kernels)[:_MOST_PROFILED]
 
 
 def _named_cases(subject: Subject, *, all_dtypes: bool) -> list[tuple[str, Case]]:

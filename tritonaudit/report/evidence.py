@@ -26,6 +26,7 @@ from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
+from tritonaudit.suites.suite import Suite
 
 CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
 _COMMANDS = {
@@ -202,7 +203,9 @@ def category_of(check: str) -> Category:
 
 
 def applies(check: str, run: SubjectRun) -> bool:
-    """Whether a check can be made of a subject: the numbers of a hardship may be beyond its dtypes."""
+    """Whether a check can be made of a subject: it may hold no such numbers as those of a hardship."""
+    if category_of(check) is Category.STABILITY and Suite.STABILITY.value in dict(run.coverage.inapplicable):
+        return False
     hardship = _HARDSHIPS.get(check)
     return hardship is None or any(can_hold(trial.case.dtype, hardship) for trial in run.trials)
 

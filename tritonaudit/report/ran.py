@@ -98,6 +98,8 @@ def _data(run: SubjectRun) -> dict[str, Any]:
 def _coverage(coverage: Coverage) -> dict[str, Any]:
     return {
         "core": {"tried": coverage.tried, "of": coverage.core},
+        "refused": coverage.refused,
+        "inapplicable": [{"suite": suite, "why": why} for suite, why in coverage.inapplicable],
         "cases": {"tried": coverage.called, "of": coverage.planned},
         "missing": [{"suite": one.suite, "what": one.what, "why": one.why} for one in coverage.missing],
     }

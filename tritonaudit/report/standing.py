@@ -2,7 +2,7 @@
 
 A category passes only where the stage that decides it ran, found nothing in it, and tried all of the core of its
 suites: what has not run is no pass, and what has in part is incomplete. Findings fail or warn whichever stage they are
-of. Items that no rule asks are named beside a pass.
+of, but a warning does not hide that something was left out. Items that no rule asks are named beside a pass.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Verdict(IntEnum):
     """What a category came to, the better the higher."""
 
     FAIL = 0
-    WARN = 1
-    INCOMPLETE = 2
+    INCOMPLETE = 1
+    WARN = 2
     NOT_RUN = 3
     PASS = 4
 
@@ -105,11 +105,11 @@ def _verdict(findings: Iterable[Finding], doubts: Sequence[object], gaps: Sequen
     levels = {level(finding) for finding in findings}
     if levels & {"CRITICAL", "HIGH"}:
         return Verdict.FAIL
+    if gaps and is_tried:
+        return Verdict.INCOMPLETE
     if "MEDIUM" in levels or doubts:
         return Verdict.WARN
-    if gaps:
-        return Verdict.INCOMPLETE if is_tried else Verdict.NOT_RUN
-    return Verdict.PASS
+    return Verdict.NOT_RUN if gaps else Verdict.PASS
 
 
 def _is_tried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> bool:

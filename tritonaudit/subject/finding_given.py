@@ -12,7 +12,7 @@ from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.execute.blame import text_of
 from tritonaudit.subject.dimension import Dimension, size_of
 from tritonaudit.subject.given import Given, GivenTensor, dimension_name
-from tritonaudit.subject.inputs import Arguments, as_given, call, remade, tensors_in
+from tritonaudit.subject.inputs import Arguments, as_given, call, remade, seed, tensors_in
 from tritonaudit.subject.kernelbench import Built
 from tritonaudit.subject.model import INTEGER, Case, Subject
 from tritonaudit.subject.size_kind import size_names
@@ -45,7 +45,7 @@ def found(subject: Subject) -> Given | None:
 
 
 def _made(subject: Subject, case: Case) -> Arguments:
-    torch.manual_seed(case.seed)
+    seed(case)
     return as_given(subject, case)
 
 
@@ -70,7 +70,7 @@ def _fewer(subject: Subject, case: Case, hollow: Arguments) -> Arguments | None:
     sizes = {size for tensor in tensors_in(hollow) for size in tensor.shape}
     changes = {size: _FEW + number for number, size in enumerate(sorted(sizes)) if size > _FEW + len(sizes)}
     with tensors_on(Host.CPU):
-        torch.manual_seed(case.seed)
+        seed(case)
         made = remade(subject, replace(case, device="cpu"), changes)
     wanted = [tuple(changes.get(size, size) for size in tensor.shape) for tensor in tensors_in(hollow)]
     if made is not None and [tuple(tensor.shape) for tensor in tensors_in(made)] == wanted:
@@ -118,10 +118,21 @@ def _facts(tensor: torch.Tensor) -> GivenTensor:
 
 
 def _heeds_fills(subject: Subject, case: Case, arguments: Arguments, plain: Arguments | None) -> bool:
-    """Whether its tensors are others where a case asks for zeros, at the very same numbers of chance."""
-    zeros = _valued(subject, replace(case, fill="zeros"), arguments)
-    pairs = zip(tensors_in(plain), tensors_in(zeros), strict=True)
-    return any(one.shape != other.shape or not bool(torch.equal(one, other)) for one, other in pairs)
+    """Whether zeros and NaN arrive in its tensors where a case asks for them: others tell of chance alone."""
+    try:
+        zeros, nan = (_valued(subject, replace(case, fill=fill), arguments) for fill in ("zeros", "nan"))
+        return _arrives(lambda one: bool(one.eq(0).all()), plain, zeros) and _arrives(
+            lambda one: bool(one.isnan().any()), plain, nan
+        )
+    except (Exception, SystemExit):  # it knows no fills
+        return False
+
+
+def _arrives(is_there: Callable[[torch.Tensor], bool], plain: Arguments | None, asked: Arguments | None) -> bool:
+    """Whether it is there in a tensor of what was asked for, and without being asked for is not."""
+    pairs = zip(tensors_in(plain), tensors_in(asked), strict=True)
+    wide = ((one.double(), other.double()) for one, other in pairs if other.is_floating_point())
+    return any(is_there(other) and not is_there(one) for one, other in wide)
 
 
 # -- sizes ---------------------------------------------------------------------------------------------------------
@@ -187,7 +198,7 @@ def _is_remade(subject: Subject, case: Case, given: Given) -> bool:
     """Whether the function makes tensors of other sizes itself when it has these in place of its own."""
     other = {name: _probes(size)[0] for name, size in given.sizes.items()}
     with tensors_on(Host.META):
-        torch.manual_seed(case.seed)
+        seed(case)
         changes = {given.sizes[name]: size for name, size in other.items()}
         made = remade(subject, replace(case, device="meta"), changes)
     return bool(other) and made is not None and has_shapes(given, made, other)

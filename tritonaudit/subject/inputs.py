@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,7 +28,7 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     Where a function makes them, tensors that it puts nowhere else are on the case's device. Raises TypeError if it
     returns what cannot be arguments.
     """
-    torch.manual_seed(case.seed)
+    seed(case)
     made = _Maker(subject, case)
     keywords = {name: made.value(value, name) for name, value in subject.keywords.items()}
     if callable(subject.inputs):
@@ -39,6 +41,14 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
             if tensor.is_floating_point() and tensor.element_size() > 1 and tensor.is_leaf:
                 tensor.requires_grad_()
     return arguments
+
+
+def seed(case: Case) -> None:
+    """Begin anew the numbers of chance that are global, those of Python and NumPy as well as torch's."""
+    torch.manual_seed(case.seed)
+    random.seed(case.seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(case.seed)
 
 
 def specs_of(subject: Subject) -> Iterator[Tensor | Offsets | torch.Tensor]:
@@ -182,7 +192,7 @@ def _given(subject: Subject, case: Case) -> Arguments:
     is_plain = case.fill == "normal" and case.layout is Layout.CONTIGUOUS
     has_own_sizes = bool(size_names(subject)) or not case.sizes
     given = None if is_plain and has_own_sizes else subject.given
-    torch.manual_seed(case.seed)  # finding what is given has drawn numbers
+    seed(case)  # finding what is given has drawn numbers
     if given is None:
         return as_given(subject, case)
     asked, ours = _shared_out(subject, given, case)
@@ -214,7 +224,7 @@ def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
     made = _remade(subject, given, case, sizes) if given.is_remade else None
     full = {**given.sizes, **sizes}
     if made is None:
-        torch.manual_seed(case.seed)
+        seed(case)
         whole = as_given(subject, case)
         made = each_tensor(whole, lambda number, tensor: cut(given.tensors[number], full, tensor))
     fitting: Arguments = each_tensor(made, lambda number, tensor: within(given, sizes, number, tensor))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, zip_longest
 
@@ -26,9 +26,9 @@ class Plan:
     values: tuple[AxisValue, ...]
     left_out: tuple[LeftOut, ...]
 
-    def uncovered(self, done: int) -> tuple[AxisValue, ...]:
-        """The values that an audit which stopped after so many cases has not tried."""
-        tried = {value for case in self.cases[:done] for value in values_of(case)}
+    def uncovered(self, cases: Iterable[Case]) -> tuple[AxisValue, ...]:
+        """The values that an audit has not tried which came no further than these cases."""
+        tried = {value for case in cases for value in values_of(case)}
         return tuple(value for value in self.values if value not in tried)
 
 
@@ -74,17 +74,23 @@ def _as_given(
     """Where a function gives the sizes, what has these first of all, what has them later, and what has them never."""
     if (given := subject.given) is None or not axes.given:
         return (), (), ()
-    most_first, most_ever = _MOST_AS_GIVEN[on_engine]
-    if (elements := given.elements()) > most_ever:
-        reason = f"{elements:,} elements are too many to compare"
-        return (), (), (LeftOut(AxisValue("sizes", "as given"), reason),)
+    if why := why_not_as_given(subject, on_engine=on_engine):
+        return (), (), (LeftOut(AxisValue("sizes", "as given"), why),)
     plain = Case({}, subject.dtypes[0])
-    if elements > most_first:
+    most_first, _ = _MOST_AS_GIVEN[on_engine]
+    if given.elements() > most_first:
         return (), (plain,), ()
     fills, layouts = (axis.values[1:2] for axis in (axes.fill, axes.layout))
     unusual = [replace(plain, fill=str(fill)) for fill in fills if axes.holds(plain.dtype, fill)]
     unusual += [replace(plain, layout=Layout(layout)) for layout in layouts]
     return (plain,), (*unusual, replace(plain, seed=1)), ()
+
+
+def why_not_as_given(subject: Subject, *, on_engine: bool) -> str:
+    """Why no case has the inputs as given; nothing where one may."""
+    _, most_ever = _MOST_AS_GIVEN[on_engine]
+    elements = 0 if subject.given is None else subject.given.elements()
+    return f"{elements:,} elements are too many to compare" if elements > most_ever else ""
 
 
 def simpler(subject: Subject, case: Case) -> Iterator[Case]:

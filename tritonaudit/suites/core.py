@@ -7,7 +7,7 @@ neither torch nor triton.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.subject.given import special_of
@@ -15,13 +15,16 @@ from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import WATCHED, Symptom
+from tritonaudit.suites.given_too import unsettled
 from tritonaudit.suites.journal import CoreTrial, Trial
-from tritonaudit.suites.stability import stability_cases
+from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.stability import stability_cases, why_none
 from tritonaudit.suites.suite import Suite
 
 CALL, REPEAT, INTEGRITY, STABILITY, MEMORY = "call", "repeat", "integrity", "stability", "memory"
-"""What the checks of trials are called; that of a hardship has its name after a colon."""
+CONFIG, CONFIGS = "config", "configs"
+"""What the checks of trials are called; that of a hardship has its name after a colon, that of a config its number."""
 
 _USUAL_BLOCK = 1024
 _MOST_NAMED = 6
@@ -54,31 +57,41 @@ class CoreCase:
     case: Case
 
 
-def called_cases(subject: Subject, axes: Axes, plan: Plan) -> tuple[CoreCase, ...]:
+def called_cases(subject: Subject, axes: Axes, plan: Plan, taken: Case | None = None) -> tuple[CoreCase, ...]:
     """The cases that have to be called, the most telling first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
     other dtypes, one size of each dimension that counts heads and the like, and the other layouts: each beside
-    ordinary values of all else, so that a refusal of one hides no other.
+    ordinary values of all else, so that a refusal of one hides no other. Where the wrapper refuses the ordinary case,
+    and has `taken` another, they are beside the values of that.
     """
     found: dict[str, CoreCase] = {}
-    for what, case in _called(subject, axes, plan):
+    for what, case in _called(subject, axes, plan, taken):
         found.setdefault(case.label, CoreCase(what, case))
     return tuple(found.values())
 
 
-def _called(subject: Subject, axes: Axes, plan: Plan) -> Iterator[tuple[str, Case]]:
+def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Iterator[tuple[str, Case]]:
     yield from (("an ordinary case", case) for case in plan.cases[:1])
+    yield from (("a case that it takes", case) for case in (taken,) if case is not None)
     yield from _with(subject, axes, "odd sizes", {axis: axis.odd for axis in axes.sizes if axis.odd is not None})
+    beside = {} if taken is None else _values(axes, taken)
     for axis in axes.sizes:
         for size in _sizes(subject, axis):
-            yield from _with(subject, axes, str(AxisValue(axis.name, size)), {axis: size})
+            yield from _with(subject, axes, str(AxisValue(axis.name, size)), {**beside, axis: size})
+    dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
     for fill in [value for value in axes.fill.values if value in _TELLING_FILLS or _is_among(value)]:
-        holder = next((dtype for dtype in axes.dtype.values if axes.holds(dtype, fill)), axes.dtype.ordinary)
-        yield from _with(subject, axes, str(AxisValue("fill", fill)), {axes.fill: fill, axes.dtype: holder})
+        holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
+        yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
-            yield from _with(subject, axes, str(AxisValue(axis.name, value)), {axis: value})
+            yield from _with(subject, axes, str(AxisValue(axis.name, value)), {**beside, axis: value})
+
+
+def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
+    """The sizes and the dtype of a case, by their axes."""
+    sizes = {**axes.given, **case.sizes}
+    return {**{axis: sizes[axis.name] for axis in axes.sizes}, axes.dtype: case.dtype}
 
 
 def _is_among(fill: Value) -> bool:
@@ -142,6 +155,12 @@ def hardship_trials(subject: Subject, blocks: Sequence[int]) -> Iterator[CoreTri
         yield CoreTrial(Suite.STABILITY.value, name, Trial(f"{STABILITY}: {name}", case.label), _NEEDED[STABILITY])
 
 
+def inapplicable(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """The suites that do not apply to a subject, each with the reason."""
+    why = why_none(subject)
+    return ((Suite.STABILITY.value, why),) if why else ()
+
+
 def core_hardships(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str, Case]]:
     """The first case of each hardship."""
     had: set[str] = set()
@@ -151,9 +170,30 @@ def core_hardships(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[st
             yield name, case
 
 
+def configs_trial(case: Case) -> CoreTrial:
+    """Stands for the configs of an autotuner until all of them have come round: nothing does it."""
+    return _trial(Suite.CORRECTNESS, CALL, "every config of the autotuner", case, CONFIGS)
+
+
 def config_trial(number: int, case: Case) -> CoreTrial:
     """A further config of an autotuner, which may choose any of them."""
-    return _trial(Suite.CORRECTNESS, CALL, f"config {number} of the autotuner", case, f"config {number}")
+    return _trial(Suite.CORRECTNESS, CALL, f"config {number} of the autotuner", case, f"{CONFIG} {number}")
+
+
+def as_given_trials(outcomes: Mapping[Trial, CaseOutcome]) -> Iterator[CoreTrial]:
+    """What was seen at other sizes than given alone is looked for as given before it is taken for harmless."""
+    for one in unsettled(outcomes):
+        check, label = one.trial.check, one.trial.case
+        what = f"{label if check in (CALL, MEMORY) else f'{check} of {label}'} at the sizes given"
+        in_memory = one.symptoms & WATCHED - {Symptom.HANG}
+        for suite, symptoms in ((Suite.MEMORY, in_memory), (_suite_of(check), one.symptoms - in_memory)):
+            if symptoms:
+                yield CoreTrial(suite.value, what, one.trial, symptoms, decides=True)
+
+
+def _suite_of(check: str) -> Suite:
+    name = check.partition(":")[0]
+    return {INTEGRITY: Suite.INTEGRITY, STABILITY: Suite.STABILITY, MEMORY: Suite.MEMORY}.get(name, Suite.CORRECTNESS)
 
 
 def _trial(suite: Suite, check: str, what: str, case: Case, name: str = "") -> CoreTrial:

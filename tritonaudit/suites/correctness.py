@@ -15,6 +15,7 @@ from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.given import SCALED
+from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
@@ -67,14 +68,26 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     if first.error is None and first.ran:
         for order in _ORDERS:
             again = call_subject(device, subject, case, How(order, is_checked=False))
+            if not _is_same_given(first, again):
+                reason = "its inputs are others whenever they are made"
+                return CaseOutcome(case, frozenset(), unchecked=((Symptom.NONDETERMINISTIC, reason),))
             if again.error is not None:
                 reason = f"in another order of the programs calling it {described(again.error)}"
                 return CaseOutcome(case, frozenset(), unchecked=((Symptom.NONDETERMINISTIC, reason),))
             sightings += _differences(subject, first, again, is_poisoned=not device.is_engine)
             if sightings:
                 break
-    checked = frozenset((Symptom.NONDETERMINISTIC,)) if first.error is None else frozenset()
+    if first.error is not None:
+        why = "" if device.lost else why_refused(subject, case, first.given, first.error)
+        unchecked = ((Symptom.NONDETERMINISTIC, why or _crash(first.error)),)
+        return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=bool(why))
+    checked = frozenset((Symptom.NONDETERMINISTIC,))
     return CaseOutcome(case, checked, tuple(sightings), seconds=time.perf_counter() - started)
+
+
+def _is_same_given(first: Called, again: Called) -> bool:
+    pairs = zip(tensors_in(first.given), tensors_in(again.given), strict=False)
+    return all(is_same(one, other) for one, other in pairs)
 
 
 def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutcome:
@@ -117,22 +130,26 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
     error = called.error
     assert error is not None
     every = _RESULTS | _CALLS | watched
-    reason = ""
-    is_refused = not isinstance(error, NotSimulated)
-    if not is_refused:
-        reason = str(error)
-    elif is_refusal(error):
-        reason = f"the wrapper refuses the case: {described(error)}"
-    elif subject.given is not None and subject.given.is_elsewhere(case):
-        reason = f"the wrapper does not take inputs of other sizes or layouts than given: {_crash(error)}"
-    elif subject.reference is not None and not (found := references(subject, called.given, case)).same:
-        reason = f"the wrapper and the reference both fail: {found.reason}"
-    if reason:
+    why = why_refused(subject, case, called.given, error)
+    if reason := str(error) if isinstance(error, NotSimulated) else why:
         unchecked = tuple((symptom, reason) for symptom in sorted_(every))
-        return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=is_refused)
+        return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=bool(why))
     is_empty = 0 in case.sizes.values()
     sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
     return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting, *memory.sightings(called)))
+
+
+def why_refused(subject: Subject, case: Case, given: Arguments, error: BaseException) -> str:
+    """Why calling it on these arguments says nothing of the subject, though it raised; nothing where it does."""
+    if isinstance(error, NotSimulated):
+        return ""
+    if is_refusal(error):
+        return f"the wrapper refuses the case: {described(error)}"
+    if subject.given is not None and subject.given.is_elsewhere(case):
+        return f"the wrapper does not take inputs of other sizes or layouts than given: {_crash(error)}"
+    if subject.reference is not None and not (found := references(subject, given, case)).same:
+        return f"the wrapper and the reference both fail: {found.reason}"
+    return ""
 
 
 def sorted_(symptoms: frozenset[Symptom]) -> Sequence[Symptom]:
@@ -295,9 +312,10 @@ def _is_new_non_finite(judged: _Judged) -> bool:
 def _is_at_boundary(judged: _Judged) -> bool:
     """Whether what is far off, and not all of a tensor, is alone at the end of one axis."""
     got, wanted = judged.result.tensor, judged.precise
-    if got.shape != wanted.shape or not got.is_floating_point():
+    is_floating = got.is_floating_point() and wanted.is_floating_point()
+    if not is_floating or got.shape != wanted.shape or not got.numel():
         return False
-    scale = float(wanted[wanted.isfinite()].abs().max()) if bool(wanted.isfinite().any()) else 0.0
+    scale = float(wanted.abs().nan_to_num(0.0, 0.0).max())
     wrong = ~torch.isclose(got.double(), wanted, rtol=_FAR, atol=_FAR * scale, equal_nan=True)
     if not bool(wrong.any()):
         return False

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tritonaudit.finding import Outcome, Status
+from tritonaudit.suites.core import as_given_trials
 from tritonaudit.suites.facts import CORE, CROSS_CHECK
 from tritonaudit.suites.journal import CoreTrial, Record, Trial
 from tritonaudit.suites.outcome import CaseOutcome
@@ -48,6 +49,8 @@ class Coverage:
     """Of a core of so many trials so many were `tried`, and of so many cases `planned` so many were `called`.
 
     The core is small, and nothing passes without it; the cases planned are all that an audit with time enough tries.
+    Of the trials that were tried so many were `refused`: the wrapper does not take their cases. Suites that do not
+    apply to the subject are `inapplicable`, each with the reason.
     """
 
     core: int = 0
@@ -55,6 +58,8 @@ class Coverage:
     missing: tuple[Missed, ...] = ()
     planned: int = 0
     called: int = 0
+    refused: int = 0
+    inapplicable: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -67,8 +72,10 @@ class Coverage:
 
     @property
     def shown(self) -> str:
-        """`core 38 of 38, cases 33 of 111`."""
-        return f"core {self.tried} of {self.core}, cases {self.called} of {self.planned}"
+        """`core 38 of 38, 12 refused by the wrapper, cases 33 of 111`."""
+        refused = f", {self.refused} refused by the wrapper" if self.refused else ""
+        without = "".join(f", {suite} does not apply" for suite, _ in self.inapplicable)
+        return f"core {self.tried} of {self.core}{refused}{without}, cases {self.called} of {self.planned}"
 
 
 def shown_missing(missing: Iterable[Missed]) -> str:
@@ -91,6 +98,8 @@ def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: st
     """
     core: list[CoreTrial] = []
     missing: list[Missed] = []
+    inapplicable: dict[str, str] = {}
+    refused = 0
     planned: dict[str, None] = {}
     called: dict[str, None] = {}
     for record, suites in records:
@@ -99,34 +108,48 @@ def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: st
         if plan is None:
             missing += [Missed(suite.value, NOT_PLANNED, why) for suite in suites]
             continue
-        core += plan.core
-        empty = [suite for suite in suites if all(one.suite != suite.value for one in plan.core)]
+        of_record = (*plan.core, *as_given_trials(record.outcomes))
+        core += of_record
+        inapplicable |= dict(plan.inapplicable)
+        has = {one.suite for one in plan.core} | inapplicable.keys()
+        empty = [suite for suite in suites if suite.value not in has]
         missing += [Missed(suite.value, NOT_PLANNED, "its inputs leave nothing to try") for suite in empty]
-        missing += _missing(plan.core, record.outcomes, why)
+        missing += _missing(of_record, record.outcomes, why)
+        refused += len(_refused(of_record, record.outcomes))
         planned |= dict.fromkeys(plan.cases)
         called |= {trial.case: None for trial in record.outcomes if trial.check == "call"}
     done = sum(case in called for case in planned)
     wanted = len(core) - sum(missed.is_moot for missed in missing)
     tried = len(core) - sum(missed.what != NOT_PLANNED for missed in missing)
-    return Coverage(wanted, tried, tuple(missing), len(planned), done)
+    return Coverage(wanted, tried, tuple(missing), len(planned), done, refused, tuple(inapplicable.items()))
 
 
 def _why_stopped(record: Record, cut_short: str) -> str:
-    if record.stopped is None:
-        return cut_short
-    return record.stopped.left_out[-1][1] if record.stopped.left_out else "it was not asked for"
+    return cut_short if record.stopped is None else record.stopped.why
 
 
 def _missing(core: Sequence[CoreTrial], outcomes: Mapping[Trial, CaseOutcome], why: str) -> Iterator[Missed]:
     is_wrong = any(map(is_wrong_on_normal_numbers, outcomes.values()))
-    judged = {one.suite for one in core if (outcome := outcomes.get(one.trial)) and _is_done(one, outcome)}
+    refused = _refused(core, outcomes)
     for one in core:
         outcome = outcomes.get(one.trial)
         if outcome is None:
             is_moot = one.suite == Suite.STABILITY.value and is_wrong
             yield Missed(one.suite, one.what, "not tried, since ordinary inputs fail" if is_moot else why, is_moot)
-        elif not _is_done(one, outcome) and not (outcome.is_refused and one.suite in judged):
+        elif not _is_done(one, outcome) and one not in refused:
             yield Missed(one.suite, one.what, _why_unchecked(one, outcome))
+
+
+def _refused(core: Sequence[CoreTrial], outcomes: Mapping[Trial, CaseOutcome]) -> list[CoreTrial]:
+    """What the wrapper refuses beside what was judged: of hardships that is all which was."""
+    ended = [(one, outcomes[one.trial]) for one in core if one.trial in outcomes]
+    judged = {one.suite for one, outcome in ended if _is_done(one, outcome)}
+    may_be = {*judged, Suite.STABILITY.value} if judged else judged
+    return [
+        one
+        for one, outcome in ended
+        if outcome.is_refused and one.suite in may_be and not one.decides and not _is_done(one, outcome)
+    ]
 
 
 def _is_done(one: CoreTrial, outcome: CaseOutcome) -> bool:
@@ -143,7 +166,8 @@ def core_outcome(place: str, outcomes: Iterable[Outcome], coverage: Coverage) ->
     """What of the core was tried, as a check of its own, which is incomplete where a pass would rest on too little."""
     doubts = [f"{one.check} inconclusive: {one.reason}" for one in outcomes if one.status is Status.INCONCLUSIVE]
     if coverage.is_complete and not doubts:
-        return Outcome(CORE, place, Status.PASS, coverage.shown)
+        reason = "; ".join(f"{suite} does not apply: {why}" for suite, why in coverage.inapplicable)
+        return Outcome(CORE, place, Status.PASS, coverage.shown, reason)
     reason = "; ".join(filter(None, (shown_missing(coverage.missing), *doubts)))
     return Outcome(CORE, place, Status.INCOMPLETE, coverage.shown, reason)
 

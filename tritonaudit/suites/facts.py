@@ -38,6 +38,20 @@ class Symptom(Enum):
     WEAK_REFERENCE = "reference too weak"
 
 
+WATCHED = frozenset(
+    (
+        Symptom.OUT_OF_BOUNDS,
+        Symptom.RACE,
+        Symptom.UNINITIALISED,
+        Symptom.UNDEFINED_LANE,
+        Symptom.COLLIDING_LANES,
+        Symptom.OVERFLOW,
+        Symptom.DIVISION_BY_ZERO,
+        Symptom.ASSERTION,
+        Symptom.HANG,
+    )
+)
+"""What only the CPU engine looks for, which watches every access to memory; a hang shows anywhere."""
 NOT_COMPILED = "the kernel does not compile"
 """What a crash's text begins with where the compiler rejects the kernel."""
 CORE = "all that has to be tried"

@@ -13,7 +13,7 @@ from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
-from tritonaudit.suites.journal import REST, Ended, Record
+from tritonaudit.suites.journal import REST, Ended, Record, Stopped
 from tritonaudit.suites.opinion import Opinion, outcome_of
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.sentences import counted
@@ -47,6 +47,12 @@ class SubjectRun:
         return verdict_of(self.outcomes, self.coverage)
 
     @property
+    def is_known_to_compute(self) -> bool:
+        """Whether nothing is wrong with it, and all has been tried that says so of its results."""
+        missing = self.coverage.missing_of(*(suite for suite in SUITES if suite is not Suite.MEMORY))
+        return self.verdict is not Verdict.FAIL and all(missed.is_moot for missed in missing)
+
+    @property
     def cases(self) -> int:
         """How many different cases were tried."""
         return len({trial.case.label for trial in self.trials})
@@ -77,11 +83,12 @@ def gather(
     stopped = record.stopped
     left_out = stopped.left_out if stopped else ((REST, cut_short),)
     place = f"{shown_path(path)}: {subject}"
+    coverage = coverage_of(_with_suites(record, watched), cut_short)
+    none = dict(coverage.inapplicable).get(Suite.STABILITY.value, "")
     checks = (
-        *_outcomes(place, trials, left_out[-1][1] if left_out else NO_CASE),
+        *_outcomes(place, trials, _why_unknown(stopped, cut_short), f"does not apply: {none}" if none else ""),
         *_named_outcomes(place, ended),
     )
-    coverage = coverage_of(_with_suites(record, watched), cut_short)
     return SubjectRun(
         path,
         subject,
@@ -96,6 +103,13 @@ def gather(
         left_out,
         coverage,
     )
+
+
+def _why_unknown(stopped: Stopped | None, cut_short: str) -> str:
+    """Why a check of which no trial tells anything is unknown."""
+    if stopped is None:
+        return cut_short
+    return stopped.why if stopped.left_out else NO_CASE
 
 
 def _with_suites(record: Record, watched: Record | None) -> list[tuple[Record, Sequence[Suite]]]:
@@ -138,14 +152,17 @@ def _seen(
     return Seen(first.symptom, span, labels, f"{first.text}{elsewhere}", first.is_certain, witness)
 
 
-def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str) -> Iterator[Outcome]:
-    """What looking for each symptom came to, over all trials; for one that none looked for, why it was `missed`."""
+def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardship: str) -> Iterator[Outcome]:
+    """What looking for each symptom came to, over all trials; for one that none looked for, why it was `missed`.
+
+    Where no hardship applies to the subject, `no_hardship` says so.
+    """
     for symptom in Symptom:
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
         checked = sum(symptom in trial.checked for trial in trials)
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
         if not (reasons or checked or (symptom is Symptom.UNSTABLE and _is_wrong(trials))):
-            reasons = [missed]
+            reasons = [(no_hardship if symptom is Symptom.UNSTABLE else "") or missed]
         yield from _outcome(symptom.value, place, seen, checked, reasons)
 
 
@@ -177,7 +194,8 @@ def _outcome(
     if seen:
         status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
         status = _INSTEAD.get(seen[0].symptom, status)
-        yield Outcome(check, place, status, counted(checked, "case"), seen[0].text)
+        surest = next((one for one in seen if one.is_certain), seen[0])
+        yield Outcome(check, place, status, counted(checked, "case"), surest.text)
     elif checked:
         yield Outcome(check, place, Status.PASS, counted(checked, "case"), _also(reasons))
     elif reasons:

@@ -5,12 +5,13 @@ Imports neither torch nor triton.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.journal import Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import NUMERIC
 
@@ -26,11 +27,12 @@ OTHERWISE = "with tensors that lie otherwise than given"
 class GivenToo:
     """What is seen of a subject as it is given its inputs: what is certain of it at other sizes must be seen there.
 
-    A trial with sizes that the reference refuses says nothing of the subject.
+    Until somebody has looked for it there it is unsettled. A trial with sizes that the reference refuses says nothing
+    of the subject.
     """
 
     subject: Subject
-    _seen: dict[tuple[Work, str], frozenset[Symptom]] = field(default_factory=dict)
+    _given: dict[tuple[Work, str], CaseOutcome] = field(default_factory=dict)
 
     def settled(self, outcome: CaseOutcome, work: Work, *, may_ask: bool) -> CaseOutcome:
         """The outcome of such work, which is done as given as well if it has to be and `may_ask` says so."""
@@ -38,42 +40,80 @@ class GivenToo:
         if given is None:
             return outcome
         if not given.is_elsewhere(case):
-            self._seen[work, case.label] = frozenset(_certain(outcome))
+            self._given[work, case.label] = outcome
             return outcome
         if outcome.is_refused:
             return replace(outcome, sightings=())
         if given.sizes and given.changed(case.sizes):
-            seen = self._as_given(case, work, may_ask) if any(_certain(outcome)) else frozenset()
-            outcome = replace(outcome, sightings=tuple(_told(one, seen, ELSEWHERE) for one in outcome.sightings))
+            as_given = self._as_given(case, work, may_ask) if any(certain(outcome)) else None
+            seen = frozenset[Symptom]() if as_given is None else frozenset(certain(as_given))
+            told = tuple(_told(one, seen, ELSEWHERE) for one in outcome.sightings)
+            outcome = replace(outcome, sightings=told, unsettled=frozenset(_unsettled(outcome, as_given)))
         else:
-            self._seen[work, case.label] = frozenset(_certain(outcome))
+            self._given[work, case.label] = outcome
         return _of_layout(outcome)
 
-    def _as_given(self, case: Case, work: Work, may_ask: bool) -> frozenset[Symptom]:
+    def _as_given(self, case: Case, work: Work, may_ask: bool) -> CaseOutcome | None:
         as_given = replace(case, sizes={})
-        known = self._seen.get((work, as_given.label))
-        if known is None and may_ask:
+        if (work, as_given.label) not in self._given and may_ask:
             try:
-                known = frozenset(_certain(work(as_given)))
+                outcome = work(as_given)
             except OutOfTime:
-                known = frozenset()
-            self._seen[work, as_given.label] = known
-        return known or frozenset()
+                outcome = CaseOutcome(as_given, frozenset())
+            self._given[work, as_given.label] = outcome
+        return self._given.get((work, as_given.label))
 
 
-def _certain(outcome: CaseOutcome) -> Iterator[Symptom]:
+@dataclass(frozen=True)
+class Unsettled:
+    """What has to be tried as given, and the symptoms to look for there."""
+
+    trial: Trial
+    case: Case
+    symptoms: frozenset[Symptom]
+
+
+def unsettled(outcomes: Mapping[Trial, CaseOutcome]) -> tuple[Unsettled, ...]:
+    """What has to be tried to settle all that these came to; what is certain of another case needs no more."""
+    known = {symptom for outcome in outcomes.values() for seen in certain(outcome) for symptom in alike(seen)}
+    found: dict[Trial, Unsettled] = {}
+    for trial, outcome in outcomes.items():
+        if symptoms := outcome.unsettled - known:
+            case = replace(outcome.case, sizes={})
+            one = Unsettled(Trial(trial.check, case.label), case, symptoms)
+            found[one.trial] = replace(one, symptoms=found.get(one.trial, one).symptoms | symptoms)
+    return tuple(found.values())
+
+
+def certain(outcome: CaseOutcome) -> Iterator[Symptom]:
+    """What is wrong for certain."""
     return (one.symptom for one in outcome.sightings if one.is_certain)
 
 
-def _of_layout(outcome: CaseOutcome) -> CaseOutcome:
+def alike(symptom: Symptom) -> frozenset[Symptom]:
+    """Those that tell of the same."""
+    return NUMERIC if symptom in NUMERIC else frozenset((symptom,))
+
+
+def _unsettled(outcome: CaseOutcome, as_given: CaseOutcome | None) -> Iterator[Symptom]:
+    """What is certain of an outcome, would be so as given, and was not looked for there."""
+    if not _is_harmless(outcome):
+        looked = frozenset[Symptom]() if as_given is None else as_given.checked.union(certain(as_given))
+        yield from (symptom for symptom in certain(outcome) if not looked & alike(symptom))
+
+
+def _is_harmless(outcome: CaseOutcome) -> bool:
     """With tensors that lie otherwise than given, what is seen is a defect where results are wrong."""
-    if outcome.case.layout is Layout.CONTIGUOUS or not NUMERIC.isdisjoint(_certain(outcome)):
+    return outcome.case.layout is not Layout.CONTIGUOUS and NUMERIC.isdisjoint(certain(outcome))
+
+
+def _of_layout(outcome: CaseOutcome) -> CaseOutcome:
+    if not _is_harmless(outcome):
         return outcome
     return replace(outcome, sightings=tuple(_told(one, frozenset(), OTHERWISE) for one in outcome.sightings))
 
 
 def _told(sighting: Sighting, as_given: frozenset[Symptom], where: str) -> Sighting:
-    alike = NUMERIC if sighting.symptom in NUMERIC else frozenset((sighting.symptom,))
-    if as_given & alike or not sighting.is_certain:
+    if as_given & alike(sighting.symptom) or not sighting.is_certain:
         return sighting
     return replace(sighting, text=f"{sighting.text}, {where}", is_certain=False)

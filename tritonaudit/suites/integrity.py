@@ -30,11 +30,12 @@ from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.calling import Device, How, Ran, bytes_needed, copied, is_same, results_of
+from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin, Provenance
 from tritonaudit.suites.references import References, references
-from tritonaudit.suites.tolerance import Judgement, garbage, judge, rejects
+from tritonaudit.suites.tolerance import garbage
 from tritonaudit.suites.wrapper import wrapper_ref
 
 SYMPTOMS = (
@@ -67,7 +68,9 @@ def integrity(device: Device, subject: Subject, case: Case) -> CaseOutcome:
         left = tuple((symptom, reason) for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
         return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched), left)
     if first.error is not None and first.fallback is None and not first.strange:  # which the case's own call tells
-        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched))
+        why = "" if device.lost else why_refused(subject, case, first.given, first.error)
+        left = tuple((symptom, why) for symptom in SYMPTOMS if why and symptom is not Symptom.PATCHED)
+        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched), left, is_refused=bool(why))
     outcome = _judged(device, subject, case, calls)
     return replace(
         outcome,
@@ -411,23 +414,13 @@ def _answered(
         candidate = one.result.to(tensor.dtype).reshape(tensor.shape)
         if is_same(candidate, tensor):
             yield Symptom.TORCH_WORK, f"{name} is, bit for bit, what `{one.operator}` of torch gives in the call", True
-        elif _verdict(candidate, answer, number).status is Status.PASS:
+        elif answer.yardstick(number).judge(candidate).status is Status.PASS:
             text = f"what `{one.operator}` of torch gives in the call is right as {name}, before any kernel touches it"
             yield Symptom.TORCH_WORK, text, False
 
 
 def _is_constant(tensor: torch.Tensor) -> bool:
     return tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
-
-
-def _verdict(tensor: torch.Tensor, answer: References, number: int) -> Judgement:
-    return judge(tensor, *_wanted(answer, number))
-
-
-def _wanted(answer: References, number: int) -> tuple[torch.Tensor, torch.Tensor, Sequence[torch.Tensor]]:
-    same = answer.same[number]
-    precise = answer.precise[number] if number < len(answer.precise) else same.double()
-    return precise, same, [draw[number] for draw in answer.perturbed if number < len(draw)]
 
 
 # -- results of other calls --------------------------------------------------------------------------------------------
@@ -484,7 +477,7 @@ def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
     answer = answers.get(one.values)
     if answer is None or len(answer.same) != len(one.kept):
         return None
-    verdicts = [_verdict(tensor, answer, number).status for number, tensor in enumerate(one.kept)]
+    verdicts = [answer.yardstick(number).judge(tensor).status for number, tensor in enumerate(one.kept)]
     return Status.FAIL not in verdicts
 
 
@@ -569,13 +562,13 @@ def _weak(first: _Call, answers: Mapping[int, References]) -> Iterator[str]:
     if answer is None:
         return
     for number, (name, tensor) in enumerate(first.results):
-        precise, same, perturbed = _wanted(answer, number)
+        precise, same, _ = answer.of(number)
         if not tensor.numel() or tensor.dtype != same.dtype:
             continue
         for kind, candidate in garbage(precise, tensor.dtype):
             if tensor.numel() == 1 and kind != "zeros":
                 continue
-            if not rejects(candidate, precise, same, perturbed):
+            if not answer.yardstick(number).rejects(candidate):
                 yield f"{kind} would pass as {name}: that it passes proves nothing"
                 break
 

@@ -36,13 +36,14 @@ class Trial:
 class CoreTrial:
     """One thing without which a suite cannot pass: `what` it is in a report's words, and the trial that does it.
 
-    It is done once the trial looked for one of the symptoms.
+    It is done once the trial looked for the symptoms, and not by its being refused where it `decides`.
     """
 
     suite: str
     what: str
     trial: Trial
     symptoms: frozenset[Symptom]
+    decides: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,15 @@ class Expected:
 
 @dataclass(frozen=True)
 class Planned:
-    """What is to be tried: first the core, then as far as time allows the cases of these labels."""
+    """What is to be tried: first the core, then as far as time allows the cases of these labels.
+
+    Suites that do not apply to the subject are `inapplicable`, each with the reason.
+    """
 
     core: tuple[CoreTrial, ...]
     cases: tuple[str, ...]
     spent: float = 0.0
+    inapplicable: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,14 +105,22 @@ class Opined:
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """Nothing more is tried; `left_out` says of what, in a report's words, and why."""
+class CoreTried:
+    """The core has been tried, as far as it could be."""
 
-    left_out: tuple[tuple[str, str], ...] = ()
     spent: float = 0.0
 
 
-Entry = Expected | Planned | Begun | Ended | Simplified | Opined | Stopped
+@dataclass(frozen=True)
+class Stopped:
+    """Nothing more is tried; `left_out` says of what, in a report's words, and why; `why` why there is an end."""
+
+    left_out: tuple[tuple[str, str], ...] = ()
+    spent: float = 0.0
+    why: str = ""
+
+
+Entry = Expected | Planned | Begun | Ended | Simplified | CoreTried | Opined | Stopped
 
 
 class Journal:
@@ -239,6 +252,11 @@ class Record:
         """What was begun last, if nothing came after it."""
         last = self.entries[-1] if self.entries else None
         return last if isinstance(last, Begun) else None
+
+    @property
+    def is_core_tried(self) -> bool:
+        """Whether all of the core that can be tried has been."""
+        return any(isinstance(entry, CoreTried) for entry in self.entries)
 
     @property
     def stopped(self) -> Stopped | None:

@@ -25,8 +25,13 @@ _PATIENCE = 3
 """So many times longer a case may take where the machine has little time for it."""
 _WAITING = 0.05
 """The share of a processor up to which a case does no more than wait."""
-_SLOWER = 10
-"""So many times longer than a case that is as much work: then it hangs."""
+_SLOWER, _SLOWER_WITH_OTHERS = 10, 100
+"""So many times longer than a case that is as much work, with the same fill or another: then it hangs.
+
+Numbers that are denormal take a processor far longer than others.
+"""
+_SLOWER_THAN_REFERENCE = 100
+"""So many times longer than the reference on the same inputs: then it hangs, too."""
 
 
 class Late(OutOfTime):
@@ -88,21 +93,35 @@ def _queued() -> float:
         return 0.0
 
 
-def late(case: Case, others: Iterable[CaseOutcome], sighting: Sighting, error: Late, seconds: float) -> CaseOutcome:
+def late(
+    case: Case,
+    others: Iterable[CaseOutcome],
+    sighting: Sighting,
+    error: Late,
+    seconds: float,
+    reference: float | None = None,
+) -> CaseOutcome:
     """What a case came to that did not end within these seconds.
 
-    It hangs, as the `sighting` says, where one that is as much work was far quicker, and may where it only waits; else
-    nothing is known of it.
+    It hangs, as the `sighting` says, where one that is as much work was far quicker, or it waits for a GPU that the
+    `reference` had only for so many seconds; and may where it only waits. Else nothing is known of it.
     """
     quick = [
         outcome
         for outcome in others
-        if outcome.checked and _is_as_much_work(outcome.case, case) and outcome.seconds * _SLOWER < seconds
+        if outcome.checked
+        and _is_as_much_work(outcome.case, case)
+        and outcome.seconds * (_SLOWER if outcome.case.fill == case.fill else _SLOWER_WITH_OTHERS) < seconds
     ]
     if not error.waits and not (error.computes and quick):
         return unknown(case, sighting.text)
-    than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s" if quick else ", and only waits"
-    hang = Sighting(Symptom.HANG, sighting.kernel, sighting.place, f"{sighting.text}{than}", is_certain=bool(quick))
+    is_far_slower = reference is not None and reference * _SLOWER_THAN_REFERENCE < seconds
+    if quick:
+        than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s"
+    else:
+        than = f", and the reference takes {reference:.2g} s" if is_far_slower else ", and only waits"
+    is_certain = bool(quick) or is_far_slower
+    hang = Sighting(Symptom.HANG, sighting.kernel, sighting.place, f"{sighting.text}{than}", is_certain)
     return CaseOutcome(case, frozenset((Symptom.HANG,)), (hang,), seconds=seconds)
 
 

@@ -6,22 +6,10 @@ from collections.abc import Iterator
 
 from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.suites.calling import Called
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.outcome import Sighting
 
-SYMPTOMS = frozenset(
-    (
-        Symptom.OUT_OF_BOUNDS,
-        Symptom.RACE,
-        Symptom.UNINITIALISED,
-        Symptom.UNDEFINED_LANE,
-        Symptom.COLLIDING_LANES,
-        Symptom.OVERFLOW,
-        Symptom.DIVISION_BY_ZERO,
-        Symptom.ASSERTION,
-        Symptom.HANG,
-    )
-)
+SYMPTOMS = WATCHED
 
 _SYMPTOM_OF = {
     Kind.OUT_OF_BOUNDS_LOAD: Symptom.OUT_OF_BOUNDS,

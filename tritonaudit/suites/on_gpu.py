@@ -21,8 +21,8 @@ from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.late import LEAST_SECONDS, Late
 from tritonaudit.suites.written import storages_written
 
-_LONGER, _LONGEST = 1e-5, 1e-3
-"""Seconds by which each pause is longer than the one before, up to the longest."""
+_LONGER, _LONGEST = 1e-5, 1e-2
+"""Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
 _POISON = 0xA5
 """In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
 

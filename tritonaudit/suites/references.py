@@ -6,8 +6,9 @@ Imports torch: for processes in which user code runs.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -20,7 +21,7 @@ from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import copied, results_of
-from tritonaudit.suites.tolerance import DRAWS
+from tritonaudit.suites.tolerance import DRAWS, Yardstick
 
 _NARROWER = frozenset((torch.float32, torch.float16, torch.bfloat16))
 _ROUNDING = 2.0**-24
@@ -46,6 +47,13 @@ class References:
     same: tuple[torch.Tensor, ...] = ()
     perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
     reason: str = ""
+    _yardsticks: dict[int, Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def yardstick(self, number: int) -> Yardstick:
+        """What results in the place of that number are judged by."""
+        if number not in self._yardsticks:
+            self._yardsticks[number] = Yardstick(*self.of(number))
+        return self._yardsticks[number]
 
     def of(self, number: int) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
         """Of the result of that number the precise one, that in the subject's own types, and the perturbed ones."""
@@ -77,6 +85,20 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         else:
             return References(precise, same, perturbed)
     return References(tuple(_wide(tensor) for tensor in same), same, (), why)
+
+
+def reference_seconds(subject: Subject, given: Arguments, seed: int) -> float | None:
+    """How long the reference takes on arguments on a GPU, warm; None where there is none, or it fails."""
+    if subject.reference is None:
+        return None
+    try:
+        for _ in range(2):
+            began = time.monotonic()
+            _results(subject, copied(given), seed)
+            torch.cuda.synchronize()
+    except Exception:
+        return None
+    return time.monotonic() - began
 
 
 def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -> Iterator[Noise]:
@@ -150,7 +172,7 @@ def off_by_a_rounding(arguments: Arguments, noise: Noise, narrower: Set[torch.dt
             shape[-1] = 1
         random = tensor.new_empty(shape, dtype=torch.float64).normal_()  # drawn where the tensor is
         unit = _ROUNDING_OF_8_BITS if tensor.dtype in _OF_8_BITS else _ROUNDING
-        return tensor.double() * (1 + direction * unit * random)
+        return tensor.double() * random.mul_(direction * unit).add_(1)
 
     return _converted(arguments, off, narrower)
 
@@ -184,7 +206,8 @@ class Roundings(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, draw: int) -> None:
         super().__init__()
-        self._random = torch.Generator().manual_seed(draw)
+        self._draw = draw
+        self._random: dict[Any, torch.Generator] = {}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -199,8 +222,11 @@ class Roundings(TorchDispatchMode):  # type: ignore[misc]
     def _off(self, value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
             return value
-        random = torch.randn(value.shape, dtype=torch.float64, generator=self._random)
-        return value * (1 + _ROUNDING * random.to(value.device))
+        device = value.device
+        if device not in self._random:
+            self._random[device] = torch.Generator(device).manual_seed(self._draw)
+        random = torch.randn(value.shape, dtype=torch.float64, device=device, generator=self._random[device])
+        return value * random.mul_(_ROUNDING).add_(1)
 
 
 _EXACT = frozenset({

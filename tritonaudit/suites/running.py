@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Feed, Limits, run_tasks
 from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest
@@ -21,6 +21,8 @@ from tritonaudit.suites.worker import CORE_SECONDS, SubjectTask, audit_subject, 
 
 SubjectKey = tuple[Path, str]
 """A subject: its file, and its name there."""
+_Part = tuple[SubjectKey, bool]
+"""Of a subject what one worker tries: all, or, where a GPU does that, only its memory on the CPU engine."""
 
 _MOST_DEATHS = 6
 """Of workers on one subject: after them the rest of it is not run."""
@@ -46,7 +48,7 @@ class Means:
 class Runner:
     """Tries subjects. What they come to is in their journals; `lost` says which could not be tried at all, and why.
 
-    Where a GPU tries them, the CPU engine then looks at their memory: those journals are `watched`.
+    Where a GPU tries them, the CPU engine looks at their memory meanwhile: those journals are `watched`.
 
     `heard` is told of each entry, `ended` of each subject that nothing more is tried of.
     """
@@ -57,79 +59,91 @@ class Runner:
     heard: Callable[[SubjectKey, Entry], None]
     ended: Callable[[SubjectKey], None]
     lost: dict[SubjectKey, Killed] = field(default_factory=dict)
-    _deaths: Counter[SubjectKey] = field(default_factory=Counter)
-    _latest: dict[SubjectKey, float] = field(default_factory=dict)
+    _deaths: Counter[_Part] = field(default_factory=Counter)
+    _latest: dict[_Part, float] = field(default_factory=dict)
 
     def run(self) -> None:
         """Try every subject to its end; one whose worker dies goes on in another one behind the case that killed it."""
-        waiting = []
-        for key, journal in self.journals.items():
-            if journal.read().stopped is None:
-                waiting.append(key)
-            else:
+        left = {key: self._unfinished(key) for key in self.journals}
+        for key, parts in left.items():
+            if not parts:
                 self.ended(key)
-        while waiting:
-            waiting = self._run(waiting)
-        waiting = [key for key, journal in self.watched.items() if journal.read().stopped is None]
-        while waiting := [key for key in waiting if key not in self.lost]:
-            waiting = self._run(waiting, only_watches=True)
+        under_way = [part for parts in left.values() for part in parts]
+        if not under_way:
+            return
+        with Feed(map(self._task, under_way)) as feed:
+            for task, outcome in self._outcomes(feed):
+                part = _part(task)
+                if isinstance(outcome, Killed) and self._goes_on(part, outcome):
+                    feed.add(self._task(part))
+                    continue
+                left[task.key].remove(part)
+                under_way.remove(part)
+                if not left[task.key]:
+                    self.ended(task.key)
+                if not under_way:
+                    feed.close()
 
-    def _run(self, subjects: Sequence[SubjectKey], *, only_watches: bool = False) -> list[SubjectKey]:
-        """Try each of them once; those that are to be gone on with."""
+    def _unfinished(self, key: SubjectKey) -> list[_Part]:
+        parts = [(key, False), (key, True)] if key in self.watched else [(key, False)]
+        return [part for part in parts if self._journal(part).read().stopped is None]
+
+    def _journal(self, part: _Part) -> Journal:
+        key, only_watches = part
+        return (self.watched if only_watches else self.journals)[key]
+
+    def _task(self, part: _Part) -> SubjectTask:
+        """What is to be gone on with of it."""
+        key, only_watches = part
+        means, record = self.means, self._journal(part).read()
+        return SubjectTask(*key, means.seconds, record, means.most_cases, means.cross_checks, only_watches)
+
+    def _outcomes(self, feed: Feed[SubjectTask]) -> Iterator[tuple[SubjectTask, Killed | None]]:
         means = self.means
-        journals = self._journals(only_watches=only_watches)
-        tasks = [
-            SubjectTask(*key, means.seconds, journals[key].read(), means.most_cases, means.cross_checks, only_watches)
-            for key in subjects
-        ]
         whole = IMPORT_SECONDS + max(means.seconds, CORE_SECONDS) + 2 * longest(MOST_SECONDS)
         whole += LONGEST_SECONDS if means.cross_checks else 0.0
-        again: list[SubjectKey] = []
-        for task, outcome in run_tasks(
+        return run_tasks(
             audit_subject,
-            tasks,
+            feed,
             workers=means.jobs,
             limits=Limits(whole, memory(means.jobs)),
             prepare=become_device,
-            arguments=(means.on_gpu and not only_watches,),
+            arguments=lambda task: (means.on_gpu and not task.only_watches,),
             hear=self._hear,
-        ):
-            if isinstance(outcome, Killed) and self._goes_on(task, outcome):
-                again.append(task.key)
-            elif not self.watched or only_watches or task.key in self.lost:
-                self.ended(task.key)
-        return again
+        )
 
     def _hear(self, task: SubjectTask, entry: Entry) -> None:
-        self._latest[task.key] = time.monotonic()
-        self._journals(only_watches=task.only_watches)[task.key].add(entry)
+        self._latest[_part(task)] = time.monotonic()
+        self._journal(_part(task)).add(entry)
         self.heard(task.key, entry)
 
-    def _journals(self, *, only_watches: bool) -> Mapping[SubjectKey, Journal]:
-        return self.watched if only_watches else self.journals
-
-    def _goes_on(self, task: SubjectTask, killed: Killed) -> bool:
+    def _goes_on(self, part: _Part, killed: Killed) -> bool:
         """Note what killed a worker as what its trial came to; whether another worker has more to try."""
-        key = task.key
-        journal = self._journals(only_watches=task.only_watches)[key]
+        key, only_watches = part
+        journal = self._journal(part)
         record = journal.read()
         spent = record.spent
         if record.under_way is None and not record.ended:
-            if not task.only_watches:
+            if not only_watches:
                 self.lost[key] = killed
             return False
         if record.stopped is not None:
             journal.add(Opined(Opinion("", reason=f"its process {killed.message}"), spent))
             return False
         if isinstance(begun := record.under_way, Begun):
-            seconds = time.monotonic() - self._latest.get(key, time.monotonic())
+            seconds = time.monotonic() - self._latest.get(part, time.monotonic())
             spent += seconds
             journal.add(Ended(begun.trial, blamed(*key, record, begun, killed, seconds), spent))
-        self._deaths[key] += 1
-        if self._deaths[key] < _MOST_DEATHS and spent < max(self.means.seconds, CORE_SECONDS):
+        self._deaths[part] += 1
+        if self._deaths[part] < _MOST_DEATHS and spent < max(self.means.seconds, CORE_SECONDS):
             return True
-        journal.add(Stopped(((REST, f"its process {killed.message}"),), spent))
+        why = f"its process {killed.message}"
+        journal.add(Stopped(((REST, why),), spent, why))
         return False
+
+
+def _part(task: SubjectTask) -> _Part:
+    return task.key, task.only_watches
 
 
 def memory(jobs: int) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import FLOATING, Case, Subject
 from tritonaudit.suites.axes import Axes, Axis, axes_of
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.limits import can_be_made
@@ -62,8 +62,10 @@ def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tu
     First each with the first dtype that can hold it, then with the others, then with other dimensions as long as rows.
 
     Where a function makes the inputs they are of its sizes, or of quick ones, and there are those only that do not
-    leave the range of what it gives; none where that is not known.
+    leave the range of what it gives; none where that is not known, or where no tensor holds such numbers.
     """
+    if why_none(subject):
+        return
     if callable(subject.inputs):
         yield from _given_cases(subject, blocks)
         return
@@ -89,6 +91,21 @@ def _given_cases(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str,
         dtype = next((dtype for dtype in subject.dtypes if can_hold(dtype, hardship)), None)
         if dtype and given.takes(hardship.fill):
             yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
+
+
+def why_none(subject: Subject) -> str:
+    """Why no hardship applies to a subject, whatever its cases; nothing where some may."""
+    given = subject.given
+    tensors = given.tensors if given is not None else subject.tensors
+    dtypes = {tensor.dtype or dtype for tensor in tensors for dtype in subject.dtypes}
+    return "no tensor holds floating-point numbers" if dtypes and dtypes.isdisjoint(FLOATING) else ""
+
+
+def hardships_on(name: str, cases: Iterable[Case]) -> Iterator[Case]:
+    """Those of these cases whose dtype can hold the numbers of a hardship, with these."""
+    for hardship in HARDSHIPS:
+        if hardship.name == name:
+            yield from (replace(case, fill=hardship.fill) for case in cases if can_hold(case.dtype, hardship))
 
 
 def long_case(subject: Subject, blocks: Sequence[int] = ()) -> Case | None:

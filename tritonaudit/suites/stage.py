@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
@@ -22,7 +22,7 @@ from tritonaudit.progress import SILENT, Progress
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
-from tritonaudit.suites.journal import Begun, Entry, Expected, Journal
+from tritonaudit.suites.journal import Begun, CoreTried, Entry, Expected, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.subjects import subjects_of
@@ -77,26 +77,41 @@ class RunAudit:
     is_interrupted: bool = False
 
 
-def run_paths(paths: Sequence[Path], config: Config, request: RunRequest, progress: Progress = SILENT) -> RunAudit:
+Passed = Callable[[SubjectKey], None]
+"""Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
+
+
+def run_paths(
+    paths: Sequence[Path],
+    config: Config,
+    request: RunRequest,
+    progress: Progress = SILENT,
+    passed: Passed = lambda _: None,
+) -> RunAudit:
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
     warm_up()
     gpu = gpu_for(request.device)
     found = discover(paths, config)
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
-    ran = run_subjects(subjects, config, request, gpu, progress)
+    ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), files=len(found.files)))
 
 
 def run_subjects(
-    subjects: Sequence[SubjectKey], config: Config, request: RunRequest, gpu: str, progress: Progress = SILENT
+    subjects: Sequence[SubjectKey],
+    config: Config,
+    request: RunRequest,
+    gpu: str,
+    progress: Progress = SILENT,
+    passed: Passed = lambda _: None,
 ) -> RunAudit:
     """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted."""
     settings = (request.seconds, request.most_cases, gpu, request.cross_checks)
     kept = Runs(request.folder, config, settings, request.resumes)
     kept.tidy()
     watched = {key: kept.journal(*key, part="-memory") for key in subjects} if gpu else {}
-    running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress)
+    running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress, passed)
     is_interrupted = not running.to_end()
     runs = tuple(running.gathered(key) for key in subjects)
     audit = judge_runs(runs, config)
@@ -152,7 +167,9 @@ class _Running:
         watched: dict[SubjectKey, Journal],
         request: RunRequest,
         progress: Progress,
+        passed: Passed,
     ) -> None:
+        self._passed = passed
         self._journals = journals
         self._watched = watched
         self._progress = progress
@@ -167,6 +184,9 @@ class _Running:
         """Try them all; False where that is interrupted."""
         self._progress.stage("trying subjects", len(self._journals))
         try:
+            for key, journal in self._journals.items():
+                if journal.read().is_core_tried:  # in an audit that was killed
+                    self._pass(key)
             self._runner.run()
         except KeyboardInterrupt:
             return False
@@ -192,11 +212,17 @@ class _Running:
         if isinstance(entry, Expected) and entry.seconds > self._seconds and not self._has_warned:
             self._has_warned = True
             self._progress.note(shown_subject(key), _too_little(entry, self._seconds))
+        if isinstance(entry, CoreTried):
+            self._pass(key)
         if isinstance(entry, Begun):
             self._tried[key] += 1
             left = max(self._seconds - entry.spent, 0)
             detail = f"{_counted(self._tried[key])}, {left:.0f} s left: {entry.trial.check}, {entry.case.label}"
             self._progress.doing(shown_subject(key), detail)
+
+    def _pass(self, key: SubjectKey) -> None:
+        if self.gathered(key).is_known_to_compute:
+            self._passed(key)
 
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)

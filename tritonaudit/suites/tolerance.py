@@ -19,7 +19,7 @@ The ideas come from `torch._dynamo.utils.same` (an error relative to float64 and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 import torch
 
 from tritonaudit.finding import Status
+from tritonaudit.suites.magnitudes import Groups
 from tritonaudit.suites.sentences import counted, differ
 
 Tensor: TypeAlias = torch.Tensor
@@ -47,9 +48,12 @@ _PASS_AGAIN, _WARN_AGAIN, _WARN_BIAS = 0.02, 0.45, 0.1
 _AGAIN_OF_SAME, _BIAS_OF_SAME = 1.5, 3.0
 _FEW, _MANY = 8, 64
 """Distinct numbers that must be rounded more than once to be more than chance, and to prove something."""
-_POOL = 32
-"""Elements of which at least a pool is made."""
 _STRICT, _LOOSE = 1e-5, 1e-3
+_SAMPLE = 1 << 12
+"""Elements among which there are different ones enough, as a rule."""
+_LARGE = 1 << 17
+"""Elements from which on a GPU, which other processes may share, is worth the wait for it."""
+_CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -109,32 +113,71 @@ def judge(
     `usual` is the magnitude that the result has on ordinary inputs, where these are not: a rounding of float32 beside
     it is no error, as in `2 * sigmoid(2 * x) - 1` for tanh(1e-6). Without it, this output's own is taken.
     """
-    output, precise = _plain(output), _plain(precise)
-    same = None if same is None or same.shape != precise.shape else _plain(same)
-    perturbed = [_plain(one) for one in perturbed if one.shape == precise.shape]
-    if unlike := _unlike(output, precise, same):
-        return Judgement(Status.FAIL, unlike)
-    strict, loose = (_is_close(output, precise if same is None else same, bound) for bound in (_STRICT, _LOOSE))
-    if output.numel() == 0:
-        return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
-    if not _is_inexact(output):
-        return _judge_exact(output, precise, same, perturbed, strict, loose)
-    return _judge_inexact(output, precise, same, perturbed, usual, strict, loose)
+    return Yardstick(precise, same, perturbed, usual).judge(output)
 
 
-def rejects(candidate: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> bool:
-    """Whether a `candidate` that computes nothing fails. If it does not, a pass proves nothing."""
-    return judge(candidate, precise, same, perturbed).status is Status.FAIL
+class Yardstick:
+    """What `judge` takes beside the output, for several results: what follows from it alone is computed once.
+
+    Large results are judged on the GPU that they are on, and others on the CPU.
+    """
+
+    def __init__(self, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], usual: float = 0.0) -> None:
+        self._precise = precise
+        self._same = None if same is None or same.shape != precise.shape else same
+        self._perturbed = [one for one in perturbed if one.shape == precise.shape]
+        self._usual = usual
+        self._known: dict[Any, _Known] = {}
+
+    def judge(self, output: Tensor) -> Judgement:
+        """Whether `output` is right, as `judge` says."""
+        try:
+            return self._judged(output, _device(output))
+        except torch.cuda.OutOfMemoryError:
+            self._known.clear()
+            return self._judged(output, _CPU)
+
+    def rejects(self, candidate: Tensor) -> bool:
+        """Whether a `candidate` that computes nothing fails. If it does not, a pass proves nothing."""
+        return self.judge(candidate).status is Status.FAIL
+
+    def _judged(self, output: Tensor, device: Any) -> Judgement:
+        if device not in self._known:
+            same = None if self._same is None else _plain(self._same, device)
+            perturbed = [_plain(one, device) for one in self._perturbed]
+            self._known[device] = _Known(_plain(self._precise, device), same, perturbed, self._usual)
+        known, output = self._known[device], _plain(output, device)
+        if unlike := _unlike(output, known.precise, known.same):
+            return Judgement(Status.FAIL, unlike)
+        if output.numel() == 0:
+            return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
+        return _judge_inexact(output, known) if _is_inexact(output) else _judge_exact(output, known)
 
 
 def garbage(precise: Tensor, dtype: Any, seed: int = 0) -> Iterator[tuple[str, Tensor]]:
     """Results that no right reference accepts, each with its name: zeros, the mean everywhere, elements shuffled."""
-    wide = _plain(precise)
+    wide = _plain(precise, _device(precise))
     wide = wide if _is_inexact(wide) else wide.double()
-    yield "zeros", torch.zeros_like(wide).to(dtype)
-    yield "the mean", torch.full_like(wide, wide.mean() if wide.numel() else 0.0).to(dtype)
-    order = torch.randperm(wide.numel(), generator=torch.Generator().manual_seed(seed))
-    yield "the elements shuffled", wide.flatten()[order].reshape(wide.shape).to(dtype)
+    kinds = {"zeros": torch.zeros_like, "the mean": _levelled, "the elements shuffled": _shuffled(seed)}
+    for name, make in kinds.items():
+        try:
+            made = make(wide)
+        except torch.cuda.OutOfMemoryError:
+            made = make(wide.cpu())
+        yield name, made.to(dtype)
+
+
+def _levelled(wide: Tensor) -> Tensor:
+    return torch.full_like(wide, wide.mean() if wide.numel() else 0.0)
+
+
+def _shuffled(seed: int) -> Callable[[Tensor], Tensor]:
+    def shuffled(wide: Tensor) -> Tensor:
+        generator = torch.Generator(wide.device).manual_seed(seed)
+        order = torch.randperm(wide.numel(), generator=generator, device=wide.device)
+        return wide.flatten()[order].reshape(wide.shape)
+
+    return shuffled
 
 
 def is_exact(output: Tensor, precise: Tensor, same: Tensor | None) -> bool | None:
@@ -142,9 +185,10 @@ def is_exact(output: Tensor, precise: Tensor, same: Tensor | None) -> bool | Non
 
     It must be where PyTorch's is: sums, products and copies of integers in {-2..2} have no rounding, in any order.
     """
-    if same is None or same.shape != precise.shape or not _is_equal(_plain(same), _plain(precise)):
+    device = _device(output)
+    if same is None or same.shape != precise.shape or not _is_equal(_plain(same, device), _plain(precise, device)):
         return None
-    return output.shape == precise.shape and _is_equal(_plain(output), _plain(precise))
+    return output.shape == precise.shape and _is_equal(_plain(output, device), _plain(precise, device))
 
 
 def perturb(tensors: Sequence[Tensor], seed: int) -> list[Tensor]:
@@ -169,8 +213,13 @@ def _perturbed(tensor: Tensor, generator: Any, direction: int) -> Tensor:
 # -- what is not a matter of tolerance -----------------------------------------------------------------------------
 
 
-def _plain(tensor: Tensor) -> Tensor:
-    return tensor.detach().cpu().resolve_conj().resolve_neg()
+def _device(tensor: Tensor) -> Any:
+    """Where to judge it: on its GPU if it is large, else on the CPU."""
+    return tensor.device if tensor.is_cuda and tensor.numel() >= _LARGE else _CPU
+
+
+def _plain(tensor: Tensor, device: Any) -> Tensor:
+    return tensor.detach().to(device).resolve_conj().resolve_neg()
 
 
 def _is_inexact(tensor: Tensor) -> bool:
@@ -207,28 +256,24 @@ def _is_equal(one: Tensor, other: Tensor) -> bool:
     return bool((one == other).all())
 
 
-def _is_close(output: Tensor, reference: Tensor, bound: float) -> bool:
-    if not _is_inexact(output):
-        return _is_equal(output, reference)
-    wide = torch.complex128 if output.is_complex() else torch.float64
-    return bool(torch.allclose(output.to(wide), reference.to(wide), rtol=bound, atol=bound, equal_nan=True))
-
-
-def _judge_exact(
-    output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], strict: bool, loose: bool
-) -> Judgement:
+def _judge_exact(output: Tensor, known: _Known) -> Judgement:
     """Where the references disagree, as a quantised number does that is on the edge of two, each of them will do."""
-    references = [precise, *([] if same is None else [same]), *perturbed]
-    is_right = torch.stack([output == one for one in references]).any(0)
-    on_edge = int(torch.stack([one != precise for one in references]).any(0).sum())
-    wrong = int((~is_right).sum())
+    is_equal = _is_equal(output, known.precise if known.same is None else known.same)
+    others = [*([] if known.same is None else [known.same]), *known.perturbed]
+    is_right = output == known.precise
+    for one in others:
+        is_right |= output == one
+    wrong = is_right.numel() - int(is_right.sum())
     if not wrong:
-        return Judgement(Status.PASS, "each element is equal to the reference's", strict=strict, loose=loose)
-    error = (output.double() - precise.double()).abs().masked_fill(is_right, 0.0)
+        return Judgement(Status.PASS, "each element is equal to the reference's", strict=is_equal, loose=is_equal)
+    on_edge = torch.zeros_like(is_right)
+    for one in others:
+        on_edge |= one != known.precise
+    error = (output.double() - known.precise.double()).abs().masked_fill(is_right, 0.0)
     place = int(error.argmax())
     extent = Extent(float(error.max()), _rms(error))
-    worst = _element(output, precise, place)
-    is_near = extent.max <= 1 and output.dtype != torch.bool and wrong <= on_edge
+    worst = _element(output, known.precise, place)
+    is_near = extent.max <= 1 and output.dtype != torch.bool and wrong <= int(on_edge.sum())
     return Judgement(
         Status.WARN if is_near else Status.FAIL,
         f"{wrong} of {counted(output.numel(), 'element')} {differ(wrong)}{' by one' if is_near else ''},"
@@ -237,9 +282,9 @@ def _judge_exact(
         ratio=Extent(math.inf, math.inf),
         worst=worst,
         exceeding=wrong,
-        strict=strict,
-        loose=loose,
-        wrong=~is_right,
+        strict=is_equal,
+        loose=is_equal,
+        wrong=(~is_right).cpu(),
     )
 
 
@@ -247,153 +292,263 @@ def _judge_exact(
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
-    """The elements in float64, flat, the parts of complex numbers side by side; `magnitude` is of the whole number.
+class _Known:
+    """The references, all on one device: also in float64, flat, the parts of complex numbers side by side."""
 
-    Elements that are `judged` have an error. `astray` are those that are not finite where they should be, or the other
-    way round; `confused` are NaN for infinity, or the other way round. `same` is what PyTorch gives, else `wanted`.
-    """
+    precise: Tensor
+    same: Tensor | None
+    perturbed: Sequence[Tensor]
+    usual: float
+    _ordinary: dict[Any, _Values | None] = field(default_factory=dict)
 
-    output: Tensor
-    wanted: Tensor
-    magnitude: Tensor
-    same: Tensor
-    moved: Tensor
+    @cached_property
+    def reference(self) -> Tensor:
+        return _flat(self.precise).double()
+
+    @cached_property
+    def beside(self) -> Tensor | None:
+        """What PyTorch gives."""
+        return None if self.same is None else _flat(self.same).double()
+
+    @cached_property
+    def moved(self) -> Tensor:
+        """How far each element moves at most when the inputs do."""
+        moved = torch.zeros_like(self.reference)
+        for one in self.perturbed:
+            _raise(moved, _distance(_flat(one).double(), self.reference))
+        return moved
+
+    def ordinary(self, dtype: Any) -> _Values | None:
+        """For finite results of a dtype; None where a reference is not finite, or beyond the dtype's numbers."""
+        if dtype not in self._ordinary:
+            is_finite = _most(self.reference) <= torch.finfo(dtype).max
+            is_ordinary = is_finite and (self.beside is None or math.isfinite(_most(self.beside)))
+            self._ordinary[dtype] = self.values(dtype, self.reference) if is_ordinary else None
+        return self._ordinary[dtype]
+
+    def values(self, dtype: Any, wanted: Tensor, apart: _Apart | None = None) -> _Values:
+        """For results of a dtype of which that is wanted."""
+        magnitude = _magnitude(self.precise, wanted)
+        if apart is not None:
+            magnitude.masked_fill_(~apart.judged, 0.0)
+        return _Values(dtype, wanted, magnitude, self.beside, self.moved, self.usual, apart)
+
+
+@dataclass(frozen=True, eq=False)
+class _Apart:
+    """Which elements are `judged`: they have an error. `astray` are those that are not finite where they should be, or
+    the other way round; `confused` are NaN for infinity, or the other way round."""
+
     judged: Tensor
     astray: Tensor
     confused: Tensor
 
     @cached_property
-    def distinct(self) -> int:
-        """How many numbers there are that are not the same: elements that are alike have errors that are."""
-        return len(self.wanted[self.judged].float().unique())
+    def places(self) -> Tensor:
+        """Those of the judged elements."""
+        return self.judged.nonzero().flatten()
 
-    def excess(self, other: Tensor) -> Tensor:
-        """How much farther from zero than wanted each judged element is; 0 where that is not finite."""
-        excess = (other - self.wanted) * torch.where(self.wanted < 0, -1.0, 1.0)
-        return torch.where(self.judged & excess.isfinite(), excess, 0.0)
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """What is wanted of the elements of a result, and what follows from that. All are judged if none is `apart`.
+
+    `magnitude` is of the whole number, where that is complex, and 0 of what is not judged.
+    """
+
+    dtype: Any
+    wanted: Tensor
+    magnitude: Tensor
+    same: Tensor | None
+    moved: Tensor
+    usual: float
+    apart: _Apart | None
+
+    def error(self, other: Tensor) -> Tensor:
+        """How far each judged element is from what is wanted; 0 where that is not finite."""
+        return self.if_judged(_distance(other, self.wanted))
+
+    def if_judged(self, numbers: Tensor) -> Tensor:
+        """The same tensor, with 0 for each element that is not judged."""
+        return numbers if self.apart is None else numbers.masked_fill_(~self.apart.judged, 0.0)
+
+    def of_judged(self, numbers: Tensor) -> Tensor:
+        return numbers if self.apart is None else numbers.index_select(0, self.apart.places)
+
+    def distinct(self, enough: int) -> int:
+        """How many numbers are not the same, if fewer than `enough`: elements that are alike have errors that are."""
+        return _distinct(self.of_judged(self.wanted), enough)
+
+    @cached_property
+    def budget(self) -> _Budget:
+        return _budget(self)
+
+    @cached_property
+    def rms_of_budget(self) -> float:
+        return _rms(self.of_judged(self.budget.passes))
+
+    @cached_property
+    def proves(self) -> Tensor:
+        """The budget below what proves a fault.
+
+        As far as inputs that are rounded once more move it: more than need be, yet as products of narrow numbers do.
+        """
+        backward = _BACKWARD * self.budget.moved * (torch.finfo(self.dtype).eps / 2 / _unit(self.dtype))
+        if self.distinct(_FEW) < _FEW:
+            backward = torch.maximum(backward, _ONE_SIDED * _unit(self.dtype) * self.magnitude)
+        return torch.maximum(self.budget.passes, backward)
+
+    @cached_property
+    def tells(self) -> Tensor:
+        """Which elements tell whether they were rounded again: where one rounding is far more than the noise."""
+        return self.if_judged(self.budget.rounding > 2 * _NOISE * self.budget.noise)
+
+    @cached_property
+    def telling(self) -> int:
+        """How many of them there are."""
+        return int(self.tells.sum())
+
+    @cached_property
+    def once(self) -> Tensor:
+        """What one rounding and noise explain."""
+        return self.budget.rounding + _NOISE * self.budget.noise
+
+    @cached_property
+    def again_of_same(self) -> _Again | None:
+        """What of PyTorch's elements is rounded more than once."""
+        return None if self.same is None else _again(self.same, self.error(self.same), self)
 
 
 @dataclass(frozen=True, eq=False)
 class _Budget:
-    """For each element: `once` is what one rounding and noise explain, `proves` is below what proves a fault.
-
-    Where one rounding is far more than the noise, it `tells` whether there was another.
-    """
+    """For each element what passes, half the distance between numbers there, the noise, and how far it, or most that
+    are like it, move."""
 
     passes: Tensor
-    proves: Tensor
-    once: Tensor
-    tells: Tensor
+    rounding: Tensor
+    noise: Tensor
+    moved: Tensor
 
 
-def _budget(values: _Values, dtype: Any, usual: float) -> _Budget:
-    pools = _Pools(values.magnitude, values.judged)
-    rounding = _rounding(values.magnitude, dtype)
-    moved = torch.maximum(values.moved, pools.typical(values.moved))
-    noise = torch.maximum(moved, _unit(dtype) * values.magnitude)
-    noise = _NOISE * noise.clamp_min(max(_floor(values.magnitude[values.judged], dtype), _unit(dtype) * usual))
-    error_of_same = values.excess(values.same).abs()
-    error_of_same = torch.maximum(error_of_same, pools.typical(error_of_same))
-    passes = torch.stack([_ROUNDING * rounding, noise, _SAME * error_of_same]).amax(0)
-    # as far as inputs that are rounded once more move it: more than need be, and yet as products of narrow numbers do
-    backward = _BACKWARD * moved * (torch.finfo(dtype).eps / 2 / _unit(dtype))
-    if values.distinct < _FEW:
-        backward = torch.maximum(backward, _ONE_SIDED * _unit(dtype) * values.magnitude)
-    return _Budget(
-        passes,
-        torch.maximum(passes, backward),
-        rounding + _NOISE * noise,
-        values.judged & (rounding > 2 * _NOISE * noise),
-    )
+def _budget(values: _Values) -> _Budget:
+    unit = _unit(values.dtype)
+    groups = Groups(values.magnitude, None if values.apart is None else values.apart.places)
+    rounding = groups.rounding(values.dtype)
+    moved = _raise(values.if_judged(groups.typical(values.moved)), values.moved)
+    floor = max(_floor(values.of_judged(values.magnitude), values.dtype), unit * values.usual)
+    noise = _raise(unit * values.magnitude, moved).clamp_min_(floor).mul_(_NOISE)
+    passes = _raise(_ROUNDING * rounding, noise)
+    if values.same is not None:
+        error = values.error(values.same)
+        _raise(passes, _raise(values.if_judged(groups.typical(error)), error).mul_(_SAME))
+    return _Budget(passes, rounding, noise, moved)
 
 
 @dataclass(frozen=True)
 class _Again:
-    """Elements that are rounded more than once: their share of those that tell, how many distinct numbers they are,
-    and by how much the share of those too far from zero is the larger."""
+    """Elements that are rounded more than once: their share of those that tell, how many distinct numbers they are, as
+    far as `_MANY`, and by how much the share of those too far from zero is the larger."""
 
     share: float = 0.0
     distinct: int = 0
     bias: float = 0.0
 
 
-def _again(excess: Tensor, budget: _Budget, wanted: Tensor) -> _Again:
-    is_again = budget.tells & (excess.abs() > budget.once)
-    count = int(budget.tells.sum())
-    if not count:
+def _again(other: Tensor, error: Tensor, values: _Values) -> _Again:
+    if not values.telling:
         return _Again()
-    bias = float(excess.sign()[is_again].sum()) / count
-    return _Again(int(is_again.sum()) / count, len(wanted[is_again].float().unique()), bias)
+    places = (values.tells & (error > values.once)).nonzero().flatten()
+    wanted = values.wanted.index_select(0, places)
+    away = (other.index_select(0, places) - wanted).sign() * torch.where(wanted < 0, -1.0, 1.0)
+    return _Again(len(places) / values.telling, _distinct(wanted, _MANY), float(away.sum()) / values.telling)
 
 
-def _judge_inexact(
-    output: Tensor,
-    precise: Tensor,
-    same: Tensor | None,
-    perturbed: Sequence[Tensor],
-    usual: float,
-    strict: bool,
-    loose: bool,
-) -> Judgement:
-    values = _values(output, precise, same, perturbed)
-    budget = _budget(values, _flat(output).dtype, usual)
-    excess = values.excess(values.output)
-    error, judged = excess.abs(), values.judged
-    ratio, proven = error / budget.passes, error / budget.proves
+def _distinct(numbers: Tensor, enough: int) -> int:
+    """How many numbers are not the same in float32, if fewer than `enough`, which some of them may show; else more."""
+    some = numbers[:: max(1, len(numbers) // _SAMPLE)]
+    found = len(some.float().unique())
+    return found if found >= enough or len(some) == len(numbers) else len(numbers.float().unique())
+
+
+def _judge_inexact(output: Tensor, known: _Known) -> Judgement:
+    got, values = _values(output, known)
+    strict = _is_close(output, known, values, _STRICT)
+    loose = strict or _is_close(output, known, values, _LOOSE)
+    error = values.error(got)
+    ratio = _quotient(error, values.budget.passes)
     worst = int(ratio.argmax())
+    of_worst = torch.stack([one[worst] for one in (error, values.budget.passes, ratio)]).tolist()
+    rms = _rms(values.of_judged(error)), values.rms_of_budget, _rms(values.of_judged(ratio))
+    errors, budgets, ratios = map(Extent, of_worst, rms)
+    again = _again(got, error, values)
     astray, of_astray = _stray(values, ratio)
-    parts = values.output.numel() // output.numel()
-    again = _again(excess, budget, values.wanted)
-    again_of_same = None if same is None else _again(values.excess(values.same), budget, values.wanted)
+    parts = got.numel() // output.numel()
+    is_any_judged = values.apart is None or len(values.apart.places) > 0
     found = Judgement(
         Status.PASS,
         "",
-        error=Extent(float(error[worst]), _rms(error[judged])),
-        budget=Extent(float(budget.passes[worst]), _rms(budget.passes[judged])),
-        ratio=Extent(float(ratio[worst]), _rms(ratio[judged])),
-        worst=_element(output, precise, worst // parts) if judged.any() else None,
-        exceeding=int((ratio > _PASS_ELEMENT).sum()),
+        error=errors,
+        budget=budgets,
+        ratio=ratios,
+        worst=_element(output, known.precise, worst // parts) if is_any_judged else None,
+        exceeding=0 if ratios.max <= _PASS_ELEMENT else int((ratio > _PASS_ELEMENT).sum()),
         rounded_again=again.share,
         bias=again.bias,
-        nonfinite=None if astray is None else _element(output, precise, astray // parts),
+        nonfinite=None if astray is None else _element(output, known.precise, astray // parts),
         strict=strict,
         loose=loose,
-        wrong=((ratio > _PASS_ELEMENT) | (values.astray & ~values.judged)).reshape(*output.shape, parts).any(-1),
+        wrong=_wrong(values, ratio).reshape(*output.shape, parts).any(-1).cpu(),
     )
-    proof = Extent(float(proven.max()), _rms(proven[judged]))
-    status, reason = _decide(found, proof, values.distinct, again, again_of_same)
+    status, reason = _decide(found, error, values, again)
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
         status, reason = of_astray, f"what is not finite differs from the reference, {_told(found.nonfinite)}"
     return replace(found, status=status, reason=reason)
 
 
+def _is_close(output: Tensor, known: _Known, values: _Values, bound: float) -> bool:
+    """Whether rtol = atol = `bound` holds beside what PyTorch gives, or else the reference."""
+    if values.apart is None and not output.is_complex():
+        beside = known.reference if known.beside is None else known.beside
+        return bool(((output.double().flatten() - beside).abs_() <= (bound * beside).abs_().add_(bound)).all())
+    wide = torch.complex128 if output.is_complex() else torch.float64
+    reference = known.precise if known.same is None else known.same
+    return bool(torch.allclose(output.to(wide), reference.to(wide), rtol=bound, atol=bound, equal_nan=True))
+
+
+def _wrong(values: _Values, ratio: Tensor) -> Tensor:
+    """Which elements exceed what passes, or are not finite where they should be, or the other way round."""
+    wrong = ratio > _PASS_ELEMENT
+    return wrong if values.apart is None else wrong | (values.apart.astray & ~values.apart.judged)
+
+
 def _stray(values: _Values, ratio: Tensor) -> tuple[int | None, Status]:
     """The first element that is not finite where it should be, or the other way round, and what that comes to."""
-    astray = values.astray & (~values.judged | (ratio > _PASS_ELEMENT))
-    for found, status in ((astray & ~values.confused, Status.FAIL), (astray, Status.WARN)):
+    if (apart := values.apart) is None:
+        return None, Status.PASS
+    astray = apart.astray & (~apart.judged | (ratio > _PASS_ELEMENT))
+    for found, status in ((astray & ~apart.confused, Status.FAIL), (astray, Status.WARN)):
         if bool(found.any()):
             return int(found.nonzero()[0]), status
     return None, Status.PASS
 
 
-def _decide(
-    found: Judgement, proven: Extent, distinct: int, again: _Again, again_of_same: _Again | None
-) -> tuple[Status, str]:
+def _decide(found: Judgement, error: Tensor, values: _Values, again: _Again) -> tuple[Status, str]:
     """The status by how far the elements are off, and the sentence that says why: the worst of what is wrong."""
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
-    passes_rms = _PASS_RMS + _CHANCE / math.sqrt(distinct)
+    again_of_same = values.again_of_same
     of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
+    is_element_small, is_rms_small = found.ratio.max <= _PASS_ELEMENT, _is_rms_small(found.ratio.rms, values)
+    proven = Extent(0.0, 0.0) if is_element_small and is_rms_small else _proven(error, values)
     verdicts = [
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
         (
-            _graded(found.ratio.max <= _PASS_ELEMENT, proven.max <= _WARN_ELEMENT),
+            _graded(is_element_small, proven.max <= _WARN_ELEMENT),
             f"errors of {counted(found.exceeding, 'element')} are above {_PASS_ELEMENT:g} times the budget,"
             f" {_told(found.worst)}",
         ),
         (
-            _graded(found.ratio.rms <= passes_rms, proven.rms <= _WARN_RMS),
+            _graded(is_rms_small, proven.rms <= _WARN_RMS),
             f"errors are {found.ratio.rms:.3g} times the budget, {_told(found.worst)}",
         ),
         (
@@ -403,6 +558,20 @@ def _decide(
         ),
     ]
     return max(verdicts, key=lambda verdict: _SEVERITY.index(verdict[0]))
+
+
+def _is_rms_small(rms: float, values: _Values) -> bool:
+    """Whether it passes. That of few numbers may be larger by chance; they are counted only as far as that matters."""
+    if not _PASS_RMS < rms < math.inf:
+        return rms <= _PASS_RMS
+    enough = 2 + int((_CHANCE / (rms - _PASS_RMS)) ** 2)
+    return rms <= _PASS_RMS + _CHANCE / math.sqrt(values.distinct(enough))
+
+
+def _proven(error: Tensor, values: _Values) -> Extent:
+    """The quotients of the errors and of what proves a fault."""
+    quotient = _quotient(error, values.proves)
+    return Extent(float(quotient.max()), _rms(values.of_judged(quotient)))
 
 
 _SEVERITY = (Status.PASS, Status.WARN, Status.FAIL)
@@ -429,13 +598,20 @@ def _is_biased(again: _Again) -> bool:
 # -- what the numbers are ------------------------------------------------------------------------------------------
 
 
-def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor]) -> _Values:
+def _values(output: Tensor, known: _Known) -> tuple[Tensor, _Values]:
+    """A result's elements as those of the references are, and what is wanted of them."""
     dtype = _flat(output).dtype
-    top = _top(dtype)
-    got, reference = _flat(output).double(), _flat(precise).double()
+    got = _flat(output).double()
+    values = known.ordinary(dtype)
+    return (got, values) if values is not None and math.isfinite(_most(got)) else _apart(got, known, dtype)
+
+
+def _apart(got: Tensor, known: _Known, dtype: Any) -> tuple[Tensor, _Values]:
+    """The same where some are not finite, or a reference is beyond the dtype's numbers."""
+    top, reference = _top(dtype), known.reference
     rounded = _rounded(reference, dtype)
-    beside = rounded if same is None else _flat(same).double()
-    like_reference, like_same = _class(got) == _class(rounded), _class(got) == _class(beside)
+    beside = rounded if known.beside is None else known.beside
+    like_reference, like_same = _is_alike(got, rounded), _is_alike(got, beside)
     if top <= torch.finfo(dtype).max:  # without an infinity, what is too large may become NaN as well
         like_reference |= got.isnan() & (reference.abs() > top)
     # what PyTorch has where it differs from the reference will do, and is then what is wanted
@@ -444,19 +620,34 @@ def _values(output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Seq
     astray = ~(like_reference | like_same)
     at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
     got = torch.where(at_the_top, got.clamp(-top, top), got)
-    judged = got.isfinite() & wanted.isfinite()
-    moved = [(_flat(one).double() - reference).abs() for one in perturbed]
-    moved = [torch.where(one.isfinite(), one, 0.0) for one in moved]
-    return _Values(
-        got,
-        wanted,
-        _magnitude(precise, wanted).masked_fill(~judged, 0.0),
-        wanted if same is None else beside,
-        torch.stack([torch.zeros_like(got), *moved]).amax(0),
-        judged,
-        astray,
-        _is_confused(got, rounded) | _is_confused(got, beside),
-    )
+    confused = _is_confused(got, rounded) | _is_confused(got, beside)
+    return got, known.values(dtype, wanted, _Apart(got.isfinite() & wanted.isfinite(), astray, confused))
+
+
+def _distance(one: Tensor, other: Tensor) -> Tensor:
+    """How far apart the elements are; 0 where that is not finite."""
+    return (one - other).abs_().nan_to_num_(0.0, 0.0, 0.0)
+
+
+def _quotient(error: Tensor, budget: Tensor) -> Tensor:
+    """The errors in budgets: without an error 0, also where a budget is 0 or not known."""
+    return (error / budget).masked_fill_(error == 0, 0.0)
+
+
+def _raise(numbers: Tensor, other: Tensor) -> Tensor:
+    """The first tensor, each element now the larger of the two."""
+    raised: Tensor = torch.maximum(numbers, other, out=numbers)
+    return raised
+
+
+def _most(numbers: Tensor) -> float:
+    """The largest magnitude, NaN where there is one."""
+    return float(torch.stack(numbers.aminmax()).abs().max())
+
+
+def _is_alike(one: Tensor, other: Tensor) -> Tensor:
+    """Where both are finite, infinite with the same sign, or NaN."""
+    return (one.isfinite() & other.isfinite()) | (one == other) | (one.isnan() & other.isnan())
 
 
 def _is_confused(one: Tensor, other: Tensor) -> Tensor:
@@ -468,14 +659,10 @@ def _flat(tensor: Tensor) -> Tensor:
 
 
 def _magnitude(precise: Tensor, parts: Tensor) -> Tensor:
+    """That of each number; of a complex one as far as its parts are finite."""
     if not precise.is_complex():
         return parts.abs()
-    return parts.reshape(-1, 2).norm(dim=1).repeat_interleave(2)
-
-
-def _class(numbers: Tensor) -> Tensor:
-    """0 for a finite number, 1 and -1 for infinities, 2 for NaN."""
-    return torch.where(numbers.isnan(), 2.0, torch.where(numbers.isinf(), numbers.sign(), 0.0))
+    return parts.masked_fill(~parts.isfinite(), 0.0).reshape(-1, 2).norm(dim=1).repeat_interleave(2)
 
 
 def _rounded(numbers: Tensor, dtype: Any) -> Tensor:
@@ -502,15 +689,6 @@ def _unit(dtype: Any) -> float:
     return 2.0**-53 if dtype in (torch.float64, torch.complex128) else 2.0**-24
 
 
-def _rounding(magnitude: Tensor, dtype: Any) -> Tensor:
-    """Half of the distance between the dtype's numbers at this magnitude; more of float64, which the reference has."""
-    info = torch.finfo(dtype)
-    lowest = math.frexp(info.smallest_normal)[1]
-    exponent = torch.where(magnitude > 0, torch.frexp(magnitude).exponent, lowest).clamp_min(lowest)
-    half = torch.ldexp(torch.full_like(magnitude, info.eps / 2), exponent - 1)
-    return (half * 4 if dtype == torch.float64 else half).clamp_min(2.0**-1074)
-
-
 def _floor(magnitude: Tensor, dtype: Any) -> float:
     """What no error need be below: a rounding of numbers of the usual magnitude, and what a GPU may flush."""
     smallest = float(torch.finfo(dtype).smallest_normal)
@@ -520,40 +698,12 @@ def _floor(magnitude: Tensor, dtype: Any) -> float:
 
 def _rms(numbers: Tensor) -> float:
     """The root mean square, 0 of none; the numbers are not negative."""
-    most = float(numbers.max()) if numbers.numel() else 0.0
-    return most * math.sqrt(float((numbers / most).square().mean())) if 0 < most < math.inf else most
-
-
-class _Pools:
-    """The elements in groups of similar magnitude: of the same power of two, or of several where they are few."""
-
-    def __init__(self, magnitude: Tensor, judged: Tensor) -> None:
-        exponent = torch.where(magnitude > 0, torch.frexp(magnitude).exponent, _NONE)
-        self._judged = judged
-        self._members = _pooled(exponent, exponent[judged])
-
-    def typical(self, numbers: Tensor) -> Tensor:
-        """For each element the largest number of its group but for a tenth of them, where something may jump."""
-        found = torch.zeros_like(numbers)
-        for number in range(int(self._members.max()) + 1):
-            is_member = self._judged & (self._members == number)
-            if count := int(is_member.sum()):
-                found[is_member] = numbers[is_member].kthvalue(count - count // 10).values
-        return found
-
-
-def _pooled(exponent: Tensor, judged: Tensor) -> Tensor:
-    """The number of each element's group: from the smallest exponent up, a group ends when it has members enough."""
-    values, counts = judged.unique(return_counts=True)
-    bounds: list[int] = []
-    waiting = 0
-    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-        waiting += count
-        if waiting >= _POOL:
-            bounds.append(value)
-            waiting = 0
-    # those above the last bound are too few, and join the last group
-    return torch.bucketize(exponent, torch.tensor(bounds[:-1], dtype=exponent.dtype))
+    if not numbers.numel():
+        return 0.0
+    most, norm = torch.stack([numbers.max(), torch.linalg.vector_norm(numbers)]).tolist()
+    if 1e-100 < most < 1e100:  # no square is too large or too small
+        return float(norm) / math.sqrt(numbers.numel())
+    return most * math.sqrt(float((numbers / most).square().mean())) if 0 < most < math.inf else float(most)
 
 
 def _element(output: Tensor, precise: Tensor, place: int) -> Element:
@@ -562,8 +712,6 @@ def _element(output: Tensor, precise: Tensor, place: int) -> Element:
 
 
 _WIDE = {"complex": torch.complex128, "floating": torch.float64, "integer": torch.int64, "boolean": torch.bool}
-_NONE = -5000
-"""In the place of an exponent of zero."""
 
 
 def _told(element: Element) -> str:

@@ -6,7 +6,7 @@ import faulthandler
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,26 +19,31 @@ from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
-from tritonaudit.suites.axes import axes_of, is_huge
-from tritonaudit.suites.cases import Plan, audit_cases, simpler, values_of
+from tritonaudit.suites.axes import Axes, axes_of, is_huge
+from tritonaudit.suites.cases import Plan, audit_cases, simpler, why_not_as_given
 from tritonaudit.suites.core import (
     CALL,
+    CONFIG,
+    CONFIGS,
     INTEGRITY,
     MEMORY,
     REPEAT,
     STABILITY,
     called_cases,
     config_trial,
+    configs_trial,
     core_hardships,
     core_trials,
     expected_trials,
+    inapplicable,
     memory_trials,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
-from tritonaudit.suites.given_too import GivenToo
+from tritonaudit.suites.given_too import GivenToo, unsettled
 from tritonaudit.suites.journal import (
     Begun,
     CoreTrial,
+    CoreTried,
     Ended,
     Entry,
     Expected,
@@ -53,7 +58,13 @@ from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.stability import endure, is_wrong_on_normal_numbers, long_case, stability_cases
+from tritonaudit.suites.stability import (
+    endure,
+    hardships_on,
+    is_wrong_on_normal_numbers,
+    long_case,
+    stability_cases,
+)
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device, Lost
@@ -87,6 +98,8 @@ SIMPLER = "simpler"
 """The check of a case that is simpler than one with a defect, where trying it killed the worker."""
 _LAUNCHING = ("capture/record.py", "suites/on_gpu.py")
 """Files of ours through which each launch goes."""
+_START_SECONDS = 60.0
+"""For bringing up a GPU once it is this process's turn."""
 _BETWEEN_SECONDS = 60.0
 """From the end of a case to the next one at most."""
 _GIVEN_AGAIN = 4
@@ -99,9 +112,9 @@ _MOST_BROKEN_OFF = 2
 class SubjectTask:
     """A subject of a file, by its name, so many seconds and cases of its plan for it, and what is known already.
 
-    The seconds begin behind its first trial, which brings up the device and compiles. One that `cross_checks` asks
-    Triton's interpreter for a second opinion, where the CPU engine executes launches. One that `only_watches` looks at
-    memory on the CPU engine, and at nothing else: a GPU is trying the same subject.
+    Bringing up the device and compiling count, too. One that `cross_checks` asks Triton's interpreter for a second
+    opinion, where the CPU engine executes launches. One that `only_watches` looks at memory on the CPU engine, and at
+    nothing else: a GPU is trying the same subject.
     """
 
     path: Path
@@ -130,7 +143,8 @@ def become_device(on_gpu: bool) -> None:
     if on_gpu:
         from tritonaudit.suites.on_gpu import Gpu
 
-        _device = Gpu()
+        with Turns().shared(_START_SECONDS):
+            _device = Gpu()
     else:
         from tritonaudit.suites.on_cpu import CpuEngine
 
@@ -157,11 +171,12 @@ def audit_subject(task: SubjectTask) -> None:
     harness.forget_replaced()
     faulthandler.enable(all_threads=False)
     faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
-    with time_limit(IMPORT_SECONDS):
+    turn = nullcontext() if _device.is_engine else Turns().shared(_BETWEEN_SECONDS)
+    with turn, time_limit(IMPORT_SECONDS):
         subject = loaded(task.path)[task.subject]
         assert subject.given is None or subject.given.tensors  # it is found before any time counts
     harness.repair()
-    audit = _Audit(_device, subject, task)
+    audit = _Audit(_device, subject, task, Turns())
     if task.only_watches:
         audit.watch()
     else:
@@ -195,8 +210,8 @@ class _Audit:
     device: Device
     subject: Subject
     task: SubjectTask
+    turns: Turns
     started: float = field(default_factory=time.monotonic)
-    turns: Turns = field(default_factory=Turns)
 
     def __post_init__(self) -> None:
         record = self.task.known
@@ -206,15 +221,17 @@ class _Audit:
         self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
-        self.lates = 0
+        self.lates = sum(map(_hangs, self.known.values()))
         self.is_in_core = True
         self.minimising = 0.0
-        self.starting = 0.0
+        self.core: tuple[CoreTrial, ...] = ()
+        self.labels: tuple[str, ...] = ()
+        self.reference_seconds: float | None = None
 
     @property
     def spent(self) -> float:
-        """Seconds, also those of workers before this one; none for waiting, or the first trial once it has ended."""
-        return self.spent_before + time.monotonic() - self.started - self.starting - self.turns.waited
+        """Seconds, also those of workers before this one; none for waiting."""
+        return self.spent_before + time.monotonic() - self.started - self.turns.waited
 
     @property
     def left(self) -> float:
@@ -232,6 +249,7 @@ class _Audit:
         self._tell(Expected(trials, trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)))
         plan = self._core()
         self.is_in_core = False
+        self._tell(CoreTried(self.spent))
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
@@ -245,32 +263,72 @@ class _Audit:
         self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
         self._sanitize(plan)
         reason = "the time was spent" if self.left <= 0 else "no more were asked for"
-        self._tell(Stopped(tuple(self._left_out(plan, reason)), self.spent))
+        self._tell(Stopped(tuple(self._left_out(plan, reason)), self.spent, reason))
         self._cross_check(plan)
 
     def _core(self) -> Plan:
         """Try what has to be tried, the most telling first; the plan for all that comes after it."""
         first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
-        self._call(first)
+        is_refused = self._call(first).is_refused
         blocks = self.blocks
         if (long := long_case(self.subject, blocks)) is not None:
             self._call(long)
+        blocks = self.blocks if is_refused else blocks
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
         plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
-        cases = called_cases(self.subject, axes_of(self.subject, blocks, later), plan)
+        axes = axes_of(self.subject, blocks, later)
+        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._call))
+        self.labels = tuple(case.label for case in plan.cases)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
-        self._tell(Planned(core, tuple(case.label for case in plan.cases), self.spent))
+        self._plan([*core, *map(configs_trial, self._tuned()[:1])])
         for number, one in enumerate(cases):
             if self._may_try_core():
                 self._call(one.case)
                 if number == 1 or len(cases) == 1:
-                    self._try(REPEAT, one.case, self._repeat)
+                    self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
+        self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
+        self._settle()
         for name, case in core_hardships(self.subject, blocks):
             if self._may_try_core() and not self._is_wrong_ordinarily():
-                self._try(f"{STABILITY}: {name}", case, self._endured)
-        self._core_configs(core, [one.case for one in cases[:2]], plan)
+                self._try_elsewhere(f"{STABILITY}: {name}", case, self._endured, hardships_on(name, self._taken()))
+        self._settle()
+        self._core_configs([one.case for one in (*cases[1:2], *cases)])
         return plan
+
+    def _plan(self, core: Sequence[CoreTrial]) -> None:
+        """Tell what has to be tried, as it is known by now."""
+        self.core = tuple(core)
+        self._tell(Planned(self.core, self.labels, self.spent, inapplicable(self.subject)))
+
+    def _taken(self) -> Iterator[Case]:
+        """Cases of ordinary numbers that the wrapper has taken: of those that are quick the largest first."""
+        cases = [outcome.case for outcome in self.outcomes if outcome.checked and not outcome.is_refused]
+        yield from sorted(filter(_is_plain, cases), key=lambda case: (_cost(case), -elements(case)))
+
+    def _instead(self, plan: Plan, axes: Axes, call: Callable[[Case], CaseOutcome]) -> Case | None:
+        """Where the wrapper refuses the ordinary case, one that it takes, as far as the core has any."""
+        if not call(plan.cases[0]).is_refused:
+            return None
+        cases = [*self._taken(), *self._as_given_plainly()]
+        cases += [one.case for one in called_cases(self.subject, axes, plan) if _is_plain(one.case)]
+        return next((case for case in cases if self._may_try_core() and not call(case).is_refused), None)
+
+    def _as_given_plainly(self) -> Iterator[Case]:
+        """The case of the inputs as given, where there is one."""
+        has_own = self.subject.given is not None and bool(self.subject.given.sizes)
+        if has_own and not why_not_as_given(self.subject, on_engine=self.device.is_engine):
+            yield Case({}, self.subject.dtypes[0])
+
+    def _try_elsewhere(
+        self, check: str, case: Case, work: Callable[[Case], CaseOutcome], others: Iterable[Case]
+    ) -> None:
+        """Try it on a case, and on the first of the others in its place where the wrapper refuses that."""
+        outcome = self._try(check, case, work, is_minimised=check != INTEGRITY)
+        if outcome.is_refused and (other := next(iter(others), None)) is not None:
+            there = {Trial(check, case.label): Trial(check, other.label)}
+            self._plan([replace(one, trial=there.get(one.trial, one.trial)) for one in self.core])
+            self._try(check, other, work, is_minimised=check != INTEGRITY)
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""
@@ -278,18 +336,19 @@ class _Audit:
         self._watch(first)
         blocks = self.blocks
         plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine)
-        cases = called_cases(self.subject, axes_of(self.subject, blocks), plan)
-        core = tuple(memory_trials(cases, MEMORY))
-        self._tell(Planned(core, (), self.spent))
-        wanted = {one.trial.case for one in core}
+        axes = axes_of(self.subject, blocks)
+        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._watch))
+        self._plan(tuple(memory_trials(cases, MEMORY)))
+        wanted = {one.trial.case for one in self.core}
         for one in cases:
             if one.case.label in wanted and self._may_try_core():
                 self._watch(one.case)
+        self._settle()
         self._look()
-        self._tell(Stopped((), self.spent))
+        self._tell(Stopped((), self.spent, "no more were asked for" if self._may_try_core() else "the time was spent"))
 
-    def _watch(self, case: Case) -> None:
-        self._try(MEMORY, case, self._watched)
+    def _watch(self, case: Case) -> CaseOutcome:
+        return self._try(MEMORY, case, self._watched)
 
     def _watched(self, case: Case) -> CaseOutcome:
         """What a call shows of memory: how it computes is the GPU's to show."""
@@ -301,13 +360,44 @@ class _Audit:
         checked = outcome.checked & memory.SYMPTOMS
         return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
 
-    def _core_configs(self, core: tuple[CoreTrial, ...], cases: Sequence[Case], plan: Plan) -> None:
-        """Each further config of an autotuner on a case; how many there are is known once they have come round."""
-        for case in cases[-1:]:
-            tried = self._configs((case,), share=None)
-            if tried:
-                further = tuple(config_trial(number, case) for number in range(1, tried + 1))
-                self._tell(Planned((*core, *further), tuple(one.label for one in plan.cases), self.spent))
+    def _core_configs(self, cases: Sequence[Case]) -> None:
+        """Each further config of an autotuner, on the first case that came to a launch of one.
+
+        How many there are is known once they have come round; until then what stands for them is missing.
+        """
+        tuned = self._tuned()
+        for case in [case for case in (*cases, *tuned) if case in tuned][:1]:
+            others = [one for one in self.core if one.trial.check != CONFIGS]
+            self._plan([*others, configs_trial(case)])
+            tried, came_round = self._each_config(case, share=None)
+            configs = [config_trial(number, case) for number in range(1, tried + 1)]
+            self._plan([*others, *configs] if came_round else [*others, *configs, configs_trial(case)])
+
+    def _tuned(self) -> list[Case]:
+        """The cases in which an autotuner was seen."""
+        return [outcome.case for outcome in self.outcomes if outcome.configs]
+
+    def _settle(self) -> None:
+        """Try as given what was seen at other sizes alone, with the patience of the core that it is part of.
+
+        Where one of them takes too long the others are left for later, when all that is quick was tried.
+        """
+        lates, before, self.is_in_core = self.lates, self.is_in_core, True
+        for one in unsettled(self.known):
+            is_moot = one.trial.check.startswith(STABILITY) and self._is_wrong_ordinarily()
+            if one.trial not in self.known and not is_moot and self.lates == lates and self._may_try_core():
+                self._try(one.trial.check, one.case, self._as_given(one.trial.check), is_minimised=False)
+        self.is_in_core = before
+
+    def _as_given(self, check: str) -> Callable[[Case], CaseOutcome]:
+        """What does a trial of this check, where that can be done with the inputs as given."""
+        if why := why_not_as_given(self.subject, on_engine=self.device.is_engine):
+            return partial(unknown, reason=why)
+        name, _, number = check.partition(" ")
+        if name == CONFIG:
+            return partial(self._examine, config=int(number))
+        works = {INTEGRITY: self._integrity, REPEAT: self._repeat, MEMORY: self._watched}
+        return self._endured if check.startswith(STABILITY) else works.get(check, self._examine)
 
     def _may_try_core(self) -> bool:
         """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
@@ -339,8 +429,7 @@ class _Audit:
         had = {trial.case for trial in self.known if trial.check == CALL}
         missed = [case for case in plan.cases if case.label not in had]
         if missed:
-            tried = {value for outcome in self.outcomes for value in values_of(outcome.case)}
-            values = ", ".join(str(value) for value in plan.values if value not in tried)
+            values = ", ".join(map(str, plan.uncovered(outcome.case for outcome in self.outcomes)))
             with_it = f", {values} in none before" if values else ""
             yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
 
@@ -349,20 +438,22 @@ class _Audit:
             if self.left > 0:
                 self._try(INTEGRITY, case, self._integrity, is_minimised=False)
 
-    def _configs(self, cases: Sequence[Case], share: float | None = 1.0) -> int:
-        """Each further config of an autotuner on these cases, as other calls take the first; how many there were."""
-        most = 0
+    def _configs(self, cases: Sequence[Case], share: float = 1.0) -> None:
+        """Each further config of an autotuner on these cases, as other calls take the first."""
         for case in cases:
-            labels = {config for outcome in self.outcomes if outcome.case == case for config in outcome.configs}
-            number = 1
-            while labels and self._has_time(share):
-                outcome = self._try(f"config {number}", case, partial(self._examine, config=number))
-                most = max(most, number)
-                if outcome is None or labels & set(outcome.configs):
-                    break
-                labels |= set(outcome.configs)
-                number += 1
-        return most
+            self._each_config(case, share)
+
+    def _each_config(self, case: Case, share: float | None) -> tuple[int, bool]:
+        """How many further configs of an autotuner there are, and whether they have all come round."""
+        labels = {config for outcome in self.outcomes if outcome.case == case for config in outcome.configs}
+        number = 0
+        while labels and self._has_time(share):
+            number += 1
+            outcome = self._try(f"{CONFIG} {number}", case, partial(self._examine, config=number))
+            if outcome.configs and labels.issuperset(outcome.configs):
+                return number, True
+            labels |= set(outcome.configs)
+        return number, False
 
     def _endure(self, share: float = 1.0) -> None:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
@@ -375,18 +466,18 @@ class _Audit:
     def _is_wrong_ordinarily(self) -> bool:
         return any(map(is_wrong_on_normal_numbers, self.outcomes))
 
-    def _call(self, case: Case) -> None:
-        self._try(CALL, case, self._examine)
+    def _call(self, case: Case) -> CaseOutcome:
+        return self._try(CALL, case, self._examine)
 
     def _try(
         self, check: str, case: Case, work: Callable[[Case], CaseOutcome], *, is_minimised: bool = True
-    ) -> CaseOutcome | None:
+    ) -> CaseOutcome:
         """Do it, unless it ended before; what is seen in a new way is made simpler."""
         trial = Trial(check, case.label)
         if trial not in self.known:
+            lates = self.lates
             outcome = self._outcome(trial, case, work)
-            if not self.known:
-                self.starting = self.spent
+            self.lates = max(self.lates, lates + _hangs(outcome))
             self._tell(Ended(trial, outcome, self.spent))
             self.known[trial] = outcome
             if check in (CALL, MEMORY):
@@ -396,6 +487,8 @@ class _Audit:
                 self.simplified.add(sighting.key)
                 simplest = self._simplest(case, sighting, work)
                 self._tell(Simplified(trial, sighting.key, simplest, self.spent))
+        if not self.is_in_core:
+            self._settle()
         if self.device.lost is not None:
             raise DeviceLost("an earlier launch has made the GPU unusable for its process")
         return self.known[trial]
@@ -420,6 +513,7 @@ class _Audit:
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds, waiting):
+                self._time_reference(case)
                 outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
             return self.given_too.settled(self._late(case, error.seconds, error), work, may_ask=False)
@@ -431,6 +525,15 @@ class _Audit:
         if self.device.lost is None or Symptom.CRASH in outcome.checked:
             return outcome
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
+
+    def _time_reference(self, case: Case) -> None:
+        """Know what the GPU takes for the reference, once it did not end what the subject launched on these inputs."""
+        if self.device.is_engine or not self.lates:
+            return
+        from tritonaudit.subject.inputs import make_inputs
+        from tritonaudit.suites.references import reference_seconds
+
+        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case.seed)
 
     def _is_quick_as_given(self, seconds: float) -> bool:
         """Whether a case with its inputs as given is known to take little of so many seconds."""
@@ -456,7 +559,8 @@ class _Audit:
             kernel = self.device.lost.kernel
         place = None if line is None else (path, line, 1)
         sighting = Sighting(Symptom.HANG, kernel, place, f"it does not end within {seconds:.0f} s")
-        return late(case, self.outcomes, sighting, error, seconds)
+        reference = self.reference_seconds if self.device.lost is not None else None
+        return late(case, self.outcomes, sighting, error, seconds, reference)
 
     def _tell(self, entry: Entry) -> None:
         tell(entry, _BETWEEN_SECONDS)
@@ -544,12 +648,19 @@ class _Audit:
         return repeat(self.device, self.subject, case)
 
 
+def _hangs(outcome: CaseOutcome) -> bool:
+    return any(one.symptom is Symptom.HANG for one in outcome.sightings)
+
+
 def _cost(case: Case) -> int:
     """By how much a case takes longer than those that are quick, in powers of 2."""
     return max(0, elements(case).bit_length() - _QUICK.bit_length())
 
 
+def _is_plain(case: Case) -> bool:
+    return case.layout is Layout.CONTIGUOUS and case.fill == Case().fill
+
+
 def _has_distinct_elements(case: Case) -> bool:
     """Whether the elements of its tensors differ from one another, and there are several of them."""
-    is_plain = case.layout is Layout.CONTIGUOUS and case.fill == "normal"
-    return is_plain and min(case.sizes.values(), default=2) > 1
+    return _is_plain(case) and min(case.sizes.values(), default=2) > 1

