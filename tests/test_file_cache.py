@@ -13,7 +13,7 @@ import pytest
 
 from tests.checkout import environment
 from tritonaudit.config import Config
-from tritonaudit.engine import check
+from tritonaudit.engine import FileResult, check
 from tritonaudit.file_cache import FileCache, open_cache
 from tritonaudit.source.basis import digest
 
@@ -72,7 +72,7 @@ def project(tmp_path: Path) -> Path:
 
 def is_kept(path: Path, config: Config) -> bool:
     """Whether a run now would take what the file comes to from an earlier one."""
-    return FileCache(config).get(path, digest(path.read_bytes())) is not None
+    return FileCache(config).get(FileResult, path, digest(path.read_bytes())) is not None
 
 
 def found(project: Path, **config: object) -> list[tuple[str, str, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -18,3 +20,13 @@ def cache_folder(part: str) -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "tritonaudit" / part
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write the file, which others see as a whole or not at all; where that cannot be done, nothing is written."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)

@@ -93,7 +93,7 @@ def check_typed(path: Path, config: Config, types: Types) -> Audit:
 
 
 @dataclass(frozen=True)
-class _Result:
+class FileResult:
     """What one file came to."""
 
     findings: tuple[Finding, ...] = ()
@@ -104,7 +104,7 @@ class _Result:
     basis: Basis | None = None
 
 
-def _merge(results: Sequence[_Result]) -> Audit:
+def _merge(results: Sequence[FileResult]) -> Audit:
     findings = sorted((f for result in results for f in result.findings), key=lambda f: f.sort_key)
     problems = sorted((p for result in results for p in result.problems), key=lambda p: (p.path, p.line or 0))
     outcomes = sorted((o for result in results for o in result.outcomes), key=lambda o: (o.subject, o.case))
@@ -163,7 +163,7 @@ class _Checker:
                 table.setdefault(rule.facts(), []).append(rule())
         return table
 
-    def file(self, path: Path, data: bytes | None = None) -> _Result:
+    def file(self, path: Path, data: bytes | None = None) -> FileResult:
         """What the file comes to; `data` when it is not to be read from the disk."""
         shown = shown_path(path)
         try:
@@ -172,33 +172,35 @@ class _Checker:
         except Exception as error:  # a defect of ours costs one file, not the run
             place = traceback.extract_tb(error.__traceback__)[-1]
             defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-            return _Result(problems=(Problem(shown, f"tritonaudit failed on this file, please report it: {defect}"),))
+            return FileResult(
+                problems=(Problem(shown, f"tritonaudit failed on this file, please report it: {defect}"),)
+            )
 
-    def _checked(self, path: Path, shown: str, data: bytes | None) -> _Result:
+    def _checked(self, path: Path, shown: str, data: bytes | None) -> FileResult:
         try:
             read = path.read_bytes() if data is None else data
             text = decode(read)
         except Undecodable as error:
-            return _Result(problems=(Problem(shown, f"cannot be decoded: {error.message}", error.line),))
+            return FileResult(problems=(Problem(shown, f"cannot be decoded: {error.message}", error.line),))
         except OSError as error:
-            return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+            return FileResult(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
         if data is not None and not may_hold_kernels(data):
-            return _Result()
+            return FileResult()
         try:
             module = outline(os.path.abspath(path), text)
         except Unparsable as error:
             return self._unparsable(path, shown, text, error)
         return self._module(path, shown, module, digest(read))
 
-    def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> _Result:
+    def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> FileResult:
         """What facts of a later stage come to in a file."""
         shown = shown_path(path)
         try:
             module = outline(os.path.abspath(path), decode(path.read_bytes()))
         except (Undecodable, Unparsable) as error:
-            return _Result(problems=(Problem(shown, f"cannot be read: {error.message}", error.line),))
+            return FileResult(problems=(Problem(shown, f"cannot be read: {error.message}", error.line),))
         except OSError as error:
-            return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+            return FileResult(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
         ignored = self._selection.ignored_in(path)
         findings = [
             replace(found, expression=_text_at(module.lines, found.span))
@@ -210,9 +212,9 @@ class _Checker:
         ]
         kept, _ = _suppressed(findings, read_suppressions(module.text, module.tree, self._rules))
         visible = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
-        return _Result(visible, text=(shown, module.text) if visible else None, kernels=len(facts))
+        return FileResult(visible, text=(shown, module.text) if visible else None, kernels=len(facts))
 
-    def _unparsable(self, path: Path, shown: str, text: str, error: Unparsable) -> _Result:
+    def _unparsable(self, path: Path, shown: str, text: str, error: Unparsable) -> FileResult:
         line = error.line or 1
         span = Span(line, error.column or 1, line, (error.column or 1) + 1)
         hits = [(rule, hit) for rule in self._by_facts.get(Unparsable, ()) for hit in rule.check(error)]
@@ -222,15 +224,15 @@ class _Checker:
             if rule.code not in self._selection.ignored_in(path)
         )
         problem = Problem(shown, f"cannot be parsed: {error.message}", error.line)
-        return _Result(findings, (problem,), text=(shown, text) if findings else None)
+        return FileResult(findings, (problem,), text=(shown, text) if findings else None)
 
-    def _module(self, path: Path, shown: str, module: Module, text: str) -> _Result:
+    def _module(self, path: Path, shown: str, module: Module, text: str) -> FileResult:
         suppressions = read_suppressions(module.text, module.tree, self._rules)
         findings, outcomes, kernels = self._kernels(path, shown, module, every=bool(suppressions.directives))
         kept, uses = _suppressed(findings, suppressions)
         kept.extend(self._suppression_findings(path, shown, suppressions, uses))
         shown_findings = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
-        return _Result(
+        return FileResult(
             shown_findings,
             outcomes=(*outcomes, *_embedded(shown, module)),
             text=(shown, module.text) if shown_findings else None,
@@ -401,16 +403,18 @@ def _embedded(shown: str, module: Module) -> Iterator[Outcome]:
 _TEMPLATE_KERNEL = re.compile(rb"triton[\s\S]*\.jit|\.jit[\s\S]*triton|\btl\.load\b")
 
 
-def _template(path: Path) -> _Result:
+def _template(path: Path) -> FileResult:
     """A Jinja template is looked at only to say that the kernels in it were not analysed."""
     shown = shown_path(path)
     try:
         data = path.read_bytes()
     except OSError as error:
-        return _Result(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
+        return FileResult(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
     if b"tl." not in data or _TEMPLATE_KERNEL.search(data) is None:
-        return _Result()
-    return _Result(outcomes=(Outcome(SOURCE, shown, Status.NOT_RUN, reason="kernels in a template are not analysed"),))
+        return FileResult()
+    return FileResult(
+        outcomes=(Outcome(SOURCE, shown, Status.NOT_RUN, reason="kernels in a template are not analysed"),)
+    )
 
 
 # -- many files --------------------------------------------------------------------------------------------------
@@ -425,28 +429,28 @@ class _Candidate:
     text: str
 
 
-def _candidates(files: Sequence[Path], glances: Glances) -> tuple[list[_Candidate], list[_Result]]:
+def _candidates(files: Sequence[Path], glances: Glances) -> tuple[list[_Candidate], list[FileResult]]:
     """The files that may hold kernels, and what the unreadable ones came to."""
     found: list[_Candidate] = []
-    unreadable: list[_Result] = []
+    unreadable: list[FileResult] = []
     for path in files:
         try:
             glance = glances.of(str(path))
         except OSError as error:
             problem = Problem(shown_path(path), f"cannot be read: {error.strerror or error}")
-            unreadable.append(_Result(problems=(problem,)))
+            unreadable.append(FileResult(problems=(problem,)))
             continue
         if glance.may_hold_kernels:
             found.append(_Candidate(path, glance.size, glance.digest))
     return found, unreadable
 
 
-def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_Candidate], list[_Result]]:
+def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_Candidate], list[FileResult]]:
     """The files that the cache does not know, and what the others came to."""
     unknown: list[_Candidate] = []
-    known: list[_Result] = []
+    known: list[FileResult] = []
     for candidate in candidates:
-        found: _Result | None = cache.get(candidate.path, candidate.text)
+        found: FileResult | None = cache.get(FileResult, candidate.path, candidate.text)
         if found is None:
             unknown.append(candidate)
         elif found.findings:
@@ -459,7 +463,7 @@ def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_C
 
 def _run(
     candidates: list[_Candidate], config: Config, jobs: int | None, glances: Glances
-) -> list[tuple[Path, _Result]]:
+) -> list[tuple[Path, FileResult]]:
     if not candidates:
         return []
     workers = min(jobs or os.cpu_count() or 1, len(candidates))
@@ -476,8 +480,8 @@ def _run(
     return [(path, result or _died(path)) for path, result in done]
 
 
-def _died(path: Path) -> _Result:
-    return _Result(problems=(Problem(shown_path(path), "the process that analysed it died"),))
+def _died(path: Path) -> FileResult:
+    return FileResult(problems=(Problem(shown_path(path), "the process that analysed it died"),))
 
 
 _checker: _Checker | None = None
@@ -488,6 +492,6 @@ def _start_worker(config: Config, glances: Glances) -> None:
     _checker = _Checker(config, glances=glances)
 
 
-def _work(path: Path) -> _Result:
+def _work(path: Path) -> FileResult:
     assert _checker is not None
     return _checker.file(path)

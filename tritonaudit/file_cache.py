@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import tritonaudit
-from tritonaudit.cache_folder import cache_folder
+from tritonaudit.cache_folder import cache_folder, write_whole
 from tritonaudit.config import Config
+from tritonaudit.data import NotData, decode, encode
 from tritonaudit.requirements import asked_target
 from tritonaudit.rules import installed
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
@@ -25,6 +25,15 @@ from tritonaudit.source.glances import Glance, Glances, Stamp, Users
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
 """From the last run with a configuration on, its results are kept so long."""
+_GLANCES = dict[str, tuple[Stamp, Glance]]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Of which project a result is, and what it rests on."""
+
+    place: str
+    basis: Basis
 
 
 def open_cache(config: Config) -> FileCache | None:
@@ -57,32 +66,29 @@ class FileCache:
         with suppress(OSError):
             os.utime(self._folder)
 
-    def get(self, path: Path, text: str) -> Any:
+    def get(self, kind: Any, path: Path, text: str) -> Any:
         """What was kept of the file, whose text has this digest; None where it is not to be had any more."""
         try:
-            with open(self._entry(path), "rb") as file:
-                place, basis, result = pickle.load(file)
-        except Exception:  # none is there, or it was cut short; whatever it is, it costs no more than its use
+            line, _, result = Path(self._entry(path)).read_bytes().partition(b"\n")
+            kept: _Kept = decode(_Kept, line)
+            is_of_now = kept.place == self._place(path) and kept.basis.text == text and self._holds(path, kept.basis)
+            return decode(kind, result) if is_of_now else None
+        except (OSError, NotData):  # none is there, or it was cut short
             return None
-        return result if place == self._place(path) and basis.text == text and self._holds(path, basis) else None
 
     def put(self, path: Path, basis: Basis, result: object) -> None:
         """Keep the result of the file."""
-        self._write(self._entry(path), (self._place(path), basis, result))
+        self._write(self._entry(path), encode(_Kept(self._place(path), basis)) + b"\n" + encode(result))
 
     def close(self) -> None:
         """Keep what was read of files at a glance."""
         if self.glances.learnt:
-            self._write(self._glances_file, self.glances.settled())
+            self._write(self._glances_file, encode(self.glances.settled()))
 
-    def _write(self, place: str, content: object) -> None:
-        data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    def _write(self, place: str, data: bytes) -> None:
         with suppress(OSError):
             self._prepare()
-            handle, name = tempfile.mkstemp(dir=self._folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(name, place)
+            write_whole(Path(place), data)
 
     @property
     def _glances_file(self) -> str:
@@ -90,11 +96,10 @@ class FileCache:
 
     def _read_glances(self) -> dict[str, tuple[Stamp, Glance]]:
         try:
-            with open(self._glances_file, "rb") as file:
-                known = pickle.load(file)
-        except Exception:  # none is there, or it was cut short
+            known: dict[str, tuple[Stamp, Glance]] = decode(_GLANCES, Path(self._glances_file).read_bytes())
+        except (OSError, NotData):  # none is there, or it was cut short
             return {}
-        return known if isinstance(known, dict) else {}
+        return known
 
     def _prepare(self) -> None:
         """Make the folder, and let go of those that no run has used for long."""

@@ -27,7 +27,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Status
 from tritonaudit.measure.stage import at_once
-from tritonaudit.measure.worker import Done, GpuTask, MeasureTask
+from tritonaudit.measure.worker import Done, GpuTask, MeasureTask, Word
 from tritonaudit.progress import SILENT
 from tritonaudit.suites.running import memory
 from tritonaudit.suites.stage import NoGpu, Where, gpu_for
@@ -102,6 +102,7 @@ def _cost(title: str, tasks: Sequence[MeasureTask], ceilings: GpuTask, jobs: int
         limits=Limits(_LIMIT, memory(workers)),
         prepare=phases.become,
         hear=hear,
+        hears=Word,
     ):
         if isinstance(outcome, Killed):
             wrong.append(f"{task}: {outcome.message}\n{outcome.log}")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tests.compile.test_plain import CAPTURED, LAUNCH
+from tests.test_data import CAPTURED, LAUNCH
 from tritonaudit.capture.infer_task import Inferred, InferTask
 from tritonaudit.capture.task import Captured, CaptureTask
 from tritonaudit.compile import kept
@@ -184,13 +184,14 @@ def test_what_may_go_well_another_time_is_not_kept(field: str, project: Path, tm
 
 
 def test_an_argument_that_is_no_data_is_not_kept(project: Path, tmp_path: Path) -> None:
-    launch = replace(LAUNCH, arguments=(("x", [1]),))
+    launch = replace(LAUNCH, arguments=(("x", object()),))
     keep(project, tmp_path / "kept", replace(captured(project), launches=(launch,)))
     assert found(project, tmp_path / "kept") is None
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "{", "[]", "null", "{}", "[" * 100_000, '{"programs": [], "uses": [], "captured": [{}]}']
+    "damage",
+    ["", "{", "[]", "null", "{}", "[" * 100_000, '{"": "_Captured", "programs": [], "uses": [], "captured": [{}]}'],
 )
 def test_a_damaged_entry_is_none_and_is_written_anew(damage: str, project: Path, tmp_path: Path) -> None:
     keep(project, tmp_path / "kept")
@@ -208,8 +209,8 @@ def test_an_entry_whose_launches_have_programs_that_are_not_there_is_none(
     keep(project, tmp_path / "kept")
     (entry,) = (tmp_path / "kept").iterdir()
     text = entry.read_text()
-    assert '"uses": [[0, null]]' in text
-    entry.write_text(text.replace('"uses": [[0, null]]', f'"uses": [[{number}, null]]'))
+    assert '"uses":[[0,null]]' in text
+    entry.write_text(text.replace('"uses":[[0,null]]', f'"uses":[[{number},null]]'))
     assert found(project, tmp_path / "kept") is None
 
 

@@ -44,12 +44,12 @@ def prepare_once(marker: str) -> None:
     raise RuntimeError("prepared before")
 
 
-def call(task: tuple[Any, ...]) -> Any:
+def call(task: tuple[Any, ...]) -> object:
     """Call the function of this module that the task names with the rest of it."""
     return globals()[task[0]](*task[1:])
 
 
-def call_numbered(item: tuple[int, tuple[Any, ...]]) -> Any:
+def call_numbered(item: tuple[int, tuple[Any, ...]]) -> object:
     return call(item[1])
 
 
@@ -93,6 +93,46 @@ def say_what_cannot_be_read() -> None:
 class Unreadable:
     def __reduce__(self) -> Any:
         return int, ("no number",)
+
+
+def write_replies(*replies: bytes) -> str:
+    """Write to the pipe of this worker's replies, as code that is judged could."""
+    assert worker._serving is not None
+    for reply in replies:
+        os.write(worker._serving._channel.replies, reply)
+    return "done"
+
+
+def write_random_replies(count: int) -> str:
+    """Write so many messages: random bytes, what messages are made of, and parts of them."""
+    random.seed(count)
+    heads = (
+        b'{"":"Reply","content":{"bytes":""},"end":null,"message":"","spent":false}',
+        b'{"":"Note"',
+        b"[[[",
+        b"\x80",
+    )
+    for _ in range(count):
+        head = random.choice(heads)
+        message = head[: random.randrange(len(head))] + random.randbytes(random.randrange(40))
+        with contextlib.suppress(OSError):
+            write_replies(len(message).to_bytes(8, "big") + message)
+    return "done"
+
+
+def touch(path: str) -> str:
+    Path(path).touch()
+    return path
+
+
+class Touching:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return touch, (self.path,)
 
 
 def double(number: int) -> int:
@@ -289,10 +329,6 @@ class Broken:
 
 def give_unpicklable() -> object:
     return Unpicklable()
-
-
-def give_broken(how: str) -> object:
-    return Broken(how)
 
 
 # -- what stays behind ---------------------------------------------------------------------------------------------

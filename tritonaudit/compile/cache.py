@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tritonaudit.cache_folder import cache_folder
+from tritonaudit.cache_folder import cache_folder, write_whole
 from tritonaudit.capture.launch import Program
 from tritonaudit.compile.facts import Variant
 from tritonaudit.compile.installed import triton_path, triton_version
-from tritonaudit.compile.plain import read, write_whole, written
+from tritonaudit.data import NotData, decode, encode
 
 _OURS = (
     *(
@@ -28,13 +28,13 @@ _OURS = (
             "narrow",
             "occupancy",
             "pipeline",
-            "plain",
             "ptx",
             "ptxas",
             "reach",
             "ttir",
         )
     ),
+    "data.py",
     "hardware/targets.json",
     "hardware/targets.py",
 )
@@ -59,13 +59,14 @@ class Cache:
     def get(self, program: Program) -> Variant | None:
         """What the program came to under this version of Triton, without importing that; None if it is not known."""
         try:
-            return read(Variant, json.loads(self._path(program).read_text("utf-8")))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            found: Variant = decode(Variant, self._path(program).read_bytes())
+        except (OSError, NotData):
             return None
+        return found
 
     def put(self, program: Program, variant: Variant) -> None:
         """Keep what the program came to."""
-        write_whole(self._path(program), json.dumps(written(variant)))
+        write_whole(self._path(program), encode(variant))
 
     def _path(self, program: Program) -> Path:
         content = {

@@ -20,16 +20,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from tritonaudit.cache_folder import cache_folder
+from tritonaudit.cache_folder import cache_folder, write_whole
 from tritonaudit.capture.infer_task import Inferred, InferTask
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.task import Captured
 from tritonaudit.compile.cache import compiling_variables
 from tritonaudit.compile.installed import digest_of, installed
-from tritonaudit.compile.plain import read, write_whole, written
 from tritonaudit.config import Config
+from tritonaudit.data import NotData, decode, encode
 from tritonaudit.execute.starting import variables_read_at_start
 from tritonaudit.source.discover import discover, project_root
 
@@ -56,7 +56,7 @@ class KeptLaunches:
     """
 
     folder: Path = field(default_factory=lambda: cache_folder("capture"))
-    _new: list[tuple[_What, str, Any]] = field(default_factory=list)
+    _new: list[tuple[_What, str, bytes]] = field(default_factory=list)
     _projects: dict[Path, tuple[object, ...]] = field(default_factory=dict)
 
     def captured(self, path: Path, target: str, *, is_brief: bool) -> tuple[Captured, ...] | None:
@@ -92,7 +92,7 @@ class KeptLaunches:
         now = KeptLaunches(self.folder)
         for what, name, content in self._new:
             if now._name(what) == name:
-                write_whole(self.folder / name, json.dumps(content))
+                write_whole(self.folder / name, content)
         if self._new:
             self._tidy()
         self._new.clear()
@@ -100,16 +100,16 @@ class KeptLaunches:
     def _read(self, kind: type[_Kind], what: _What, joined: Callable[[_Kind], _Found]) -> _Found | None:
         path = self.folder / self._name(what)
         try:
-            found = joined(read(kind, json.loads(path.read_text("utf-8"))))
-        except (OSError, ValueError, TypeError, LookupError, RecursionError):
+            found = joined(decode(kind, path.read_bytes()))
+        except (OSError, NotData, ValueError, TypeError, LookupError):
             return None
         with suppress(OSError):
             os.utime(path)
         return found
 
     def _keep(self, what: _What, entry: object) -> None:
-        with suppress(TypeError):  # an argument that is no data
-            self._new.append((what, self._name(what), written(entry)))
+        with suppress(NotData):  # an argument that is none
+            self._new.append((what, self._name(what), encode(entry)))
 
     def _tidy(self) -> None:
         oldest = time.time() - _KEPT_SECONDS

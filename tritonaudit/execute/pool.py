@@ -18,10 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from tritonaudit.data import NotData, decode, given_by
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
-from tritonaudit.execute.messages import Note, Reply, Waited, framed, take_message
+from tritonaudit.execute.messages import Note, Waited, framed, marked, take_message, unpacked
 from tritonaudit.execute.starting import start_supervisor
 from tritonaudit.execute.supervisor import OUT_OF_MEMORY, TOLD_TO_END
 from tritonaudit.execute.worker import Channel
@@ -32,6 +33,8 @@ Result = TypeVar("Result")
 _END_SECONDS = 10.0  # more than a supervisor needs
 _GRACE_SECONDS = 5.0  # from the end of a worker's pipe to the worker's own
 _TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
+_MOST_TRANSFER_SECONDS = 300.0
+_MOST_WORDS = 100_000  # that a task says before it replies
 _MAX_PATIENCE = 3600.0
 _CANCEL_SECONDS = 0.5  # until a thread that is not the main one hears that it is to end
 _LOG_LINES = 100
@@ -151,6 +154,7 @@ def run_tasks(
     prepare: Callable[..., None] | None = None,
     arguments: tuple[Any, ...] | Callable[[Item], tuple[Any, ...]] = (),
     hear: Callable[[Item, Any], None] | None = None,
+    hears: Any = Any,
     is_fresh: bool = False,
 ) -> Iterator[tuple[Item, Result | Killed]]:
     """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
@@ -161,8 +165,10 @@ def run_tasks(
     and `work` and `prepare` not of the module `__main__`. Where items need differently prepared workers, `arguments`
     says of each which ones: workers do only what they are prepared for.
 
-    What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in this process. A
-    worker may have imported torch, triton and modules of ours when it starts; a fresh one has not.
+    What comes from a worker is data, whatever the user's code has done to it: results are of the type that `work`
+    declares to give. What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in
+    this process, and is of the type that it `hears`. A worker may have imported torch, triton and modules of ours when
+    it starts; a fresh one has not.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, not {workers}")
@@ -170,7 +176,16 @@ def run_tasks(
     def order_of(item: Item) -> bytes:
         return pickle.dumps((work, prepare, arguments(item) if callable(arguments) else arguments))
 
-    return _Pool[Item, Result](order_of, items, workers, limits, hear, is_fresh).results()
+    kinds = _Kinds(given_by(work), hears)
+    return _Pool[Item, Result](order_of, items, workers, limits, hear, kinds, is_fresh).results()
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The types of what workers give and of what they say."""
+
+    gives: Any
+    says: Any
 
 
 class _Pool(Generic[Item, Result]):
@@ -181,6 +196,7 @@ class _Pool(Generic[Item, Result]):
         workers: int,
         limits: Limits,
         hear: Callable[[Item, Any], None] | None,
+        kinds: _Kinds,
         is_fresh: bool,
     ) -> None:
         self._order_of = order_of
@@ -192,6 +208,7 @@ class _Pool(Generic[Item, Result]):
         self._size = workers
         self._limits = limits
         self._hear = hear
+        self._kinds = kinds
         self._is_fresh = is_fresh
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []
@@ -296,38 +313,40 @@ class _Pool(Generic[Item, Result]):
         except EOFError:
             self._lose(worker, *self._obituary(worker))
             return
-        while (message := worker.next_message()) is not None:
-            if not self._heed(worker, message):
-                return
+        try:
+            while (message := worker.next_message()) is not None:
+                if not self._heed(worker, message):
+                    return
+        except NotData as error:
+            self._lose(worker, End.RAISED, f"said what cannot be read: {error}")
 
     def _heed(self, worker: _Worker, message: bytes) -> bool:
         """See to what a worker sent; False where no more is to be had of it."""
-        end, result, spent = _opened(message)
-        if isinstance(result, Note):
-            return self._note(worker, result)
-        if isinstance(result, Waited):
-            worker.bear_with(result.waited, result.seconds)
+        said = unpacked(message)
+        if isinstance(said, Note):
+            content = decode(self._kinds.says, said.content)
+            worker.wait_for(said.seconds)
+            worker.words += 1
+            if worker.words > _MOST_WORDS:
+                raise NotData(f"more than {_MOST_WORDS:,} messages")
+            if self._hear is not None and worker in self._tasks:
+                self._hear(self._tasks[worker], content)
             return True
+        if isinstance(said, Waited):
+            worker.bear_with(said.waited, said.seconds)
+            return True
+        if not worker.mark or said.answers != worker.mark:
+            raise NotData("an answer to nothing that was asked")
+        worker.mark = ""
         if worker.ready:
-            outcome = worker.killed(end, result) if end else result
+            outcome = worker.killed(said.end, said.message) if said.end else decode(self._kinds.gives, said.content)
             self._finished.append((self._tasks.pop(worker), outcome))
-        elif end:
-            self._lose(worker, end, result)
+        elif said.end:
+            self._lose(worker, said.end, said.message)
             return False
         worker.ready = self._any_ready = True
-        self._employ(worker, spent)
+        self._employ(worker, said.spent)
         return worker in self._workers
-
-    def _note(self, worker: _Worker, note: Note) -> bool:
-        try:
-            content = pickle.loads(note.content)
-        except (Exception, SystemExit) as error:
-            self._lose(worker, End.RAISED, f"said what cannot be unpickled: {described(error)}")
-            return False
-        worker.wait_for(note.seconds)
-        if self._hear is not None and worker in self._tasks:
-            self._hear(self._tasks[worker], content)
-        return True
 
     def _employ(self, worker: _Worker, spent: bool) -> None:
         """Give the worker the next task that it is prepared for, or have it wait for one, or let it go."""
@@ -372,25 +391,13 @@ class _Pool(Generic[Item, Result]):
         if worker in self._idle:
             self._idle.remove(worker)
         elif worker.ready:
-            self._finished.append((self._tasks.pop(worker), worker.killed(end, message)))
+            if worker in self._tasks:
+                self._finished.append((self._tasks.pop(worker), worker.killed(end, message)))
         else:
             self._unable = worker.killed(end, f"its worker could not start: {message}")
             if (item := self._next_for(worker)) is not None:
                 self._finished.append((item[0], self._unable))
         worker.close()
-
-
-def _opened(message: bytes) -> tuple[End | None, Any, bool]:
-    """What a reply says: the end and the sentence, or None and the result; and whether the worker is spent."""
-    spent = True
-    try:
-        reply: Reply | Note | Waited = pickle.loads(message)
-        if isinstance(reply, (Note, Waited)):
-            return None, reply, False
-        spent = reply.spent
-        return reply.end, reply.message if reply.end else pickle.loads(reply.result), spent
-    except (Exception, SystemExit) as error:
-        return End.RAISED, f"gave a result that cannot be unpickled: {described(error)}", spent
 
 
 def _described_end(code: int) -> tuple[End, str]:
@@ -422,6 +429,8 @@ class _Worker:
         self.order = order
         self.ready = False
         self.seconds = limits.start
+        self.words = 0
+        self.mark = ""
         self.deadline = 0.0
         self._last_deadline = 0.0
         self._last_seconds = 0.0
@@ -446,7 +455,9 @@ class _Worker:
         """Send what is to be replied to within the seconds, from when it is sent whole; its log starts empty."""
         os.ftruncate(self._log, 0)
         self.seconds = seconds
-        self._outgoing = memoryview(framed(message))
+        self.words = 0
+        self.mark, request = marked(message)
+        self._outgoing = memoryview(framed(request))
         self.send_more()
 
     def send_more(self) -> None:
@@ -473,7 +484,7 @@ class _Worker:
 
     def bear_with(self, waited: float, seconds: float) -> None:
         """Its reply may come so much later, for it waits that long; its next word is to come within the seconds."""
-        self._last_deadline += waited
+        self._last_deadline = min(self._last_deadline + waited, time.monotonic() + _MAX_PATIENCE)
         self.wait_for(seconds)
 
     def receive(self) -> None:
@@ -482,7 +493,8 @@ class _Worker:
         if not chunk:
             raise EOFError
         self._incoming += chunk
-        self.deadline = max(self.deadline, time.monotonic() + _TRANSFER_SECONDS)
+        soon = min(time.monotonic() + _TRANSFER_SECONDS, self._last_deadline + _MOST_TRANSFER_SECONDS)
+        self.deadline = max(self.deadline, soon)
 
     def next_message(self) -> bytes | None:
         """The first message that has been received as a whole, if any."""

@@ -13,9 +13,10 @@ from dataclasses import astuple, dataclass, replace
 from io import FileIO, TextIOWrapper
 from typing import Any
 
+from tritonaudit.data import NotData, encode
 from tritonaudit.execute.blame import described, exit_described
 from tritonaudit.execute.killed import End
-from tritonaudit.execute.messages import Note, Reply, Waited, read_message, write_message
+from tritonaudit.execute.messages import Message, Note, Reply, Waited, packed, read_message, split, write_message
 from tritonaudit.execute.processes import has_children, resident
 
 
@@ -32,8 +33,8 @@ class Channel:
 def serve(channel: Channel, memory: int) -> None:
     """Prepare, then answer requests until there are no more.
 
-    The first request is `(work, prepare, arguments)`, each other an item for `work`, all pickled. `memory` is the limit
-    of this process in bytes.
+    The first request is `(work, prepare, arguments)`, each other an item for `work`, all pickled; results are data.
+    `memory` is the limit of this process in bytes.
     """
     global _serving
     worker = _serving = _Worker(channel, memory)
@@ -78,10 +79,11 @@ class _Worker:
         self._memory_at_rest = 0
 
     def get_ready(self, order: bytes) -> bool:
+        mark, order = split(order)
         reply = self._attempt(lambda: self._prepare(*pickle.loads(order)))
         self._threads = threading.active_count()
         self._memory_at_rest = resident(self._process)
-        self._send(reply)
+        self._send(replace(reply, answers=mark))
         return reply.end is None
 
     def _prepare(
@@ -92,12 +94,13 @@ class _Worker:
             prepare(*arguments)
 
     def answer(self, item: bytes) -> None:
+        mark, item = split(item)
         reply = self._attempt(lambda: self._work(pickle.loads(item)))
-        self._send(replace(reply, spent=reply.end is not None or self._is_spent()))
+        self._send(replace(reply, spent=reply.end is not None or self._is_spent(), answers=mark))
 
     def tell(self, content: Any, seconds: float) -> None:
         self._leave_if_forked()
-        self._send(Note(pickle.dumps(content, pickle.HIGHEST_PROTOCOL), seconds))
+        self._send(Note(encode(content), seconds))
 
     def tell_waiting(self, waited: float, seconds: float) -> None:
         self._leave_if_forked()
@@ -113,7 +116,7 @@ class _Worker:
             end = End.MEMORY if isinstance(error, MemoryError) else End.RAISED
             reply = Reply(end=end, message=described(error))
         else:
-            reply = _pickled(result)
+            reply = _encoded(result)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self._leave_if_forked()
@@ -139,13 +142,13 @@ class _Worker:
             or resident(self._process) > self._memory_at_rest + spare
         )
 
-    def _send(self, message: Reply | Note | Waited) -> None:
+    def _send(self, message: Message) -> None:
         """Send the message; a worker whose descriptors the task has closed dies as one that writes to a closed pipe."""
         with contextlib.suppress(OSError):
             if _identity(self._channel) == self._identity:
                 if isinstance(message, Note):
                     os.ftruncate(self._channel.log, 0)  # here, for by the time that it is heard there may be more
-                write_message(self._channel.replies, pickle.dumps(message))
+                write_message(self._channel.replies, packed(message))
                 return
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(self._process, signal.SIGPIPE)
@@ -165,8 +168,8 @@ def _unbuffered(descriptor: int) -> TextIOWrapper:
     return TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
-def _pickled(result: Any) -> Reply:
+def _encoded(result: Any) -> Reply:
     try:
-        return Reply(pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
-    except BaseException as error:
-        return Reply(end=End.RAISED, message=f"gave a result that cannot be pickled: {described(error)}")
+        return Reply(encode(result))
+    except NotData as error:
+        return Reply(end=End.RAISED, message=f"gave a result that is no data: {error}")

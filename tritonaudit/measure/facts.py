@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from tritonaudit.capture.launch import KernelRef
 from tritonaudit.finding import Span, Status
-
-if TYPE_CHECKING:
-    from tritonaudit.capture.launch import KernelRef
-    from tritonaudit.hardware.roofline import Figure, Roofline, Work
-    from tritonaudit.subject.model import Case
+from tritonaudit.hardware.roofline import Figure, Roofline, Work
+from tritonaudit.subject.model import Case
 
 NO_ROOM = "does not fit into the GPU's memory"
 """What the reasons of rows hold that were not timed, or not verified, for that."""

@@ -31,6 +31,7 @@ from tritonaudit.measure.worker import (
     GpuTask,
     MeasureTask,
     ProfileTask,
+    Word,
     become_gpu_user,
     measure,
 )
@@ -305,6 +306,7 @@ class _Measuring:
             prepare=become_gpu_user,
             arguments=lambda task: (not isinstance(task, ProfileTask),),
             hear=self._hear,
+            hears=Word,
         ):
             if isinstance(task, ProfileTask):
                 if isinstance(outcome, Killed):
@@ -362,7 +364,7 @@ class _Measuring:
         if (killed := self._unprofiled.get(key)) is not None:
             yield Profile(timed.kernels[0], timed.row.case, reason=f"its process {killed.message}")
 
-    def _hear(self, task: _Task, entry: Begun | Done | Profile) -> None:
+    def _hear(self, task: _Task, entry: Word) -> None:
         assert not isinstance(task, GpuTask)
         if isinstance(entry, Begun):
             self._under_way[task.key] = entry

@@ -114,6 +114,10 @@ class Done:
     wrapper: KernelRef | None = None
 
 
+Word = Begun | Done | Profile
+"""What a worker says while it measures."""
+
+
 def become_gpu_user(is_timing: bool = True) -> None:
     """Prepare this process: what judges is there, and known as it is, before the user's code runs.
 

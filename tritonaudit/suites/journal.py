@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pickle
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from tritonaudit.data import NotData, decode, encode
 from tritonaudit.execute.messages import framed, take_message
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
@@ -141,7 +141,7 @@ class Journal:
         self._entries.append(entry)
         if self._file is not None:
             try:
-                _write_all(self._file, framed(_sealed(pickle.dumps(entry))))
+                _write_all(self._file, framed(_sealed(encode(entry))))
             except OSError:
                 self.close()
 
@@ -163,7 +163,7 @@ class Journal:
         try:
             while (message := take_message(data)) is not None:
                 entries.append(_opened(message))
-        except Exception:  # whatever a damaged pickle raises
+        except NotData:
             return
         with suppress(OSError):
             os.truncate(self._file, whole - len(data))
@@ -198,8 +198,8 @@ def _sealed(data: bytes) -> bytes:
 def _opened(message: bytes) -> Entry:
     data = message[_CHECKSUM_BYTES:]
     if _sealed(data) != message:
-        raise ValueError("its checksum is another one")
-    entry: Entry = pickle.loads(data)
+        raise NotData("its checksum is another one")
+    entry: Entry = decode(Entry, data)
     return entry
 
 

@@ -110,6 +110,7 @@ class Runner:
             prepare=become_device,
             arguments=lambda task: (means.on_gpu and not task.only_watches,),
             hear=self._hear,
+            hears=Entry,
         )
 
     def _hear(self, task: SubjectTask, entry: Entry) -> None:
