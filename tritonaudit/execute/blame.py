@@ -1,4 +1,4 @@
-"""What an exception says, in one sentence, and where in the user's code it comes from."""
+"""What an exception says, in one sentence, and where in the user's code it comes from, in whatever process that ran."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import sys
 import sysconfig
 import traceback
+from dataclasses import dataclass
 
 import tritonaudit
 
@@ -16,11 +17,50 @@ _INSTALLED = tuple(os.path.join(sysconfig.get_path(name), "") for name in ("stdl
 _HALF = 250  # characters of either end of a text that is longer than both
 
 
+@dataclass(frozen=True)
+class Account:
+    """What is told of an exception that another process raised.
+
+    `frames` are file and line of each, outermost first; `place` is where a text that is no Python is wrong. An
+    `is_ordinary` one is no exit, nor what ends a program.
+    """
+
+    kind: str
+    text: str
+    frames: tuple[tuple[str, int], ...]
+    place: tuple[str, int | None] | None = None
+    is_ordinary: bool = True
+
+
+class Recounted(Exception):
+    """Stands for an exception of another process."""
+
+    def __init__(self, account: Account) -> None:
+        super().__init__(account.text)
+        self.account = account
+
+
+def account_of(error: BaseException) -> Account:
+    """What to tell another process of an exception."""
+    if isinstance(error, Recounted):
+        return error.account
+    frames = tuple((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+    place = (error.filename, error.lineno) if isinstance(error, SyntaxError) and error.filename else None
+    return Account(_type_name(error), text_of(error), frames, place, isinstance(error, Exception))
+
+
+def account_in(error: BaseException) -> Account:
+    """The account that an exception brings along, or its own."""
+    found = getattr(error, "account", None)
+    return found if isinstance(found, Account) else account_of(error)
+
+
 def described(error: BaseException) -> str:
     """`raised ValueError: no such shape (softmax.py:12)`: the type, its text, and the line of the user's code."""
-    text = text_of(error)
-    place = _place(error)
-    return f"raised {_type_name(error)}{f': {text}' if text else ''}{f' ({place})' if place else ''}"
+    account = account_in(error)
+    place = _place(account)
+    text = f": {account.text}" if account.text else ""
+    return f"raised {account.kind}{text}{f' ({place})' if place else ''}"
 
 
 def users_place(error: BaseException) -> tuple[str, int | None] | None:
@@ -28,33 +68,37 @@ def users_place(error: BaseException) -> tuple[str, int | None] | None:
 
     Of a file that is no Python, the place in that file.
     """
-    if isinstance(error, SyntaxError) and error.filename:
-        return error.filename, error.lineno
+    return _users_place(account_in(error))
+
+
+def _users_place(account: Account) -> tuple[str, int | None] | None:
+    if account.place is not None:
+        return account.place
     installed = _installed()
-    written = [place for place in _frames(error) if not place[0].startswith(installed)]
+    written = [place for place in _frames(account) if not place[0].startswith(installed)]
     return written[-1] if written else None
 
 
 def called_into(error: BaseException, *files: str) -> bool:
     """Whether the innermost frame of the user's had called into one of these files of ours, by their paths in it."""
-    place = users_place(error)
+    account = account_in(error)
+    place = _users_place(account)
     seen = False
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        name = frame.f_code.co_filename
+    for name, line in account.frames:
         seen = (seen and (name, line) != place) or (name.startswith(_OURS) and name[len(_OURS) :] in files)
     return seen
 
 
 def is_in(error: BaseException, folder: str) -> bool:
     """Whether code of a folder, given by a part of its path, was being executed, or what that had called."""
-    return any(folder in path for path, _ in _frames(error))
+    return any(folder in path for path, _ in _frames(account_in(error)))
 
 
 def is_refusal(error: BaseException) -> bool:
     """Whether the user's own `raise` or `assert` says it, and nothing that their code called; an exit is no refusal."""
-    frames = _frames(error)
-    place = users_place(error)
-    if place is None or not frames or frames[-1] != place or place[1] is None or not isinstance(error, Exception):
+    account = account_in(error)
+    frames, place = _frames(account), _users_place(account)
+    if place is None or not frames or frames[-1] != place or place[1] is None or not account.is_ordinary:
         return False
     return linecache.getline(place[0], place[1]).lstrip().startswith(("raise ", "assert ", "assert("))
 
@@ -80,20 +124,16 @@ def text_of(error: BaseException) -> str:
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} … {text[-_HALF:]}"
 
 
-def _place(error: BaseException) -> str:
+def _place(account: Account) -> str:
     """`FILE:LINE` of the user's place; where there is none, of what was called last that is not ours."""
-    frames = _frames(error)
-    place = users_place(error) or (frames[-1] if frames else None)
+    frames = _frames(account)
+    place = _users_place(account) or (frames[-1] if frames else None)
     return ":".join(map(str, place)) if place else ""
 
 
-def _frames(error: BaseException) -> list[tuple[str, int]]:
+def _frames(account: Account) -> list[tuple[str, int]]:
     """File and line of each frame that is not ours."""
-    return [
-        (frame.f_code.co_filename, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if not frame.f_code.co_filename.startswith(("<", _OURS))
-    ]
+    return [place for place in account.frames if not place[0].startswith(("<", _OURS))]
 
 
 def _installed() -> tuple[str, ...]:

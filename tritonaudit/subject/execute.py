@@ -64,9 +64,14 @@ def running(path: Path) -> Iterator[None]:
         raise LoadError(f"{type(error).__name__}{f': {words}' if words else ''}", *place) from error
 
 
+def alone_name(path: Path) -> str:
+    """The name of the module of a file that belongs to no package, which no other module can have."""
+    return f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+
+
 def _run_alone(path: Path) -> ModuleType:
     """Run a file that belongs to no package, under a name that no other module can have."""
-    unique = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    unique = alone_name(path)
     spec = importlib.util.spec_from_file_location(unique, path)
     assert spec is not None
     assert spec.loader is not None

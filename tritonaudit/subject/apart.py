@@ -1,0 +1,253 @@
+"""Makes of a file the subject by which something is judged, and loads nothing of what is judged.
+
+Of the file, and of those of its project that it imports, that is run on which the reference and the inputs depend. The
+function that is judged stands elsewhere: `Absent` is in its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.execute.blame import described
+from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of
+from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
+from tritonaudit.subject.modules import import_folders, module_name
+from tritonaudit.subject.slicing import Imported, Slice, sliced
+
+_PAIR = ("Model", "get_inputs", "get_init_inputs")
+_ABSENT = "__absent__"
+
+
+_registered: set[str] = set()
+"""The modules of which there are parts here, for the subject that was asked for last."""
+
+
+class Inseparable(Exception):
+    """Why what judges cannot be had without what is judged."""
+
+
+class Absent:
+    """In the place of a function that is in another process only; `ref` is where it stands."""
+
+    def __init__(self, ref: KernelRef) -> None:
+        self.ref = ref
+        self.__name__ = ref.name
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise Inseparable("the function that is judged is needed to judge it")
+
+
+def judging_subject(path: Path, name: str, wrapper: KernelRef) -> Subject:
+    """The subject of that name of a file, without its function. Raises Inseparable."""
+    for module in _registered:
+        sys.modules.pop(module, None)
+    _registered.clear()
+    apart = _Apart(Absent(wrapper))
+    try:
+        found = apart.subject(path.absolute(), name)
+    except Inseparable:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Inseparable(f"what it needs cannot be run on its own: it {described(error)}") from error
+    if (wrapper.path, wrapper.line) in apart.definitions:
+        raise Inseparable(f"the reference or the inputs need `{wrapper.name}` itself")
+    return replace(found, function=apart.absent)
+
+
+@dataclass
+class _Apart:
+    """Runs parts of modules, each of them once."""
+
+    absent: Absent
+    definitions: set[tuple[str, int]] = field(default_factory=set)
+    _modules: dict[tuple[Path, frozenset[str]], ModuleType] = field(default_factory=dict)
+
+    def subject(self, path: Path, name: str) -> Subject:
+        match kind_of(path):
+            case Kind.PAIR:
+                return self._pair(path)
+            case Kind.VARIANT:
+                return self._variant(path)
+            case Kind.SPEC:
+                return self._of_spec(path, name)
+        raise Inseparable("subjects of a folder are judged where they are called")
+
+    def _pair(self, path: Path) -> Subject:
+        from tritonaudit.subject.kernelbench import pair_subject
+
+        reference = reference_of(path)
+        if reference is None:
+            raise Inseparable("it is not clear which file holds its `Model`")
+        new = ModuleType(path.stem)
+        vars(new)["ModelNew"] = self.absent
+        return pair_subject(new, self.part(reference, _PAIR), path.stem)
+
+    def _variant(self, path: Path) -> Subject:
+        from tritonaudit.subject.variants import variant_subject
+
+        operation = operation_of(path)
+        tree, function = _parsed(path), f"triton_{operation}"
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == function:
+                node.body, node.decorator_list = [ast.Pass(lineno=node.lineno, col_offset=0)], []
+                break
+        else:
+            raise Inseparable(f"`{function}` is no plain function")
+        module = self._run(path, sliced(tree, (function, "make_inputs")))
+        self.definitions.clear()  # of the function that is judged the head alone is there
+        return variant_subject(path, module, operation, getattr(module, function))
+
+    def _of_spec(self, path: Path, name: str) -> Subject:
+        tree = _parsed(path)
+        roots = _with_subjects(tree)
+        module = self._run(path, sliced(tree, (), roots))
+        for variable, value in vars(module).items():
+            if isinstance(value, Subject) and (value.name or variable.removesuffix(VARIABLE_SUFFIX)) == name:
+                return value if value.name else replace(value, name=name)
+        raise Inseparable("it does not come of the statements that make subjects alone")
+
+    def part(self, path: Path, wanted: Collection[str]) -> ModuleType:
+        """The module of a file as far as it has the wanted names."""
+        key = path, frozenset(wanted)
+        if key not in self._modules:
+            self._modules[key] = self._run(path, sliced(_parsed(path), wanted))
+        return self._modules[key]
+
+    def _run(self, path: Path, part: Slice) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(_name(path), path)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        vars(module)[_ABSENT] = self.absent
+        for imported in part.imports:
+            vars(module).update(self._imported(path, imported))
+        sys.modules[module.__name__] = module
+        _registered.add(module.__name__)
+        self.definitions |= {(str(path), line) for line in part.definitions}
+        exec(compile(part.tree, str(path), "exec"), vars(module))
+        return module
+
+    def _imported(self, path: Path, imported: Imported) -> dict[str, Any]:
+        name = _absolute(path, imported)
+        file = _users_file(path, name)
+        if imported.member is None:
+            if file is None:
+                importlib.import_module(name)
+                return {imported.name: sys.modules[name]}
+            if imported.attributes is None:
+                raise Inseparable(f"it needs all of `{name}`")
+            return {imported.name: self.part(file, imported.attributes)}
+        inner = _users_file(path, f"{name}.{imported.member}")
+        if inner is not None:
+            return self._imported(path, Imported(imported.name, f"{name}.{imported.member}", None, 0, imported.attributes))
+        if file is None:
+            return _members(importlib.import_module(name), imported)
+        if imported.member == "*":
+            raise Inseparable(f"it takes all that `{name}` has")
+        return {imported.name: getattr(self.part(file, (imported.member,)), imported.member)}
+
+
+def _members(module: ModuleType, imported: Imported) -> dict[str, Any]:
+    if imported.member != "*":
+        assert imported.member is not None
+        if not hasattr(module, imported.member):
+            importlib.import_module(f"{module.__name__}.{imported.member}")
+        return {imported.name: getattr(module, imported.member)}
+    names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+    return {name: getattr(module, name) for name in names}
+
+
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(decode(path.read_bytes()), str(path))
+    except (OSError, Undecodable, SyntaxError, ValueError) as error:
+        raise Inseparable(f"{path} cannot be read: {error}") from error
+
+
+def _name(path: Path) -> str:
+    """The name under which the process that calls has the file."""
+    from tritonaudit.subject.execute import alone_name
+
+    known = module_name(path)
+    return known.name if known.is_in_package else alone_name(path)
+
+
+def _absolute(path: Path, imported: Imported) -> str:
+    if not imported.level:
+        return imported.module
+    package = module_name(path).name.split(".")
+    if path.name != "__init__.py":
+        package = package[:-1]
+    above = package[: len(package) - imported.level + 1]
+    return ".".join([*above, imported.module] if imported.module else above)
+
+
+def _users_file(path: Path, name: str) -> Path | None:
+    """The file of a module of the project; None of one that is installed."""
+    parts = name.split(".")
+    if parts[0] in sys.modules and parts[0] not in _registered:
+        return None
+    for folder in import_folders(path):
+        for place in (folder.joinpath(*parts).with_suffix(".py"), folder.joinpath(*parts, "__init__.py")):
+            if place.is_file():
+                return place
+    return None
+
+
+# -- spec files ----------------------------------------------------------------------------------------------------
+
+
+def _with_subjects(tree: ast.Module) -> list[ast.stmt]:
+    """The statements that subjects are made by, which then take what is absent for their functions."""
+    names = set(_names_of_subject(tree))
+    replacing = _Replacing(names)
+    makers: set[str] = set()
+    roots: list[ast.stmt] = []
+    while True:
+        found = [node for node in tree.body if node not in roots and _calls(node, names | makers)]
+        if not found:
+            return roots
+        for node in found:
+            roots.append(replacing.visit(node))
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                makers.add(node.name)
+
+
+def _names_of_subject(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "tritonaudit":
+            yield from (alias.asname or alias.name for alias in node.names if alias.name == "Subject")
+        elif isinstance(node, ast.Import):
+            yield from (f"{alias.asname or alias.name}.Subject" for alias in node.names if alias.name == "tritonaudit")
+
+
+def _calls(node: ast.stmt, names: Collection[str]) -> bool:
+    return any(isinstance(inner, ast.Call) and ast.unparse(inner.func) in names for inner in ast.walk(node))
+
+
+class _Replacing(ast.NodeTransformer):
+    """Puts what is absent into the place of each subject's function."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if ast.unparse(node.func) not in self._names:
+            return node
+        absent = ast.copy_location(ast.Name(_ABSENT, ast.Load()), node)
+        if node.args and not isinstance(node.args[0], ast.Starred):
+            node.args[0] = absent
+        for keyword in node.keywords:
+            if keyword.arg == "function":
+                keyword.value = absent
+        return node
