@@ -50,6 +50,12 @@ def is_worker() -> bool:
     return _serving is not None
 
 
+def forget_serving() -> None:
+    """In a process that a task has forked: be no worker any more, and have nothing to say to the pool."""
+    global _serving
+    _serving = None
+
+
 def tell(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 

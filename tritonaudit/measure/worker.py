@@ -422,13 +422,15 @@ class _Measuring:
     def _wrong(self, watch: Stopwatch, returned: Any, number: int) -> str:
         """What is wrong with what a call on the set of that number gave; empty where nothing is known to be."""
         from tritonaudit.measure.verify import Unverified, wrong
+        from tritonaudit.simulator.torch_memory import storage_address
         from tritonaudit.suites import harness
         from tritonaudit.suites.calling import Result, results_of
 
         harness.repair()
         place = number % self._sets
         given = self._inputs(place)
-        results = [Result(*named) for named in results_of(self._subject, watch.inputs[place], returned, given)]
+        named = results_of(self._subject, watch.inputs[place], returned, given)
+        results = [Result(name, tensor, storage_address(tensor)) for name, tensor in named]
         try:
             return wrong(self._subject, self._case_of(place), given, results)
         except Unverified as error:

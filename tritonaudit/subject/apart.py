@@ -37,31 +37,37 @@ class Inseparable(Exception):
 
 
 class Absent:
-    """In the place of a function that is in another process only; `ref` is where it stands."""
+    """In the place of a function that is in another process only: `ref` is where it stands, and `caller` calls it.
 
-    def __init__(self, ref: KernelRef) -> None:
+    A `doubt` says why its code is in this process all the same.
+    """
+
+    doubt = ""
+
+    def __init__(self, ref: KernelRef, caller: Any = None) -> None:
         self.ref = ref
+        self.caller = caller
         self.__name__ = ref.name
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         raise Inseparable("the function that is judged is needed to judge it")
 
 
-def judging_subject(path: Path, name: str, wrapper: KernelRef) -> Subject:
-    """The subject of that name of a file, without its function. Raises Inseparable."""
+def judging_subject(path: Path, name: str, absent: Absent) -> Subject:
+    """The subject of that name of a file, with what is absent for its function. Raises Inseparable."""
     for module in _registered:
         sys.modules.pop(module, None)
     _registered.clear()
-    apart = _Apart(Absent(wrapper))
+    apart = _Apart(absent)
     try:
         found = apart.subject(path.absolute(), name)
     except Inseparable:
         raise
     except (Exception, SystemExit) as error:
         raise Inseparable(f"what it needs cannot be run on its own: it {described(error)}") from error
-    if (wrapper.path, wrapper.line) in apart.definitions:
-        raise Inseparable(f"the reference or the inputs need `{wrapper.name}` itself")
-    return replace(found, function=apart.absent)
+    if (absent.ref.path, absent.ref.line) in apart.definitions:
+        raise Inseparable(f"the reference or the inputs need `{absent.ref.name}` itself")
+    return replace(found, function=absent)
 
 
 @dataclass
@@ -148,7 +154,9 @@ class _Apart:
             return {imported.name: self.part(file, imported.attributes)}
         inner = _users_file(path, f"{name}.{imported.member}")
         if inner is not None:
-            return self._imported(path, Imported(imported.name, f"{name}.{imported.member}", None, 0, imported.attributes))
+            return self._imported(
+                path, Imported(imported.name, f"{name}.{imported.member}", None, 0, imported.attributes)
+            )
         if file is None:
             return _members(importlib.import_module(name), imported)
         if imported.member == "*":
@@ -213,7 +221,7 @@ def _with_subjects(tree: ast.Module) -> list[ast.stmt]:
     makers: set[str] = set()
     roots: list[ast.stmt] = []
     while True:
-        found = [node for node in tree.body if node not in roots and _calls(node, names | makers)]
+        found = [node for node in tree.body if node not in roots and (_calls(node, names) or _loads(node, makers))]
         if not found:
             return roots
         for node in found:
@@ -232,6 +240,10 @@ def _names_of_subject(tree: ast.Module) -> Iterator[str]:
 
 def _calls(node: ast.stmt, names: Collection[str]) -> bool:
     return any(isinstance(inner, ast.Call) and ast.unparse(inner.func) in names for inner in ast.walk(node))
+
+
+def _loads(node: ast.stmt, names: Collection[str]) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node))
 
 
 class _Replacing(ast.NodeTransformer):

@@ -81,7 +81,9 @@ def _future() -> ast.stmt:
 
 def _is_main(node: ast.stmt) -> bool:
     """Whether it is what a file does as a program."""
-    return isinstance(node, ast.If) and "__name__" in {one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)}
+    return isinstance(node, ast.If) and "__name__" in {
+        one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)
+    }
 
 
 def _lines(node: ast.AST) -> Iterator[int]:
@@ -150,7 +152,9 @@ def _imports(nodes: Iterable[ast.stmt], needed: Collection[str], inner: Collecti
         elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             for alias in node.names:
                 if _bound(alias) in needed or alias.name == "*":
-                    yield Imported(_bound(alias), node.module or "", alias.name, node.level, _attributes(_bound(alias), inner))
+                    yield Imported(
+                        _bound(alias), node.module or "", alias.name, node.level, _attributes(_bound(alias), inner)
+                    )
 
 
 def _attributes(name: str, inner: Collection[ast.AST]) -> frozenset[str] | None:

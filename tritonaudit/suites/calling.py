@@ -12,6 +12,8 @@ import torch
 from tritonaudit.capture.launch import KernelRef, Launch
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
+from tritonaudit.simulator.torch_memory import storage_address
+from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -85,10 +87,14 @@ class How:
 
 @dataclass(frozen=True)
 class Result:
-    """A tensor that a call gives: returned, changed by intent, or an input's gradient, as `name` says."""
+    """A tensor that a call gives: returned, changed by intent, or an input's gradient, as `name` says.
+
+    `storage` is the address of its storage where the call was made.
+    """
 
     name: str
     tensor: torch.Tensor
+    storage: int
     unwritten: torch.Tensor | None = None
 
 
@@ -105,23 +111,36 @@ class Called:
     ran: tuple[Ran, ...]
     error: BaseException | None = None
 
-    def last_writer(self, tensor: torch.Tensor) -> Ran | None:
-        """The launch that wrote to a tensor last, else the last of all."""
-        address = tensor.untyped_storage().data_ptr()
-        writers = [ran for ran in self.ran if address in ran.written] or self.ran
+    def last_writer(self, result: Result) -> Ran | None:
+        """The launch that wrote to a result last, else the last of all."""
+        writers = [ran for ran in self.ran if result.storage in ran.written] or self.ran
         return writers[-1] if writers else None
+
+
+class Elsewhere(Protocol):
+    """In the place of a wrapper that is called in a process of its own."""
+
+    def called(self, subject: Subject, case: Case, how: How) -> Called:
+        """What calling it there comes to."""
+
+    def calls(self, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Any:
+        """What the `Calls` of integrity come to there."""
 
 
 def call_subject(device: Device, subject: Subject, case: Case, how: How = How()) -> Called:
     """Call the subject's wrapper on the inputs of a case. What user code raises is part of the answer."""
-    called = _called(device, subject, case, how)
+    if isinstance(subject.function, Absent):
+        caller: Elsewhere = subject.function.caller
+        return caller.called(subject, case, how)
+    called = called_here(device, subject, case, how)
     harness.repair()
     return called
 
 
-def _called(device: Device, subject: Subject, case: Case, how: How) -> Called:
+def called_here(device: Device, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
+    """What calling the wrapper in this process comes to, on the arguments, or else on those that the case gives."""
     with device.observing(how) as observed:
-        arguments = make_inputs(subject, case)
+        arguments = make_inputs(subject, case) if arguments is None else arguments
         given = copied(arguments) if how.has_memory else arguments
         if not how.has_memory:
             observed.contents = contents_of(subject, case, arguments)
@@ -139,7 +158,7 @@ def _called(device: Device, subject: Subject, case: Case, how: How) -> Called:
             hollow = ValueError("what it returns has a shape, and no memory for its elements")
             return Called(given, (), (), tuple(observed.ran), hollow)
         results = tuple(
-            Result(name, tensor, observed.unwritten(tensor))
+            Result(name, tensor, storage_address(tensor), observed.unwritten(tensor))
             for name, tensor in results_of(subject, arguments, returned, given)
         )
         return Called(given, results, tuple(_changed(subject, arguments, given)), tuple(observed.ran))
@@ -214,7 +233,7 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterator[Result]:
     for (name, place, tensor), (_, _, before) in zip(_named(arguments), _named(given), strict=True):
         if place not in subject.mutates and not is_same(tensor, before):
-            yield Result(name, tensor.detach())
+            yield Result(name, tensor.detach(), storage_address(tensor))
 
 
 def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:

@@ -218,10 +218,9 @@ def _tensors(number: int) -> str:
 def _changed(subject: Subject, called: Called) -> Iterator[Sighting]:
     for changed in called.changed:
         text = f"{changed.name} is another after the call, and `mutates` does not name it"
-        address = changed.tensor.untyped_storage().data_ptr()
         kernel, place = wrapper_ref(subject), None
-        if any(address in ran.written for ran in called.ran):
-            kernel, place = _writer(subject, called, changed.tensor)
+        if any(changed.storage in ran.written for ran in called.ran):
+            kernel, place = _writer(subject, called, changed)
         yield Sighting(Symptom.INPUT_CHANGED, kernel, place, text)
 
 
@@ -234,7 +233,7 @@ def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
                 f"nobody writes {len(places):,} of {counted(result.tensor.numel(), 'element')} of {result.name}:"
                 f" [{first}] first"
             )
-            kernel, place = _writer(subject, called, result.tensor)
+            kernel, place = _writer(subject, called, result)
             yield Sighting(Symptom.NOT_WRITTEN, kernel, place, text)
 
 
@@ -272,7 +271,7 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     status = judged.judgement.status
     if status is Status.PASS:
         return
-    kernel, place = _writer(subject, called, judged.result.tensor)
+    kernel, place = _writer(subject, called, judged.result)
     if judged.judgement.nonfinite is not None and _is_new_non_finite(judged):
         symptom = Symptom.NEW_NON_FINITE
     elif _is_at_boundary(judged):
@@ -335,12 +334,12 @@ def _closeness(judged: Sequence[_Judged]) -> Closeness | None:
     )
 
 
-def _writer(subject: Subject, called: Called, tensor: torch.Tensor) -> tuple[KernelRef, tuple[str, int, int] | None]:
-    """Which kernel wrote to a tensor last, and where; the wrapper if none was launched."""
-    ran = called.last_writer(tensor)
+def _writer(subject: Subject, called: Called, result: Result) -> tuple[KernelRef, tuple[str, int, int] | None]:
+    """Which kernel wrote to a result last, and where; the wrapper if none was launched."""
+    ran = called.last_writer(result)
     if ran is None:
         return wrapper_ref(subject), None
-    return ran.launch.kernel, ran.written.get(tensor.untyped_storage().data_ptr())
+    return ran.launch.kernel, ran.written.get(result.storage)
 
 
 # -- calls that are repeated -------------------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned:
     for one, other in zip(first.results, again.results, strict=False):
         if is_same(one.tensor, other.tensor):
             continue
-        kernel, place = _writer(subject, first, one.tensor)
+        kernel, place = _writer(subject, first, one)
         different = (one.tensor != other.tensor) & ~(one.tensor.isnan() & other.tensor.isnan())
         for result in (one, other):
             if is_poisoned and result.unwritten is not None:

@@ -1,39 +1,32 @@
 """Tries whether a subject's results are made by its kernels, in each call, from what the call is given.
 
 A subject can give right results and still not be what it says: torch does the work, a result is kept from an earlier
-call, the output is somebody else's memory. A case is called several times, with the same tensors and with others, with
-the same values and with others, and what happens beside the launches is watched. No reference is run before the last
-call, so that none of its results lies about in memory. Imports torch: for workers.
+call, the output is somebody else's memory. What calls made and what happened beside their launches is held against the
+reference, which is run after the last of them. Imports torch: for workers.
 """
 
 from __future__ import annotations
 
-import _thread
-import re
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
-from tritonaudit.simulator.torch_memory import storage_address
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
+from tritonaudit.subject.apart import Absent
+from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites import harness
-from tritonaudit.suites.calling import Device, How, Ran, bytes_needed, copied, is_same, results_of
+from tritonaudit.suites.calling import Device, How, Result, is_same
+from tritonaudit.suites.calls import Call, Calls, calls_here
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
-from tritonaudit.suites.provenance import Computed, Origin, Provenance
+from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.tolerance import garbage
 from tritonaudit.suites.wrapper import wrapper_ref
@@ -48,37 +41,49 @@ SYMPTOMS = (
     Symptom.PATCHED,
     Symptom.WEAK_REFERENCE,
 )
+_OF_CALLS = tuple(symptom for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
 _LARGE_SHARE, _SHARE = 0.5, 0.2
 """Of a result's elements, made by torch alone: for certain too many, and worth a warning."""
-_GRACE = 0.02
-"""Seconds for a thread that has done its work to end, and for one that has not to go on."""
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def integrity(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     """Call the subject on a case again and again, and look at what its results are and where they come from."""
-    harness.repair()
     started = time.perf_counter()
-    calls = _calls(device, subject, case)
-    harness.repair()
-    patched = [_patched(subject, one.name, one.place) for one in harness.replaced()]
-    first = calls[0]
-    if isinstance(first.error, NotSimulated):
-        reason = str(first.error)
-        left = tuple((symptom, reason) for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
-        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched), left)
-    if first.error is not None and first.fallback is None and not first.strange:  # which the case's own call tells
-        why = "" if device.lost else why_refused(subject, case, first.given, first.error)
-        left = tuple((symptom, why) for symptom in SYMPTOMS if why and symptom is not Symptom.PATCHED)
-        return CaseOutcome(case, frozenset((Symptom.PATCHED,)), tuple(patched), left, is_refused=bool(why))
-    outcome = _judged(device, subject, case, calls)
+    with device.observing(How(is_checked=False)):
+        given = make_inputs(subject, case), make_inputs(subject, replace(case, seed=case.seed + 1))
+    made = calls_of(device, subject, case, *given)
+    outcome = _outcome(device, subject, case, made.calls, given)
+    doubt = subject.function.doubt if isinstance(subject.function, Absent) else ""
+    unvouched = ((Symptom.PATCHED, f"what judges it cannot be had without it: {doubt}"),) if doubt else ()
     return replace(
         outcome,
-        checked=outcome.checked | {Symptom.PATCHED},
-        sightings=(*patched, *outcome.sightings),
-        kernels=tuple(dict.fromkeys(ran.launch.kernel for one in calls for ran in one.ran)),
+        checked=outcome.checked if doubt else outcome.checked | {Symptom.PATCHED},
+        unchecked=(*outcome.unchecked, *unvouched),
+        sightings=(*(_patched(subject, one.name, one.place) for one in made.replaced), *outcome.sightings),
+        kernels=tuple(dict.fromkeys(ran.launch.kernel for one in made.calls for ran in one.ran)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _outcome(
+    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+) -> CaseOutcome:
+    first = calls[0]
+    if isinstance(first.error, NotSimulated):
+        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, str(first.error)) for symptom in _OF_CALLS))
+    if first.error is not None and first.fallback is None and not first.strange:  # which the case's own call tells
+        why = "" if device.lost else why_refused(subject, case, given[0], first.error)
+        left = tuple((symptom, why) for symptom in _OF_CALLS if why)
+        return CaseOutcome(case, frozenset(), unchecked=left, is_refused=bool(why))
+    return _judged(device, subject, case, calls, given)
+
+
+def calls_of(device: Device, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
+    """Make the calls where the wrapper is, with the values of these arguments."""
+    if isinstance(subject.function, Absent):
+        made: Calls = subject.function.caller.calls(subject, case, first, second)
+        return made
+    return calls_here(device, subject, case, first, second)
 
 
 def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sighting:
@@ -87,232 +92,25 @@ def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sigh
     return Sighting(Symptom.PATCHED, wrapper, None if place is None else (*place, 1), text)
 
 
-# -- the calls ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Share:
-    """A result, by name: how many of its elements come from where, and by which operators of torch.
-
-    `is_foreign`: of its memory nothing at all was seen.
-    """
-
-    name: str
-    counts: Mapping[Origin, int]
-    operators: frozenset[str]
-    is_foreign: bool
-
-    @property
-    def elements(self) -> int:
-        return sum(self.counts.values())
-
-
-@dataclass(eq=False)
-class _Call:
-    """One of the calls: `way` says how it was made. `given` are its arguments as they were, `values` which they are.
-
-    `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
-    starts, `threads` those that are there when it is over.
-    """
-
-    way: str
-    values: int
-    given: Arguments
-    arguments: Arguments
-    results: tuple[tuple[str, torch.Tensor], ...] = ()
-    kept: tuple[torch.Tensor, ...] = ()
-    ran: tuple[Ran, ...] = ()
-    error: BaseException | None = None
-    fallback: BaseException | None = None
-    strange: tuple[str, ...] = ()
-    started: list[str] = field(default_factory=list)
-    threads: tuple[str, ...] = ()
-    shares: tuple[_Share, ...] = ()
-    computed: tuple[Computed, ...] = ()
-    written: frozenset[int] = frozenset()
-
-
-def _calls(device: Device, subject: Subject, case: Case) -> list[_Call]:
-    """The calls, in their order; after one that fails there are no more."""
-    other = replace(case, seed=case.seed + 1)
-    with device.observing(How(is_checked=False)):
-        here = make_inputs(subject, case)
-        first = copied(here)
-        second = copied(make_inputs(subject, other))
-        there = copied(second)
-    plans: tuple[tuple[str, int, Arguments, Arguments | None], ...] = (
-        ("the first call", 0, here, None),
-        ("the same tensors with other values", 1, here, second),
-        ("other tensors with the same values", 1, there, None),
-        ("the very same tensors again", 1, there, None),
-        ("the first tensors with their first values", 0, here, first),
-    )
-    calls: list[_Call] = []
-    for way, values, arguments, filled in plans:
-        if filled is None and calls and not _are_same(arguments, second):
-            filled = second  # the call before has changed them
-        if filled is not None:
-            arguments = _filled(arguments, filled)
-        one = _called(device, subject, case, _Call(way, values, copied(arguments), arguments), is_traced=not calls)
-        calls.append(one)
-        if one.error is not None:
-            break
-    if any(one.threads for one in calls):
-        time.sleep(_GRACE)
-    return calls
-
-
-def _are_same(arguments: Arguments, others: Arguments) -> bool:
-    pairs = zip(tensors_in(arguments), tensors_in(others), strict=False)
-    return all(is_same(one, other) for one, other in pairs)
-
-
-def _filled(arguments: Arguments, values: Arguments) -> Arguments:
-    """The tensors of the first where they can hold what the second has, and all else of the second."""
-    mine = iter(list(tensors_in(arguments)))
-
-    def fill(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            target = next(mine, None)
-            if target is None or target.shape != value.shape or target.dtype != value.dtype:
-                return copied(value)
-            if not _hold(target, value):
-                return copied(value)
-            return target
-        if isinstance(value, Mapping):
-            return {key: fill(member) for key, member in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(fill(member) for member in value)
-        return value
-
-    filled: Arguments = fill(values)
-    return filled
-
-
-def _hold(target: torch.Tensor, value: torch.Tensor) -> bool:
-    """Give a tensor other elements; False where several of them share a place."""
-    try:
-        with torch.no_grad():
-            target.copy_(value)
-    except RuntimeError:
-        return False
-    return True
-
-
-def _called(device: Device, subject: Subject, case: Case, one: _Call, *, is_traced: bool) -> _Call:
-    """Make the call, and keep what is seen of it."""
-    for tensor in tensors_in(one.arguments):
-        tensor.grad = None
-    before, number = set(threading.enumerate()), _thread._count()
-    with device.observing(How(is_checked=is_traced, is_traced=is_traced)) as observed:
-        torch.manual_seed(case.seed)
-        provenance = Provenance(observed, list(tensors_in(one.arguments)))
-        try:
-            with _noting_threads(one.started), provenance:
-                returned = call(subject.function, *one.arguments, gradients=subject.gradients)
-        except OutOfTime:
-            raise
-        except BaseException as error:
-            one.error = observed.failure or error
-            one.ran = tuple(observed.ran)
-            return one
-        one.ran = tuple(observed.ran)
-        if observed.failure is not None:
-            one.error = one.fallback = observed.failure
-            return one
-        one.strange = tuple(_strange(returned, one.arguments))
-        if not one.strange:
-            one.results = tuple(results_of(subject, one.arguments, returned, one.given))
-            one.kept = tuple(copied(tensor) for _, tensor in one.results)
-            one.shares = tuple(_shares(provenance, one.results))
-        one.written = frozenset(provenance.written())
-        one.computed = tuple(provenance.computed) if is_traced else ()
-    one.threads = tuple(_new_threads(before, number))
-    return one
-
-
-@contextmanager
-def _noting_threads(started: list[str]) -> Iterator[None]:
-    """Note the names of threads that are started while this lasts, but for the CPU engine's own."""
-    name = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
-    start = getattr(threading, name)
-
-    def noting(function: Any, *args: Any, **kwargs: Any) -> Any:
-        thread = getattr(function, "__self__", None)
-        target = getattr(thread, "_target", None)
-        if not str(getattr(target, "__module__", "")).startswith("tritonaudit."):
-            started.append(str(getattr(thread, "name", "without a name")))
-        return start(function, *args, **kwargs)
-
-    setattr(threading, name, noting)
-    try:
-        yield
-    finally:
-        setattr(threading, name, start)
-
-
-def _new_threads(before: set[threading.Thread], number: int) -> Iterator[str]:
-    """The threads that are there now and were not before, by name."""
-    if _thread._count() <= number:
-        return
-    time.sleep(_GRACE)
-    new = [_named(thread) for thread in threading.enumerate() if thread not in before]
-    yield from new
-    if not new and _thread._count() > number:
-        yield "one without a name"
-
-
-def _named(thread: threading.Thread) -> str:
-    """Its name, or what it runs where it was given none."""
-    usual = re.fullmatch(r"Thread-\d+(?: \((.*)\))?", thread.name)
-    return f"`{thread.name if usual is None else usual[1] or 'run'}`"
-
-
-def _shares(provenance: Provenance, results: Sequence[tuple[str, torch.Tensor]]) -> Iterator[_Share]:
-    for name, tensor in results:
-        if not name.startswith("gradient"):
-            is_foreign = not provenance.is_known(tensor)
-            origins = provenance.origins(tensor)
-            counts = {origin: int((origins == int(origin)).sum()) for origin in Origin}
-            yield _Share(name, counts, provenance.operators(tensor), is_foreign)
-
-
-def _strange(returned: Any, arguments: Arguments) -> Iterator[str]:
-    """What is returned and no plain tensor: how it is not."""
-    device = next((tensor.untyped_storage().device for tensor in tensors_in(arguments)), None)
-    given = {type(tensor) for tensor in tensors_in(arguments)}
-    for tensor in tensors_in(returned):
-        if type(tensor) not in (*_PLAIN, *given):
-            yield f"of the class `{type(tensor).__qualname__}`, which may compute whenever it is looked at"
-            continue
-        if tensor.layout != torch.strided:
-            continue
-        storage = tensor.untyped_storage()
-        if storage.device.type == "meta":
-            yield "on the meta device: it has a shape and no elements"
-        elif device is not None and storage.device != device:
-            yield f"on {storage.device}, and the inputs on {device}"
-        elif storage.nbytes() < bytes_needed(tensor):
-            yield f"a tensor of {bytes_needed(tensor):,} bytes over a storage of {storage.nbytes():,}"
-
-
 # -- what they show ----------------------------------------------------------------------------------------------------
 
 
-def _judged(device: Device, subject: Subject, case: Case, calls: Sequence[_Call]) -> CaseOutcome:
+def _judged(
+    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+) -> CaseOutcome:
     first = calls[0]
     if first.fallback is not None or first.strange:
         found = [*_fallback(calls), *_no_tensor(first)]
         checked = frozenset(symptom for symptom, _, _ in found)
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
-    answers, missing = _answers(subject, case, calls)
+    answers, missing = _answers(subject, case, calls, given)
     weak = list(_weak(first, answers))
     found = [
         *_no_kernel(first),
         *_torch_work(first, answers, is_weak=bool(weak)),
         *_stale(calls, answers),
-        *_aliased(subject, calls),
-        *_beside(subject, calls),
+        *_aliased(calls),
+        *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
     ]
     unchecked = [(Symptom.THREAD, f"streams, which are not watched on the {device.name}")]
@@ -322,11 +120,13 @@ def _judged(device: Device, subject: Subject, case: Case, calls: Sequence[_Call]
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
-def _answers(subject: Subject, case: Case, calls: Sequence[_Call]) -> tuple[dict[int, References], str]:
+def _answers(
+    subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+) -> tuple[dict[int, References], str]:
     """What the reference gives for the first and for the other values; if it does not, why."""
     if subject.reference is None:
         return {}, "the subject has no reference"
-    found = {one.values: references(subject, one.given, case) for one in calls[:2]}
+    found = {one.values: references(subject, given[one.values], case) for one in calls[:2]}
     if not found[0].same:
         return {}, found[0].reason
     if len(found[0].same) != len(calls[0].results):
@@ -346,11 +146,11 @@ def _sightings(wrapper: KernelRef, found: Sequence[_Seen]) -> Iterator[Sighting]
         yield Sighting(symptom, wrapper, None, text, is_certain)
 
 
-def _elements(one: _Call) -> int:
-    return sum(tensor.numel() for _, tensor in one.results)
+def _elements(one: Call) -> int:
+    return sum(result.tensor.numel() for result in one.results)
 
 
-def _fallback(calls: Sequence[_Call]) -> Iterator[_Seen]:
+def _fallback(calls: Sequence[Call]) -> Iterator[_Seen]:
     for one in calls:
         if one.fallback is not None and not isinstance(one.fallback, NotSimulated):
             failure = str(one.fallback) if isinstance(one.fallback, NoProgram) else described(one.fallback)
@@ -358,12 +158,12 @@ def _fallback(calls: Sequence[_Call]) -> Iterator[_Seen]:
             yield Symptom.TORCH_WORK, text, True
 
 
-def _no_tensor(first: _Call) -> Iterator[_Seen]:
+def _no_tensor(first: Call) -> Iterator[_Seen]:
     for how in dict.fromkeys(first.strange):
         yield Symptom.NO_TENSOR, f"the output is {how}", True
 
 
-def _no_kernel(first: _Call) -> Iterator[_Seen]:
+def _no_kernel(first: Call) -> Iterator[_Seen]:
     """No launch where there is something to compute: views that the reference gives as well are no work."""
     if first.ran or first.fallback is not None or not _elements(first) or _gives_views(first):
         return
@@ -372,13 +172,13 @@ def _no_kernel(first: _Call) -> Iterator[_Seen]:
     yield Symptom.NO_KERNEL, f"the call launches no kernel{instead}", True
 
 
-def _gives_views(one: _Call) -> bool:
+def _gives_views(one: Call) -> bool:
     """Whether all that a call gives is, unchanged, memory that it was given."""
-    inputs = {storage_address(tensor) for tensor in tensors_in(one.arguments)}
-    return all(storage_address(tensor) in inputs - one.written for _, tensor in one.results)
+    inputs = {given.storage for given in one.inputs}
+    return all(result.storage in inputs - one.written for result in one.results)
 
 
-def _torch_work(first: _Call, answers: Mapping[int, References], *, is_weak: bool) -> Iterator[_Seen]:
+def _torch_work(first: Call, answers: Mapping[int, References], *, is_weak: bool) -> Iterator[_Seen]:
     """Elements that come from operators of torch alone, or from nothing that was seen."""
     total = sum(share.elements for share in first.shares)
     if not first.ran or not total:
@@ -399,9 +199,9 @@ def _torch_work(first: _Call, answers: Mapping[int, References], *, is_weak: boo
         yield Symptom.TORCH_WORK, text, is_certain and share >= _LARGE_SHARE
     if is_weak or not answers:
         return
-    for number, (name, tensor) in enumerate(first.results):
-        if tensor.numel() >= _LARGE_SHARE * total and not name.startswith("gradient"):
-            yield from _answered(name, tensor, number, first.computed, answers[0])
+    for number, result in enumerate(first.results):
+        if result.tensor.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient"):
+            yield from _answered(result.name, result.tensor, number, first.computed, answers[0])
 
 
 def _answered(
@@ -426,7 +226,7 @@ def _is_constant(tensor: torch.Tensor) -> bool:
 # -- results of other calls --------------------------------------------------------------------------------------------
 
 
-def _stale(calls: Sequence[_Call], answers: Mapping[int, References]) -> Iterator[_Seen]:
+def _stale(calls: Sequence[Call], answers: Mapping[int, References]) -> Iterator[_Seen]:
     first = calls[0]
     if first.fallback is not None:
         return
@@ -457,7 +257,7 @@ def _stale(calls: Sequence[_Call], answers: Mapping[int, References]) -> Iterato
             yield Symptom.STALE, text, False
 
 
-def _which_are_right(calls: Sequence[_Call], answers: Mapping[int, References]) -> list[bool | None]:
+def _which_are_right(calls: Sequence[Call], answers: Mapping[int, References]) -> list[bool | None]:
     """Whether each call's results are the reference's; the same ones for the same values are judged once."""
     right: list[bool | None] = []
     for number, one in enumerate(calls):
@@ -467,12 +267,12 @@ def _which_are_right(calls: Sequence[_Call], answers: Mapping[int, References]) 
     return right
 
 
-def _are_kept(one: _Call, other: _Call) -> bool:
+def _are_kept(one: Call, other: Call) -> bool:
     """Whether two calls gave the same results, to the bit."""
     return len(one.kept) == len(other.kept) and all(map(is_same, one.kept, other.kept))
 
 
-def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
+def _is_right(one: Call, answers: Mapping[int, References]) -> bool | None:
     """Whether the results are the reference's; None where that cannot be told."""
     answer = answers.get(one.values)
     if answer is None or len(answer.same) != len(one.kept):
@@ -481,7 +281,7 @@ def _is_right(one: _Call, answers: Mapping[int, References]) -> bool | None:
     return Status.FAIL not in verdicts
 
 
-def _repeated(one: _Call, earlier: Sequence[_Call]) -> int | None:
+def _repeated(one: Call, earlier: Sequence[Call]) -> int | None:
     """The earlier call, of other values, whose results these are."""
     for number, other in enumerate(earlier):
         if other.values != one.values and _are_kept(one, other):
@@ -492,27 +292,32 @@ def _repeated(one: _Call, earlier: Sequence[_Call]) -> int | None:
 # -- memory and threads ------------------------------------------------------------------------------------------------
 
 
-def _aliased(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
+def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
     first = calls[0]
-    inputs = {storage_address(tensor): name for name, tensor in _unchanging(subject, first.arguments)}
-    for name, tensor in _own_results(subject, first):
-        address = storage_address(tensor)
-        if address in inputs and address in first.written:
-            yield Symptom.ALIASED, f"{name} is the memory of {inputs[address]}, which the call writes to", True
+    inputs = {given.storage: given.name for given in first.inputs if not given.is_by_intent}
+    by_intent = {given.storage for given in first.inputs} - inputs.keys()
+    for result in _returned(first, by_intent):
+        if result.storage in inputs and result.storage in first.written:
+            yield (
+                Symptom.ALIASED,
+                f"{result.name} is the memory of {inputs[result.storage]}, which the call writes to",
+                True,
+            )
     for number, one in enumerate(calls):
-        for name, tensor, kept in _foreign_results(subject, one, calls):
-            later = next((n for n in range(number + 1, len(calls)) if _shares_memory(tensor, calls[n])), None)
-            if later is not None and not is_same(tensor, kept):
-                text = f"{name} of call {number + 1} is overwritten by call {later + 1}, which returns the same memory"
+        for result, kept in _foreign_results(one, calls):
+            later = next((n for n in range(number + 1, len(calls)) if _shares_memory(result, calls[n])), None)
+            if later is not None and not is_same(result.tensor, kept):
+                after = f"call {later + 1}, which returns the same memory"
+                text = f"{result.name} of call {number + 1} is overwritten by {after}"
                 yield Symptom.ALIASED, text, True
 
 
-def _beside(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
+def _beside(calls: Sequence[Call]) -> Iterator[_Seen]:
     for number, one in enumerate(calls):
-        for name, tensor, kept in _foreign_results(subject, one, calls):
-            is_reused = any(_shares_memory(tensor, other) for other in calls[number + 1 :])
-            if not is_reused and not is_same(tensor, kept):
-                yield Symptom.THREAD, f"{name} is another one after call {number + 1} has returned", True
+        for result, kept in _foreign_results(one, calls):
+            is_reused = any(_shares_memory(result, other) for other in calls[number + 1 :])
+            if not is_reused and not is_same(result.tensor, kept):
+                yield Symptom.THREAD, f"{result.name} is another one after call {number + 1} has returned", True
     started = [one for one in calls if one.threads]
     if started:
         names = started[0].threads
@@ -520,48 +325,34 @@ def _beside(subject: Subject, calls: Sequence[_Call]) -> Iterator[_Seen]:
         yield Symptom.THREAD, text, len(started) > 1
 
 
-def _unchanging(subject: Subject, arguments: Arguments) -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors that the wrapper may not change, each with its name."""
-    positional, keywords = arguments
-    for place, value in (*enumerate(positional), *keywords.items()):
-        if place not in subject.mutates:
-            shown = f"argument {place}" if isinstance(place, int) else f"`{place}`"
-            yield from ((shown, tensor) for tensor in tensors_in(value))
+def _returned(one: Call, but: Collection[int]) -> Iterator[Result]:
+    """What was returned, without gradients and what has one of these storages."""
+    for result in one.results:
+        if not result.name.startswith("gradient") and result.tensor.numel() and result.storage not in but:
+            yield result
 
 
-def _own_results(subject: Subject, one: _Call) -> Iterator[tuple[str, torch.Tensor]]:
-    """What was returned, without gradients and what is changed by intent."""
-    by_intent = {storage_address(tensor) for tensor in tensors_in(one.arguments)} - {
-        storage_address(tensor) for _, tensor in _unchanging(subject, one.arguments)
-    }
-    for name, tensor in one.results:
-        if not name.startswith("gradient") and tensor.numel() and storage_address(tensor) not in by_intent:
-            yield name, tensor
-
-
-def _foreign_results(
-    subject: Subject, one: _Call, calls: Sequence[_Call]
-) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+def _foreign_results(one: Call, calls: Sequence[Call]) -> Iterator[tuple[Result, torch.Tensor]]:
     """What was returned and is no memory of any call's arguments, and how it was then."""
-    given = {storage_address(tensor) for other in calls for tensor in tensors_in(other.arguments)}
-    for (name, tensor), kept in zip(one.results, one.kept, strict=False):
-        if not name.startswith("gradient") and tensor.numel() and storage_address(tensor) not in given:
-            yield name, tensor, kept
+    given = {inner.storage for other in calls for inner in other.inputs}
+    kept = dict(zip(map(id, one.results), one.kept, strict=False))
+    yield from ((result, kept[id(result)]) for result in _returned(one, given))
 
 
-def _shares_memory(tensor: torch.Tensor, later: _Call) -> bool:
-    return any(storage_address(tensor) == storage_address(other) for _, other in later.results)
+def _shares_memory(result: Result, later: Call) -> bool:
+    return any(result.storage == other.storage for other in later.results)
 
 
 # -- the reference -----------------------------------------------------------------------------------------------------
 
 
-def _weak(first: _Call, answers: Mapping[int, References]) -> Iterator[str]:
+def _weak(first: Call, answers: Mapping[int, References]) -> Iterator[str]:
     """What passes for a result and is computed from nothing."""
     answer = answers.get(0)
     if answer is None:
         return
-    for number, (name, tensor) in enumerate(first.results):
+    for number, result in enumerate(first.results):
+        name, tensor = result.name, result.tensor
         precise, same, _ = answer.of(number)
         if not tensor.numel() or tensor.dtype != same.dtype:
             continue

@@ -7,11 +7,13 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import ceil, prod
 from pathlib import Path
 from types import FrameType
 
 from tritonaudit.capture.time_limit import OutOfTime
+from tritonaudit.execute.blame import Account
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -35,12 +37,16 @@ _SLOWER_THAN_REFERENCE = 100
 
 
 class Late(OutOfTime):
-    """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it."""
+    """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it.
 
-    def __init__(self, seconds: float, *, waits: bool, computes: bool) -> None:
+    Where that was in another process, `account` says at which place.
+    """
+
+    def __init__(self, seconds: float, *, waits: bool, computes: bool, account: Account | None = None) -> None:
         super().__init__(seconds)
         self.waits = waits
         self.computes = computes
+        self.account = account
 
 
 def case_seconds(left: float) -> float:
@@ -53,6 +59,56 @@ def longest(seconds: float) -> float:
     return _PATIENCE * seconds + GRACE_SECONDS
 
 
+@dataclass
+class Patience:
+    """What is left of it: so many seconds to compute, so many to do nothing but wait."""
+
+    seconds: float
+    waiting: float
+    _began: float = field(default_factory=time.monotonic)
+    _cpu: float = field(default_factory=time.process_time)
+    _queued: float = field(default_factory=lambda: _queued())
+    _elsewhere: float = 0.0
+
+    def look(self, _: int, __: FrameType | None) -> None:
+        """Raise Late if none is left."""
+        wall = time.monotonic() - self._began - self._elsewhere
+        computed = time.process_time() - self._cpu
+        waits = computed + _queued() - self._queued < _WAITING * wall
+        computes = computed + self._elsewhere >= self.seconds
+        if waits or computes or wall >= _PATIENCE * self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise self.late(waits=waits, computes=computes)
+
+    def late(self, *, waits: bool, computes: bool, account: Account | None = None) -> Late:
+        """What is raised in the end."""
+        return Late(self.waiting if waits else self.seconds, waits=waits, computes=computes, account=account)
+
+    def start(self) -> None:
+        """Have the clock strike, from when it can be that there has been nothing but waiting."""
+        signal.setitimer(signal.ITIMER_REAL, self.waiting, LEAST_SECONDS / 10)
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[Patience]:
+        """While another process computes for this one, which has all that is left, no clock strikes here."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        began = time.monotonic()
+        spent = began - self._began
+        try:
+            yield Patience(*(max(limit - spent, LEAST_SECONDS / 5) for limit in (self.seconds, self.waiting)))
+        finally:
+            self._elsewhere += time.monotonic() - began
+            self.start()
+
+
+_patience: Patience | None = None
+
+
+def current_patience() -> Patience:
+    """That of the trial which is under way in this process."""
+    return _patience or Patience(MOST_SECONDS, MOST_SECONDS)
+
+
 @contextmanager
 def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
     """Raise Late in what runs inside once it has computed for so many seconds, or done nothing but wait.
@@ -60,27 +116,20 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
     To wait it has the same time unless another is given. It is raised as soon as Python code is reached; a process that
     never reaches any is killed by SIGXCPU. In the main thread alone.
     """
-    began, cpu, queued = time.monotonic(), time.process_time(), _queued()
-    waiting = seconds if waiting is None else waiting
-
-    def look(_: int, __: FrameType | None) -> None:
-        wall, computed = time.monotonic() - began, time.process_time() - cpu
-        waits, computes = computed + _queued() - queued < _WAITING * wall, computed >= seconds
-        if waits or computes or wall >= _PATIENCE * seconds:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            raise Late(waiting if waits else seconds, waits=waits, computes=computes)
-
-    before = signal.signal(signal.SIGALRM, look)
+    global _patience
+    outer, _patience = _patience, Patience(seconds, seconds if waiting is None else waiting)
+    before = signal.signal(signal.SIGALRM, _patience.look)
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    most = ceil(cpu + seconds + GRACE_SECONDS)
+    most = ceil(time.process_time() + seconds + GRACE_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-    signal.setitimer(signal.ITIMER_REAL, waiting, LEAST_SECONDS / 10)
+    _patience.start()
     try:
         yield
     finally:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0)
         finally:  # the clock may strike as it is stopped
+            _patience = outer
             signal.signal(signal.SIGALRM, before)
             resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -164,23 +164,36 @@ def gpu_name(_: object) -> str:
 
 def audit_subject(task: SubjectTask) -> None:
     """Try the subject until its time is spent; entries for its journal tell what comes of it, trial by trial."""
-    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
     from tritonaudit.suites import harness
 
     assert _device is not None
     harness.forget_replaced()
-    faulthandler.enable(all_threads=False)
-    faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
-    turn = nullcontext() if _device.is_engine else Turns().shared(_BETWEEN_SECONDS)
-    with turn, time_limit(IMPORT_SECONDS):
-        subject = loaded(task.path)[task.subject]
+    with subject_on(_device, task.path, task.subject) as subject:
+        faulthandler.enable(all_threads=False)
+        faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
+        harness.repair()
+        audit = _Audit(_device, subject, task, Turns())
+        if task.only_watches:
+            audit.watch()
+        else:
+            audit.run()
+
+
+@contextmanager
+def subject_on(device: Device, path: Path, name: str) -> Iterator[Subject]:
+    """The subject of that name of a file; its wrapper is called in a process of its own, but where there is a GPU."""
+    if device.is_engine:
+        from tritonaudit.suites.apart.process import judged_apart
+
+        with judged_apart(device, path, name) as subject:
+            yield subject
+        return
+    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
+
+    with Turns().shared(_BETWEEN_SECONDS), time_limit(IMPORT_SECONDS):
+        subject = loaded(path)[name]
         assert subject.given is None or subject.given.tensors  # it is found before any time counts
-    harness.repair()
-    audit = _Audit(_device, subject, task, Turns())
-    if task.only_watches:
-        audit.watch()
-    else:
-        audit.run()
+    yield subject
 
 
 @dataclass(frozen=True)
@@ -194,15 +207,14 @@ class TryTask:
 
 def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     """What a call of the subject, and calls with its programs in other orders, come to."""
-    from tritonaudit.capture.task import loaded
     from tritonaudit.suites.correctness import examine, repeat
     from tritonaudit.suites.integrity import integrity
 
     assert _device is not None
-    subject = loaded(task.path)[task.subject]
-    given_too = GivenToo(subject)
-    works = (partial(check, _device, subject) for check in (integrity, examine, repeat))
-    return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
+    with subject_on(_device, task.path, task.subject) as subject:
+        given_too = GivenToo(subject)
+        works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
+        return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
 
 
 @dataclass

@@ -6,11 +6,14 @@ import inspect
 from typing import Any
 
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.model import Subject
 
 
 def wrapper_ref(subject: Subject) -> KernelRef:
     """The `def` (or class) of the subject's function."""
+    if isinstance(subject.function, Absent):
+        return subject.function.ref
     function: Any = inspect.unwrap(subject.function)
     function = getattr(function, "model", function)
     if inspect.ismethod(function):

@@ -1,0 +1,229 @@
+"""The process apart, as the one who judges sees it: it is asked to call the wrapper, and what it says is only data.
+
+Nothing of the user's that is judged is ever loaded in this process. Imports torch.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from tritonaudit.capture.task import IMPORT_SECONDS
+from tritonaudit.capture.time_limit import time_limit
+from tritonaudit.data import NotData, decode
+from tritonaudit.execute.blame import Account, Recounted
+from tritonaudit.execute.descriptors import close_all_but
+from tritonaudit.execute.processes import die_with_parent
+from tritonaudit.simulator.live import NoProgram
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.subject.apart import Absent, Inseparable, judging_subject
+from tritonaudit.subject.inputs import Arguments, make_inputs
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.apart.messages import (
+    Answer,
+    CallsAnswer,
+    Failure,
+    Given,
+    OneCall,
+    Question,
+    Ready,
+    TookTooLong,
+    Unready,
+    Unsendable,
+    Word,
+    pickled,
+)
+from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
+from tritonaudit.suites.calling import Called, Device, How, Result
+from tritonaudit.suites.calls import Call, Calls
+from tritonaudit.suites.late import current_patience, longest
+from tritonaudit.suites.provenance import Computed
+
+
+class Apart:
+    """A process in which the subject of that name of a file is called; it ends with this one, or by `close`."""
+
+    def __init__(self, device: Device, path: Path, name: str) -> None:
+        self._device = device
+        ours, theirs = socket.socketpair()
+        self._connection = ours
+        self._process = os.fork()
+        if not self._process:
+            _become_apart(device, theirs, path, name)
+        theirs.close()
+        word, _ = self._word()
+        if isinstance(word, Unready):
+            raise Recounted(word.account)
+        if not isinstance(word, Ready):
+            raise NotData("an answer before any question")
+        self.absent = Absent(word.wrapper, self)
+
+    def close(self) -> None:
+        """End it."""
+        self._connection.close()
+        with suppress(ProcessLookupError):
+            os.kill(self._process, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self._process, 0)
+
+    def called(self, subject: Subject, case: Case, how: How) -> Called:
+        """What calling the wrapper on the inputs of a case comes to."""
+        given: Arguments = ((), {})
+        if how.has_memory:
+            with self._device.observing(How(is_checked=False)):
+                given = make_inputs(subject, case)
+        word, opened = self._asked(subject, case, how, (given,) if how.has_memory else ())
+        if not isinstance(word, Answer):
+            raise NotData("another answer than that which was asked for")
+        with opened:
+            results = tuple(_result(one, opened) for one in word.results)
+            changed = tuple(_result(one, opened) for one in word.changed)
+        return Called(given, results, changed, word.ran, _error(word.error))
+
+    def calls(self, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
+        """What the calls of integrity come to, with the values of two sets of arguments."""
+        word, opened = self._asked(subject, case, How(), (first, second), is_of_integrity=True)
+        if not isinstance(word, CallsAnswer) or not word.calls:
+            raise NotData("another answer than that which was asked for")
+        with opened:
+            return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
+
+    def _asked(
+        self, subject: Subject, case: Case, how: How, inputs: tuple[Arguments, ...], *, is_of_integrity: bool = False
+    ) -> tuple[Word, Opened]:
+        parcel = Parcel()
+        try:
+            sent = tuple(pickled(one, parcel) for one in inputs)
+        except Unsendable:  # it makes them itself
+            sent, parcel = (), Parcel()
+        patience = current_patience()
+        with patience.elsewhere() as left:
+            seconds = left.seconds, left.waiting, longest(left.seconds) - 1
+            question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, is_of_integrity, sent)
+            try:
+                send(self._connection, pickle.dumps(question), parcel.file())
+            except OSError:
+                self._die_alike()
+            word, opened = self._word()
+        if isinstance(word, TookTooLong):
+            raise patience.late(waits=word.waits, computes=word.computes, account=word.account)
+        return word, opened
+
+    def _word(self) -> tuple[Word, Opened]:
+        try:
+            received = receive(self._connection)
+        except OSError:
+            received = None
+        if received is None:
+            self._die_alike()
+        message, file = received
+        try:
+            word: Word = decode(Word, message)
+        except BaseException:
+            if file is not None:
+                os.close(file)
+            raise
+        return word, Opened(file)
+
+    def _die_alike(self) -> NoReturn:
+        """End as it has ended: whoever watches this process knows what to make of that."""
+        _, status = os.waitpid(self._process, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code >= 0:
+            os._exit(code)
+        faulthandler.disable()
+        with suppress(OSError, ValueError):
+            faulthandler.unregister(signal.SIGXCPU)
+        with suppress(OSError, ValueError):  # that of SIGKILL cannot be
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+        os._exit(1)
+
+
+@contextmanager
+def judged_apart(device: Device, path: Path, name: str) -> Iterator[Subject]:
+    """The subject of that name, whose wrapper is in a process of its own as long as this lasts. Raises Recounted.
+
+    Where what judges it cannot be had without it, the whole file is loaded here, too, and there is a doubt.
+    """
+    apart = Apart(device, path, name)
+    try:
+        with time_limit(IMPORT_SECONDS):
+            subject = _judging(path, name, apart.absent)
+            assert subject.given is None or subject.given.tensors  # it is found before any time counts
+        yield subject
+    finally:
+        apart.close()
+
+
+def _judging(path: Path, name: str, absent: Absent) -> Subject:
+    from tritonaudit.capture.task import loaded
+
+    try:
+        return judging_subject(path, name, absent)
+    except Inseparable as error:
+        absent.doubt = str(error)
+        return replace(loaded(path)[name], function=absent)
+
+
+def _become_apart(device: Device, connection: socket.socket, path: Path, name: str) -> NoReturn:
+    """What the child does, to its end."""
+    try:
+        from tritonaudit.execute import worker
+        from tritonaudit.suites.apart.serving import serve
+
+        die_with_parent(signal.SIGKILL)
+        worker.forget_serving()
+        close_all_but({0, 1, 2, connection.fileno()})
+        serve(connection, device, path, name, IMPORT_SECONDS)
+    except SystemExit as error:
+        os._exit(error.code if isinstance(error.code, int) else 1)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+    os._exit(0)
+
+
+def _result(given: Given, opened: Opened) -> Result:
+    unwritten = None if given.unwritten is None else opened.tensor(given.unwritten)
+    return Result(given.name, opened.tensor(given.tensor), given.storage, unwritten)
+
+
+def _call(one: OneCall, opened: Opened) -> Call:
+    error = _error(one.error)
+    return Call(
+        one.way,
+        one.values,
+        one.inputs,
+        tuple(_result(result, opened) for result in one.results),
+        tuple(map(opened.tensor, one.kept)),
+        one.ran,
+        error,
+        error if one.is_fallback else None,
+        one.strange,
+        list(one.started),
+        one.threads,
+        one.shares,
+        tuple(Computed(made.operator, opened.tensor(made.result)) for made in one.computed),
+        one.written,
+    )
+
+
+def _error(told: Account | Failure | None) -> BaseException | None:
+    if isinstance(told, Account):
+        return Recounted(told)
+    if told is None:
+        return None
+    if told.launch is not None:
+        return NoProgram(told.launch)
+    return NotSimulated(Unsupported(told.text), told.location)

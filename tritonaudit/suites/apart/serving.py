@@ -1,0 +1,163 @@
+"""The process in which a subject's wrapper is called: it loads the user's code, and answers what is asked of it.
+
+Nothing that is judged by is here: neither the reference's results nor a verdict. Imports torch.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import pickle
+import signal
+import socket
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
+from tritonaudit.data import encode
+from tritonaudit.execute.blame import Account, account_of
+from tritonaudit.simulator.live import NoProgram
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.subject.inputs import Arguments, make_inputs
+from tritonaudit.subject.model import Subject
+from tritonaudit.suites import harness
+from tritonaudit.suites.apart.messages import (
+    Answer,
+    CallsAnswer,
+    Failure,
+    Given,
+    Made,
+    OneCall,
+    Question,
+    Ready,
+    TookTooLong,
+    Unready,
+    Word,
+    unpickled,
+)
+from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
+from tritonaudit.suites.calling import Called, Device, How, Ran, Result, called_here
+from tritonaudit.suites.calls import Call, Calls, calls_here
+from tritonaudit.suites.late import Late, patience
+
+
+def serve(connection: socket.socket, device: Device, path: Path, name: str, seconds: float) -> None:
+    """Load the subject of that name within the seconds, and answer questions until there are no more."""
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
+    harness.forget_replaced()
+    subject = _loaded(connection, path, name, seconds)
+    harness.repair()
+    while subject is not None and (received := receive(connection)) is not None:
+        message, file = received
+        question: Question = pickle.loads(message)
+        with Opened(file) as opened:
+            inputs = unpickled(question.inputs, opened)
+        parcel = Parcel()
+        word = _answered(device, _as_asked(subject, question), question, inputs, parcel)
+        send(connection, encode(word), parcel.file())
+
+
+def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) -> Subject | None:
+    from tritonaudit.capture.task import loaded
+    from tritonaudit.suites.wrapper import wrapper_ref
+
+    subject: Subject | None = None
+    word: Word
+    try:
+        with time_limit(seconds):
+            subject = loaded(path)[name]
+            word = Ready(wrapper_ref(subject))
+    except BaseException as error:
+        word = Unready(account_of(error))
+    send(connection, encode(word))
+    return subject
+
+
+def _as_asked(subject: Subject, question: Question) -> Subject:
+    return replace(subject, gradients=question.gradients, mutates=question.mutates)
+
+
+def _answered(
+    device: Device, subject: Subject, question: Question, inputs: Sequence[Arguments], parcel: Parcel
+) -> Word:
+    faulthandler.dump_traceback_later(question.last)
+    try:
+        with patience(question.seconds, question.waiting):
+            if question.is_of_integrity:
+                return _calls(device, subject, question, inputs, parcel)
+            arguments = inputs[0] if inputs else None
+            called = called_here(device, subject, question.case, question.how, arguments)
+            harness.repair()
+            return _answer(called, parcel)
+    except Late as error:
+        return TookTooLong(error.waits, error.computes, account_of(error))
+    except OutOfTime as error:
+        return TookTooLong(False, False, account_of(error))
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _calls(
+    device: Device, subject: Subject, question: Question, inputs: Sequence[Arguments], parcel: Parcel
+) -> CallsAnswer:
+    if len(inputs) != 2:
+        other = replace(question.case, seed=question.case.seed + 1)
+        with device.observing(How(is_checked=False)):
+            inputs = [make_inputs(subject, question.case), make_inputs(subject, other)]
+    made: Calls = calls_here(device, subject, question.case, *inputs)
+    return CallsAnswer(tuple(_one(call, parcel) for call in made.calls), made.replaced)
+
+
+def _one(call: Call, parcel: Parcel) -> OneCall:
+    return OneCall(
+        call.way,
+        call.values,
+        call.inputs,
+        tuple(_given(result, parcel) for result in call.results),
+        tuple(map(parcel.lay, call.kept)),
+        tuple(map(_plain, call.ran)),
+        _told(call.error),
+        call.fallback is not None,
+        call.strange,
+        tuple(call.started),
+        call.threads,
+        call.shares,
+        tuple(Made(one.operator, parcel.lay(one.result)) for one in call.computed),
+        call.written,
+    )
+
+
+def _answer(called: Called, parcel: Parcel) -> Answer:
+    return Answer(
+        tuple(_given(result, parcel) for result in called.results),
+        tuple(_given(result, parcel) for result in called.changed),
+        tuple(map(_plain, called.ran)),
+        _told(called.error),
+    )
+
+
+def _given(result: Result, parcel: Parcel) -> Given:
+    unwritten = None if result.unwritten is None else parcel.lay(result.unwritten)
+    return Given(result.name, parcel.lay(_plain_tensor(result.tensor)), result.storage, unwritten)
+
+
+def _plain_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of another layout, or of quantized numbers, with all of its elements as they are meant."""
+    if tensor.is_quantized:
+        return tensor.dequantize()
+    return tensor if tensor.layout == torch.strided else tensor.to_dense()
+
+
+def _plain(ran: Ran) -> Ran:
+    return replace(ran, written=dict(ran.written), elements={})
+
+
+def _told(error: BaseException | None) -> Account | Failure | None:
+    if isinstance(error, NoProgram):
+        return Failure(str(error), launch=error.launch)
+    if isinstance(error, NotSimulated):
+        return Failure(str(error), error.location)
+    return None if error is None else account_of(error)
