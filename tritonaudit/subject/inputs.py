@@ -6,7 +6,7 @@ import math
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import torch
@@ -109,7 +109,7 @@ def eighths(like: torch.Tensor) -> torch.Tensor:
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors of a result or of arguments, inside lists, tuples and dicts too."""
+    """The tensors of a result or of arguments, inside lists, tuples, dicts and dataclasses too."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, Mapping):
@@ -117,6 +117,9 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for member in value:
             yield from tensors_in(member)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            yield from tensors_in(getattr(value, one.name))
 
 
 class OnDevice(TorchFunctionMode):  # type: ignore[misc]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
 import torch
@@ -25,13 +25,17 @@ class Ran:
     """A launch that was executed: what is wrong in it, and to which storages, by address, it may have written.
 
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
-    of those where it is known which of their bytes were written.
+    of those where it is known which of their bytes were written. Where it was watched so closely `held` has a digest of
+    each storage that it was given, as that was before, `sizes` its bytes, and `left` those of what it may have written.
     """
 
     launch: Launch
     faults: tuple[Fault, ...] = ()
     written: Mapping[int, tuple[str, int, int]] = field(default_factory=dict)
     elements: Mapping[int, torch.Tensor] = field(default_factory=dict)
+    held: Mapping[int, int] = field(default_factory=dict)
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    left: Mapping[int, torch.Tensor] = field(default_factory=dict)
 
 
 @dataclass
@@ -74,7 +78,8 @@ class Device(Protocol):
 class How:
     """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults.
 
-    `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`. Without memory
+    `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`, and `is_watched`
+    for what memory holds before and after it. Without memory
     tensors have sizes alone, and nothing but where accesses go is looked at.
     """
 
@@ -82,6 +87,7 @@ class How:
     config: int = 0
     is_checked: bool = True
     is_traced: bool = False
+    is_watched: bool = False
     has_memory: bool = True
 
 
@@ -154,7 +160,11 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             return Called(given, (), (), tuple(observed.ran), observed.failure)
         if not how.has_memory:
             return Called(given, (), (), tuple(observed.ran))
-        if any(map(_lacks_elements, tensors_in(returned))):
+        try:
+            found = list(leaves(returned))
+        except Unreadable as error:
+            return Called(given, (), (), tuple(observed.ran), error)
+        if any(map(_lacks_elements, found)):
             hollow = ValueError("what it returns has a shape, and no memory for its elements")
             return Called(given, (), (), tuple(observed.ran), hollow)
         results = tuple(
@@ -174,7 +184,7 @@ def results_of(
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
     known = {_place(tensor) for _, tensor in by_intent}
-    others = [tensor for tensor in _leaves(returned) if _place(tensor) not in known]
+    others = [tensor for tensor in leaves(returned) if _place(tensor) not in known]
     for number, tensor in enumerate(others):
         yield ("output" if len(others) == 1 else f"output {number}"), tensor.detach()
     before = {name: tensor for name, _, tensor in _named(given)}
@@ -247,15 +257,34 @@ def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]
             yield (shown if len(found) == 1 else f"{shown} [{number}]"), place, tensor
 
 
-def _leaves(returned: Any) -> Sequence[torch.Tensor]:
-    """The tensors that were returned, and numbers as tensors."""
-    if isinstance(returned, (bool, int, float, complex)):
-        return [torch.tensor(returned)]
-    if isinstance(returned, Mapping):
-        returned = list(returned.values())
-    if isinstance(returned, (list, tuple)):
-        return [tensor for member in returned for tensor in _leaves(member)]
-    return [returned] if isinstance(returned, torch.Tensor) else []
+class Unreadable(TypeError):
+    """Something is returned of which nobody can tell the results."""
+
+
+def leaves(returned: Any) -> Iterator[torch.Tensor]:
+    """The tensors that were returned, and numbers as tensors, in whatever holds them. Raises Unreadable."""
+    if isinstance(returned, torch.Tensor):
+        yield returned
+    elif isinstance(returned, (bool, int, float, complex)):
+        yield torch.tensor(returned)
+    elif returned is not None and not isinstance(returned, (str, bytes)):
+        for member in _members(returned):
+            yield from leaves(member)
+
+
+def _members(held: Any) -> Iterable[Any]:
+    """What it holds, asked of the class that holds it, and not of one that is derived from that."""
+    if isinstance(held, dict):
+        return dict.values(held)
+    if isinstance(held, list):
+        return list.__iter__(held)
+    if isinstance(held, tuple):
+        return tuple.__iter__(held)
+    if is_dataclass(held) and not isinstance(held, type):
+        return [object.__getattribute__(held, one.name) for one in fields(held)]
+    if isinstance(held, Mapping):
+        return list(held.values())
+    raise Unreadable(f"it gives a `{type(held).__qualname__}`, of which nobody can tell the results")
 
 
 def _place(tensor: torch.Tensor) -> tuple[int, int]:

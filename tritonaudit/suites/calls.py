@@ -23,10 +23,23 @@ from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
-from tritonaudit.suites.calling import Device, How, Ran, Result, bytes_needed, copied, is_same, results_of
+from tritonaudit.suites.calling import (
+    Device,
+    How,
+    Ran,
+    Result,
+    Unreadable,
+    bytes_needed,
+    copied,
+    is_same,
+    leaves,
+    results_of,
+)
 from tritonaudit.suites.harness import Replaced
-from tritonaudit.suites.provenance import Computed, Origin, Provenance
+from tritonaudit.suites.provenance import Computed, Origin, Provenance, Unaccounted
 
+_WATCHED = 2
+"""Calls, the first with each of the values, in which memory is looked at before and after every launch."""
 _GRACE = 0.02
 """Seconds for a thread that has done its work to end, and for one that has not to go on."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -36,13 +49,15 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 class Share:
     """A result, by name: how many of its elements come from where, and by which operators of torch.
 
-    `is_foreign`: of its memory nothing at all was seen.
+    `is_foreign`: of its memory nothing at all was seen. So many elements were `overwritten` after the last launch by
+    somebody who was not seen.
     """
 
     name: str
     counts: Mapping[Origin, int]
     operators: frozenset[str]
     is_foreign: bool
+    overwritten: int = 0
 
     @property
     def elements(self) -> int:
@@ -63,7 +78,9 @@ class Call:
     """One of the calls: `way` says how it was made, and `values` which of the two sets of values it was made with.
 
     `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
-    starts, `threads` those that are there when it is over.
+    starts, `threads` those that are there when it is over. `arithmetic` is what operators of torch computed, forward
+    and backward; `unaccounted` is what was read and nobody was seen to make, and `altered` says
+    how often what one had left was another thing for the next.
     """
 
     way: str
@@ -80,6 +97,9 @@ class Call:
     shares: tuple[Share, ...] = ()
     computed: tuple[Computed, ...] = ()
     written: frozenset[int] = frozenset()
+    arithmetic: tuple[float, float] = (0.0, 0.0)
+    unaccounted: tuple[Unaccounted, ...] = ()
+    altered: int = 0
 
 
 @dataclass(frozen=True)
@@ -107,7 +127,9 @@ def calls_here(device: Device, subject: Subject, case: Case, first: Arguments, s
             filled = second  # the call before has changed them
         if filled is not None:
             arguments = _filled(arguments, filled)
-        one = _called(device, subject, case, Call(way, values), arguments, is_traced=not calls)
+        one = _called(
+            device, subject, case, Call(way, values), arguments, is_traced=not calls, is_watched=len(calls) < _WATCHED
+        )
         calls.append(one)
         if one.error is not None:
             break
@@ -154,16 +176,25 @@ def _hold(target: torch.Tensor, value: torch.Tensor) -> bool:
     return True
 
 
-def _called(device: Device, subject: Subject, case: Case, one: Call, arguments: Arguments, *, is_traced: bool) -> Call:
+def _called(
+    device: Device,
+    subject: Subject,
+    case: Case,
+    one: Call,
+    arguments: Arguments,
+    *,
+    is_traced: bool,
+    is_watched: bool,
+) -> Call:
     """Make the call, and keep what is seen of it."""
     given = copied(arguments)
     one.inputs = tuple(_inputs(subject, arguments))
     for tensor in tensors_in(arguments):
         tensor.grad = None
     before, number = set(threading.enumerate()), _thread._count()
-    with device.observing(How(is_checked=is_traced, is_traced=is_traced)) as observed:
+    with device.observing(How(is_checked=is_traced, is_traced=is_traced, is_watched=is_watched)) as observed:
         torch.manual_seed(case.seed)
-        provenance = Provenance(observed, list(tensors_in(arguments)))
+        provenance = Provenance(observed, list(tensors_in(arguments)), is_watched=is_watched)
         try:
             with _noting_threads(one.started), provenance:
                 returned = call(subject.function, *arguments, gradients=subject.gradients)
@@ -177,13 +208,20 @@ def _called(device: Device, subject: Subject, case: Case, one: Call, arguments: 
         if observed.failure is not None:
             one.error = one.fallback = observed.failure
             return one
-        one.strange = tuple(_strange(returned, arguments))
+        try:
+            found = list(leaves(returned))
+        except Unreadable as error:
+            one.error = error
+            return one
+        one.strange = tuple(_strange(found, arguments))
         if not one.strange:
             results = results_of(subject, arguments, returned, given)
             one.results = tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
             one.kept = tuple(copied(result.tensor) for result in one.results)
             one.shares = tuple(_shares(provenance, one.results))
         one.written = frozenset(provenance.written())
+        one.arithmetic = provenance.arithmetic.forward, provenance.arithmetic.backward
+        one.unaccounted, one.altered = tuple(provenance.unaccounted), provenance.altered
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))
     return one
@@ -240,14 +278,16 @@ def _shares(provenance: Provenance, results: Sequence[Result]) -> Iterator[Share
             is_foreign = not provenance.is_known(result.tensor)
             origins = provenance.origins(result.tensor)
             counts = {origin: int((origins == int(origin)).sum()) for origin in Origin}
-            yield Share(result.name, counts, provenance.operators(result.tensor), is_foreign)
+            overwritten = provenance.overwritten(result.tensor)
+            over = 0 if overwritten is None else int(overwritten.sum())
+            yield Share(result.name, counts, provenance.operators(result.tensor), is_foreign, over)
 
 
-def _strange(returned: Any, arguments: Arguments) -> Iterator[str]:
+def _strange(returned: Sequence[torch.Tensor], arguments: Arguments) -> Iterator[str]:
     """What is returned and no plain tensor: how it is not."""
     device = next((tensor.untyped_storage().device for tensor in tensors_in(arguments)), None)
     given = {type(tensor) for tensor in tensors_in(arguments)}
-    for tensor in tensors_in(returned):
+    for tensor in returned:
         if type(tensor) not in (*_PLAIN, *given):
             yield f"of the class `{type(tensor).__qualname__}`, which may compute whenever it is looked at"
             continue

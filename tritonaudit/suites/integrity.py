@@ -27,7 +27,7 @@ from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
-from tritonaudit.suites.references import References, references
+from tritonaudit.suites.references import References, arithmetic_of, references
 from tritonaudit.suites.tolerance import garbage
 from tritonaudit.suites.wrapper import wrapper_ref
 
@@ -108,6 +108,8 @@ def _judged(
     found = [
         *_no_kernel(first),
         *_torch_work(first, answers, is_weak=bool(weak)),
+        *_torch_arithmetic(subject, case, given[0], first),
+        *_unseen(calls),
         *_stale(calls, answers),
         *_aliased(calls),
         *_beside(calls),
@@ -202,6 +204,41 @@ def _torch_work(first: Call, answers: Mapping[int, References], *, is_weak: bool
     for number, result in enumerate(first.results):
         if result.tensor.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient"):
             yield from _answered(result.name, result.tensor, number, first.computed, answers[0])
+
+
+def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Call) -> Iterator[_Seen]:
+    """Operators of torch that compute as much in the call as much of the reference takes."""
+    if subject.reference is None or not first.ran or not any(first.arithmetic):
+        return
+    wanted = arithmetic_of(subject, given, case)
+    for way, spent, whole in zip(("", "the backward pass of "), first.arithmetic, wanted, strict=True):
+        share = spent / whole if whole else 0.0
+        if share >= _SHARE:
+            text = f"operators of torch do {min(share, 1.0):.0%} of the arithmetic that {way}the reference takes"
+            yield Symptom.TORCH_WORK, text, share >= _LARGE_SHARE
+
+
+def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
+    """What is in memory that nobody was seen to put there."""
+    first = calls[0]
+    for share in first.shares:
+        if share.elements and share.overwritten >= _SHARE * share.elements:
+            text = (
+                f"{share.overwritten / share.elements:.0%} of the elements of {share.name} are no more what the last"
+                " launch left there, and neither a launch nor an operator of torch has written them since"
+            )
+            yield Symptom.TORCH_WORK, text, True
+    if any(one.altered for one in calls):
+        text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
+        yield Symptom.TORCH_WORK, text, True
+    if len(calls) > 1 and calls[1].error is None:
+        written = frozenset[int]().union(*(one.written for one in calls))
+        known = {one.digest for one in first.unaccounted}
+        changed = [one for one in calls[1].unaccounted if one.digest not in known and one.address not in written]
+        whole = sum(result.tensor.numel() * result.tensor.element_size() for result in first.results)
+        if whole and sum(one.size for one in changed) >= _SHARE * whole:
+            text = "memory is read that nobody was seen to write, and that changes with the values of the inputs"
+            yield Symptom.TORCH_WORK, text, True
 
 
 def _answered(

@@ -25,6 +25,7 @@ from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
+from tritonaudit.suites.snapshots import bytes_of, digest, storages_in
 from tritonaudit.suites.written import storages_written
 
 TARGET = "sm_89"
@@ -50,7 +51,7 @@ class CpuEngine:
         fresh = FreshMemory()
         execution = Execution(fresh, how.is_checked, order=partial(numbers_in, how.order))
         observed = _Observed(fresh)
-        execute = partial(_execute, execution, observed, how.is_traced)
+        execute = partial(_execute, execution, observed, how)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS, raises=True)
         with tensors_on(Host.CPU if how.has_memory else Host.META), fresh, recording(recorder):
             yield observed
@@ -69,14 +70,18 @@ class _Observed(Observed):
         return found if bool(found.any()) else None
 
 
-def _execute(
-    execution: Execution, observed: _Observed, is_traced: bool, launch: Launch, bound: Mapping[str, Any]
-) -> None:
+def _sizes(storages: Mapping[int, torch.UntypedStorage]) -> Mapping[int, int]:
+    return {address: storage.nbytes() for address, storage in storages.items()}
+
+
+def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch, bound: Mapping[str, Any]) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
-    sizes = {address: one.size for address, one in written.items()} if is_traced else {}
+    sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
+    storages = storages_in(bound) if how.is_watched else {}
+    held = {address: digest(bytes_of(storage)) for address, storage in storages.items()}
     with observed.fresh.watching(sizes) as elements:
         try:
             execution.launch(launch, bound)
@@ -90,4 +95,5 @@ def _execute(
             raise observed.failure from error
         finally:
             places = {address: one.place for address, one in written.items()}
-            observed.ran.append(Ran(launch, faults, places, elements))
+            left = {at: bytes_of(storage).clone() for at, storage in storages.items() if at in places}
+            observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left))

@@ -19,6 +19,7 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.late import LEAST_SECONDS, Late
+from tritonaudit.suites.snapshots import bytes_of, digest, storages_in
 from tritonaudit.suites.written import storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
@@ -43,19 +44,23 @@ class Gpu:
         poison = _Poison()
         observed = _Observed(poison)
         before = JITFunction.run, Autotuner.run
-        JITFunction.run, Autotuner.run = self._launching(before[0], observed), run_configs
+        JITFunction.run, Autotuner.run = self._launching(before[0], observed, how.is_watched), run_configs
         try:
             with recording(Recorder("", chosen=how.config, front_end=False)), poison:
                 yield observed
         finally:
             JITFunction.run, Autotuner.run = before
 
-    def _launching(self, launch: Callable[..., Any], observed: Observed) -> Callable[..., Any]:
+    def _launching(self, launch: Callable[..., Any], observed: Observed, is_watched: bool) -> Callable[..., Any]:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            storages = _storages(args, kwargs) if is_watched and not warmup else {}
+            held = {address: digest(bytes_of(storage)) for address, storage in storages.items()}
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
             made, bound = recorded_launch(function, args, kwargs, grid)
+            left: dict[int, torch.Tensor] = {}
+            sizes = {address: storage.nbytes() for address, storage in storages.items()}
             began = time.monotonic()
             try:
                 _wait()
@@ -70,10 +75,18 @@ class Gpu:
                 self.lost = Lost(made.kernel, f"the GPU is busy with it for more than {seconds:.0f} s")
                 raise Late(error.seconds, waits=True, computes=False) from error
             finally:
-                observed.ran.append(Ran(made, (), _written(made, bound, result)))
+                written = _written(made, bound, result)
+                if self.lost is None:
+                    left = {at: bytes_of(storage).clone() for at, storage in storages.items() if at in written}
+                observed.ran.append(Ran(made, (), written, held=held, sizes=sizes, left=left))
             return result
 
         return run
+
+
+def _storages(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, torch.UntypedStorage]:
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        return storages_in({**dict(zip(map(str, range(len(args))), args, strict=True)), **kwargs})
 
 
 def _wait() -> None:

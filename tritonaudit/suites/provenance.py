@@ -7,8 +7,7 @@ reductions of a kernel's result are its own; else `TORCH`.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -17,8 +16,11 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from tritonaudit.simulator.torch_memory import ALLOCATIONS, parameters_written, per_byte, storage_address, written_by
-from tritonaudit.suites.calling import Observed
+from tritonaudit.simulator.torch_memory import per_byte, storage_address, written_by
+from tritonaudit.suites.arithmetic import Arithmetic
+from tritonaudit.suites.calling import Observed, Ran
+from tritonaudit.suites.operators import PLACES, Operator, Work, operator_of
+from tritonaudit.suites.snapshots import bytes_of, digest
 
 
 class Origin(IntEnum):
@@ -30,29 +32,17 @@ class Origin(IntEnum):
     KERNEL = 3
 
 
-_CONSTANTS = frozenset(
-    (
-        "zeros", "zeros_like", "new_zeros", "zero", "ones", "ones_like", "new_ones", "full", "full_like", "new_full",
-        "fill", "arange", "linspace", "logspace", "eye", "scalar_tensor", "tril_indices", "triu_indices", "rand",
-        "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal", "uniform", "bernoulli",
-        "random", "exponential", "_efficientzerotensor", "lift_fresh",
-    )
-)  # fmt: skip
-_MOVEMENTS = frozenset(
-    (
-        "copy", "clone", "_to_copy", "lift_fresh_copy", "cat", "stack", "hstack", "vstack", "index", "index_select",
-        "gather", "take", "embedding", "repeat", "repeat_interleave", "flip", "roll", "rot90", "constant_pad_nd",
-        "where", "masked_fill", "masked_scatter", "index_put", "_index_put_impl", "_unsafe_index", "index_copy",
-        "index_fill", "scatter", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter",
-        "_reshape_copy", "view_copy", "permute_copy", "expand_copy", "transpose_copy", "tril", "triu", "diag_embed",
-        "pixel_shuffle", "pixel_unshuffle", "reflection_pad1d", "reflection_pad2d", "replicate_pad1d",
-        "replicate_pad2d", "im2col", "resize", "set", "fill_from",
-    )
-)  # fmt: skip
-_PLACES = frozenset(("index", "indices", "mask", "condition", "repeats"))
-"""Parameters of operators that move elements, and that say where to."""
 _MOST_KEPT = 1 << 28
 """Bytes of results of torch's operators that are kept, to compare what the wrapper returns with."""
+
+
+@dataclass(frozen=True)
+class Unaccounted:
+    """Memory that nobody was seen to write: its address, a digest of its bytes, and how many these are."""
+
+    address: int
+    digest: int
+    size: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +56,16 @@ class Computed:
 class Provenance(TorchDispatchMode):  # type: ignore[misc]
     """Follows, while it is active, what torch does between the launches of `observed`."""
 
-    def __init__(self, observed: Observed, given: Sequence[torch.Tensor]) -> None:
+    def __init__(self, observed: Observed, given: Sequence[torch.Tensor], *, is_watched: bool = False) -> None:
         super().__init__()
+        self._is_watched = is_watched
         self.computed: list[Computed] = []
+        self.arithmetic = Arithmetic()
+        self.unaccounted: list[Unaccounted] = []
+        """What launches or operators read and nobody was seen to make, in the order in which it was met."""
+        self.altered = 0
+        """How often what a launch had left was another thing for the next one, without anybody's being seen."""
+        self._left: dict[int, torch.Tensor] = {}
         self._observed = observed
         self._launches = 0
         self._kept = 0
@@ -83,7 +80,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         self._see_launches()
         result = function(*args, **kwargs)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-            self._follow(_operator(function), function, args, kwargs, result)
+            self._follow(operator_of(function), function, args, kwargs, result)
         return result
 
     def origins(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -118,6 +115,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         while self._launches < len(ran):
             one = ran[self._launches]
             self._launches += 1
+            self._look_at_given(one)
+            self._left.update(one.left)
             for address in one.written:
                 elements = one.elements.get(address)
                 known = self._origins.get(address)
@@ -130,9 +129,36 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 else:
                     known.masked_fill_(elements.to(known.device), int(Origin.KERNEL))
 
+    def _look_at_given(self, one: Ran) -> None:
+        """Whether somebody is known to have made what a launch was given."""
+        for address, held in one.held.items():
+            if address in self._left:
+                self.altered += digest(self._left[address]) != held
+            elif address not in self._origins and address not in self._by_launches and address not in one.written:
+                self.unaccounted.append(Unaccounted(address, held, one.sizes.get(address, 0)))
+
+    def _look_at_read(self, read: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> None:
+        """The same of what an operator reads."""
+        made_there = {storage_address(one) for one in made}
+        for one in read:
+            address = storage_address(one)
+            if self._is_watched and address not in made_there and not self.is_known(one):
+                whole = bytes_of(one.untyped_storage())
+                self.unaccounted.append(Unaccounted(address, digest(whole), len(whole)))
+                self._of_storage(one)
+
+    def overwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Which elements are no more what the last launch left there, though nobody was seen to write them."""
+        left = self._left.get(storage_address(tensor))
+        if left is None or not tensor.numel():
+            return None
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            now = bytes_of(tensor.untyped_storage())
+            return None if now.shape != left.shape else per_byte(tensor, now != left).any(-1)
+
     # -- operators -------------------------------------------------------------------------------------------------
 
-    def _follow(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+    def _follow(self, operator: Operator, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
         written = [one for one in written_by(function, args, kwargs) if _is_seen(one)]
         if operator.is_view and not written:
             return
@@ -140,16 +166,19 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         if not made:
             return
         read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
-        if operator.name in ALLOCATIONS:
-            self._note(made, Origin.UNSEEN, frozenset())
-        elif operator.name in _CONSTANTS and len(read) <= len(written) + operator.is_like:
-            self._note(made, Origin.GIVEN, frozenset())
-        elif operator.name in _MOVEMENTS or operator.name == "fill":
-            self._move(operator, function, args, kwargs, made, read)
-        else:
-            self._compute(operator, made, read)
+        self._look_at_read(read, made)
+        match operator.work_on(args, kwargs):
+            case Work.ALLOCATES:
+                self._note(made, Origin.UNSEEN, frozenset())
+            case Work.MAKES:
+                self._note(made, Origin.GIVEN, frozenset())
+            case Work.MOVES:
+                self._move(operator, function, args, kwargs, made, read)
+            case _:
+                self.arithmetic.add(function, args, kwargs, result)
+                self._compute(operator, made, read)
 
-    def _compute(self, operator: _Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
+    def _compute(self, operator: Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
         if any(bool((self._elements(one) == Origin.KERNEL).any()) for one in read):
             self._note(made, Origin.KERNEL, frozenset())
             return
@@ -162,7 +191,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
 
     def _move(
         self,
-        operator: _Operator,
+        operator: Operator,
         function: Any,
         args: Any,
         kwargs: Mapping[str, Any],
@@ -184,15 +213,13 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         self._put(target, origins)
         self._operators[storage_address(target)] = operators
 
-    def _moved(self, operator: _Operator, function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    def _moved(self, operator: Operator, function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
         named = operator.named(args, kwargs)
         if operator.name in ("copy", "fill"):
             return self._origins_of(named.get("src", named.get("value")))
         if operator.name in ("clone", "_to_copy", "lift_fresh_copy"):
             return self._elements(named["self"])
-        passed = {
-            name: value if name in _PLACES else tree_map(self._origins_of, value) for name, value in named.items()
-        }
+        passed = {name: value if name in PLACES else tree_map(self._origins_of, value) for name, value in named.items()}
         for name in ("self", "other", "value"):
             if isinstance(passed.get(name), (int, float, bool, complex)):
                 passed[name] = int(Origin.GIVEN)
@@ -221,6 +248,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             if size > 1 and stride == 0:  # all of them are one element
                 tensor, origins = tensor.narrow(axis, 0, 1), origins.narrow(axis, 0, 1)
         kept = self._of_storage(tensor)
+        self._left.pop(storage_address(tensor), None)  # it has been written since, by somebody who was seen
         try:
             per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
         except RuntimeError:  # elements share memory in some other way
@@ -239,43 +267,6 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             found = torch.full((storage.nbytes(),), int(origin), dtype=torch.uint8, device=storage.device)
             self._origins[storage.data_ptr()] = found
         return found
-
-
-@dataclass(frozen=True)
-class _Operator:
-    """What an operator's schema says of it; its name is without the trailing underscore of one that works in place."""
-
-    name: str
-    is_view: bool
-    parameters: tuple[str, ...]
-
-    @property
-    def is_like(self) -> bool:
-        """Whether it takes a tensor for its shape alone."""
-        return self.name.endswith("_like") or self.name.startswith("new_")
-
-    def named(self, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by the names of their parameters."""
-        return {**dict(zip(self.parameters, args, strict=False)), **kwargs}
-
-    def functional(self, function: Any) -> Callable[..., Any]:
-        """The same operator, for arguments without `out`."""
-        overload = function._overloadname
-        found: Callable[..., Any] = function if "out" not in overload else function.overloadpacket
-        return found
-
-
-@functools.cache
-def _operator(function: Any) -> _Operator:
-    schema = function._schema
-    name = schema.name.partition("::")[2] if schema.name.startswith("aten::") else schema.name
-    returned = [one.alias_info for one in schema.returns if one.alias_info is not None]
-    in_place = name.endswith("_") and not name.endswith("__")
-    return _Operator(
-        name[:-1] if in_place else name,
-        bool(returned) and not parameters_written(function),
-        tuple(argument.name for argument in schema.arguments),
-    )
 
 
 def _is_seen(value: Any) -> bool:

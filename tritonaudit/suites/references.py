@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_map
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.arithmetic import Arithmetic
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.tolerance import DRAWS, Yardstick
 
@@ -85,6 +86,17 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         else:
             return References(precise, same, perturbed)
     return References(tuple(_wide(tensor) for tensor in same), same, (), why)
+
+
+def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> tuple[float, float]:
+    """The floating-point operations that the reference takes, forward and backward; zeros where it fails."""
+    counting = Arithmetic()
+    try:
+        with counting:
+            _results(subject, copied(given), case.seed)
+    except Exception:
+        return 0.0, 0.0
+    return counting.forward, counting.backward
 
 
 def reference_seconds(subject: Subject, given: Arguments, seed: int) -> float | None:

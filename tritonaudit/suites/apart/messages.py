@@ -22,6 +22,7 @@ from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
 from tritonaudit.suites.calling import How, Ran
 from tritonaudit.suites.calls import Input, Share
 from tritonaudit.suites.harness import Replaced
+from tritonaudit.suites.provenance import Unaccounted
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,9 @@ class OneCall:
     shares: tuple[Share, ...]
     computed: tuple[Made, ...]
     written: frozenset[int]
+    arithmetic: tuple[float, float]
+    unaccounted: tuple[Unaccounted, ...]
+    altered: int
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,14 @@ class TookTooLong:
     account: Account
 
 
-Word = Ready | Unready | Answer | CallsAnswer | TookTooLong
+@dataclass(frozen=True)
+class Broken:
+    """What the subject has set up has ended the work on a question."""
+
+    account: Account
+
+
+Word = Ready | Unready | Answer | CallsAnswer | TookTooLong | Broken
 
 
 class Unsendable(Exception):

@@ -31,6 +31,7 @@ from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.apart.messages import (
     Answer,
+    Broken,
     CallsAnswer,
     Failure,
     Given,
@@ -115,6 +116,8 @@ class Apart:
             except OSError:
                 self._die_alike()
             word, opened = self._word()
+        if isinstance(word, Broken):
+            raise Recounted(word.account)
         if isinstance(word, TookTooLong):
             raise patience.late(waits=word.waits, computes=word.computes, account=word.account)
         return word, opened
@@ -216,6 +219,9 @@ def _call(one: OneCall, opened: Opened) -> Call:
         one.shares,
         tuple(Computed(made.operator, opened.tensor(made.result)) for made in one.computed),
         one.written,
+        one.arithmetic,
+        one.unaccounted,
+        one.altered,
     )
 
 

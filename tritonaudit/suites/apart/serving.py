@@ -6,6 +6,7 @@ Nothing that is judged by is here: neither the reference's results nor a verdict
 from __future__ import annotations
 
 import faulthandler
+import os
 import pickle
 import signal
 import socket
@@ -25,6 +26,7 @@ from tritonaudit.subject.model import Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.apart.messages import (
     Answer,
+    Broken,
     CallsAnswer,
     Failure,
     Given,
@@ -57,7 +59,7 @@ def serve(connection: socket.socket, device: Device, path: Path, name: str, seco
             inputs = unpickled(question.inputs, opened)
         parcel = Parcel()
         word = _answered(device, _as_asked(subject, question), question, inputs, parcel)
-        send(connection, encode(word), parcel.file())
+        _say(connection, encode(word), parcel.file())
 
 
 def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) -> Subject | None:
@@ -72,8 +74,17 @@ def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) ->
             word = Ready(wrapper_ref(subject))
     except BaseException as error:
         word = Unready(account_of(error))
-    send(connection, encode(word))
+    _say(connection, encode(word))
     return subject
+
+
+def _say(connection: socket.socket, message: bytes, file: int | None = None) -> None:
+    """Send it; where the user's code has closed what it goes through, die as one that writes to a closed pipe."""
+    try:
+        send(connection, message, file)
+    except OSError:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
 
 
 def _as_asked(subject: Subject, question: Question) -> Subject:
@@ -96,6 +107,8 @@ def _answered(
         return TookTooLong(error.waits, error.computes, account_of(error))
     except OutOfTime as error:
         return TookTooLong(False, False, account_of(error))
+    except Exception as error:  # the user's own are part of an answer
+        return Broken(account_of(error))
     finally:
         faulthandler.cancel_dump_traceback_later()
 
@@ -127,6 +140,9 @@ def _one(call: Call, parcel: Parcel) -> OneCall:
         call.shares,
         tuple(Made(one.operator, parcel.lay(one.result)) for one in call.computed),
         call.written,
+        call.arithmetic,
+        call.unaccounted,
+        call.altered,
     )
 
 
@@ -152,7 +168,7 @@ def _plain_tensor(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _plain(ran: Ran) -> Ran:
-    return replace(ran, written=dict(ran.written), elements={})
+    return replace(ran, written=dict(ran.written), elements={}, held={}, sizes={}, left={})
 
 
 def _told(error: BaseException | None) -> Account | Failure | None:

@@ -1,0 +1,120 @@
+"""Which cheats an audit refuses, and whether it lets honest subjects pass.
+
+    python bench/cheating [--budget SECONDS] [--jobs N] [--device cpu|gpu] [FILE …]
+
+Each file of `cheats/` gives right results, or seems to, without its kernels' doing the work; the first lines of each
+say how, and why it must be refused. Those of `honest/` look alike and are fair. The exit code is 1 if a cheat passes or
+an honest subject does not. What is printed for each file is its verdict, and the first error or what could not be told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench.processes import run, tritonaudit
+
+HERE = Path(__file__).resolve().parent
+_PARTS = "correctness,memory,stability,integrity"
+_LIMIT = 600.0
+_VERDICTS = {0: "passes", 1: "fails", 3: "is incomplete"}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of a file: its verdict, why, and the seconds that it took."""
+
+    path: Path
+    verdict: str
+    reason: str
+    seconds: float
+
+    @property
+    def is_cheat(self) -> bool:
+        return self.path.parent.name == "cheats"
+
+    @property
+    def is_as_known(self) -> bool:
+        """A cheat is refused where it does not pass; what is honest passes."""
+        return (self.verdict == "passes") != self.is_cheat
+
+
+def main() -> None:
+    """Audit each file on its own, and print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/cheating", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--budget", type=float, default=8, metavar="SECONDS", help="for each subject [default: 8]")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="files at a time [default: 2]")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "gpu"))
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="only these")
+    arguments = parser.parse_args()
+    files = [path.resolve() for path in arguments.files] or sorted(HERE.glob("*/*.py"))
+    with ThreadPoolExecutor(arguments.jobs) as threads:
+        judged = list(threads.map(lambda path: _judged(path, arguments.budget, arguments.device), files))
+    print("\n".join(_table(judged)))
+    sys.exit(int(not all(one.is_as_known for one in judged)))
+
+
+def _judged(path: Path, budget: float, device: str) -> Judged:
+    with tempfile.TemporaryDirectory(prefix="cheating-") as folder:
+        options = (
+            "--only",
+            _PARTS,
+            "--budget",
+            str(budget),
+            "--device",
+            device,
+            "--output-format",
+            "json",
+            "--jobs",
+            "1",
+        )
+        began = time.monotonic()
+        ran = run(
+            tritonaudit("audit", *options, path), limit=_LIMIT, variables={"TRITONAUDIT_CACHE": f"{folder}/cache"}
+        )
+        seconds = time.monotonic() - began
+    verdict = _VERDICTS.get(ran.code, f"ends with {ran.code}") if ran.code is not None else "does not end"
+    try:
+        report = json.loads(ran.out)
+    except ValueError:
+        return Judged(path, verdict, ran.err.decode(errors="replace").strip()[-200:], seconds)
+    return Judged(path, verdict, next(_reasons(report), ""), seconds)
+
+
+def _reasons(report: Mapping[str, Any]) -> Iterator[str]:
+    for finding in report["findings"]:
+        if finding["severity"] == "error":
+            yield f"{finding['code']} {finding['message']}"
+    yield from (error["message"] for error in report["errors"])
+    for subject in report["ran"]["subjects"]:
+        for check in subject["checks"]:
+            if check["status"] in ("fail", "incomplete", "inconclusive"):
+                yield f"{check['check']}: {check['reason']}"
+
+
+def _table(judged: list[Judged]) -> Iterator[str]:
+    yield from ("| file | verdict | why |", "|---|---|---|")
+    for one in sorted(judged, key=lambda one: (not one.is_cheat, one.is_as_known, one.path.name)):
+        mark = "" if one.is_as_known else "**"
+        yield f"| {one.path.stem} | {mark}{one.verdict}{mark} | {one.reason[:160]} |"
+    for kind, is_cheat in (("cheats refused", True), ("honest subjects that pass", False)):
+        alike = [one for one in judged if one.is_cheat == is_cheat]
+        known = sum(one.is_as_known for one in alike)
+        seconds = sum(one.seconds for one in alike) / max(len(alike), 1)
+        yield f"\n{kind}: {known} of {len(alike)}, {seconds:.1f} s each"
+
+
+if __name__ == "__main__":
+    main()

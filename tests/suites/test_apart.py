@@ -1,0 +1,155 @@
+"""The wrapper is called in a process apart: tensors get there and back as they are, and what it says is only data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.checkout import ROOT
+from tritonaudit.config import Config
+from tritonaudit.data import NotData
+from tritonaudit.engine import shown_path
+from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
+from tritonaudit.suites.calling import is_same
+from tritonaudit.suites.coverage import Verdict
+from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+CHEATS = ROOT / "bench" / "cheating" / "cheats"
+
+
+def there_and_back(*tensors: torch.Tensor) -> list[torch.Tensor]:
+    parcel = Parcel()
+    laid = [parcel.lay(tensor) for tensor in tensors]
+    with Opened(parcel.file()) as opened:
+        return [opened.tensor(one) for one in laid]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float8_e5m2, torch.bool, torch.complex64, torch.int64])
+def test_a_tensor_keeps_its_bits_and_how_it_lies(dtype: torch.dtype) -> None:
+    whole = torch.randn(6, 8).to(dtype)
+    tensors = [whole[1:4, ::2].t(), whole[:0], whole[2, 3], whole[:1].expand(5, 8)]
+    for sent, found in zip(tensors, there_and_back(*tensors), strict=True):
+        assert (found.dtype, found.shape, found.stride()) == (sent.dtype, sent.shape, sent.stride())
+        assert is_same(found, sent)
+
+
+def test_tensors_that_share_memory_share_it_again() -> None:
+    whole = torch.zeros(8, requires_grad=True)
+    one, other, third = there_and_back(whole, whole.detach()[4:], torch.zeros(8))
+    other.fill_(1.0)
+    assert one.requires_grad
+    assert not other.requires_grad
+    assert (one.sum().item(), third.sum().item()) == (4.0, 0.0)
+
+
+LAID = Laid(0, 32, 1, "float32", (8,), (1,), 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": (9,)},
+        {"offset": 1},
+        {"strides": (2,)},
+        {"strides": (-1,)},
+        {"shape": (1 << 62,), "strides": (1 << 62,)},
+        {"size": 1 << 40},
+        {"size": 64},
+        {"start": 1 << 62},
+        {"start": -8},
+        {"dtype": "load"},
+        {"shape": (2, 4)},
+    ],
+)
+def test_what_is_no_tensor_of_the_bytes_is_refused(change: dict[str, object]) -> None:
+    parcel = Parcel()
+    assert parcel.lay(torch.arange(8.0)).size == 32
+    with Opened(parcel.file()) as opened, pytest.raises(NotData):
+        opened.tensor(replace(LAID, **change))  # type: ignore[arg-type]
+
+
+def run_of(path: Path) -> SubjectRun:
+    found = run_paths([path], Config(path.parent), RunRequest(5.0, jobs=2, device=Where.CPU, most_cases=20))
+    (run,) = found.runs
+    return run
+
+
+HOSTILE = """
+import os, pickle, random, signal
+import torch
+
+class Mark:
+    def __reduce__(self):
+        return open, ("MARK", "w")
+
+def deed():
+    random.seed(0)
+    for descriptor in range(3, 64):
+        for message in (pickle.dumps(Mark()), random.randbytes(100)):
+            try:
+                os.write(descriptor, len(message).to_bytes(8, "big") + message)
+            except OSError:
+                pass
+
+WHEN
+"""
+HONEST = """
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+
+
+def twice(x):
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    if x.numel():
+        twice_kernel[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), BLOCK=128)
+    return out
+
+
+twice_subject = Subject(twice, reference=lambda x: 2 * x, inputs=[Tensor("n")], dtypes=["float32"])
+"""
+
+
+@pytest.mark.parametrize("when", ["deed()", "forward = twice\ndef twice(x):\n    deed()\n    return forward(x)"])
+def test_messages_of_its_own_move_nobody(tmp_path: Path, when: str) -> None:
+    head, _, tail = HONEST.partition("twice_subject")
+    text = HOSTILE.replace("MARK", str(tmp_path / "mark"))
+    hostile = tmp_path / "audit_hostile.py"
+    hostile.write_text(head + text.replace("WHEN", when) + "\ntwice_subject" + tail)
+    honest = tmp_path / "audit_honest.py"
+    honest.write_text(HONEST)
+    found = run_paths([hostile, honest], Config(tmp_path), RunRequest(5.0, jobs=2, device=Where.CPU, most_cases=20))
+    verdicts = {run.path.name: run.verdict for run in found.runs}
+    assert verdicts["audit_honest.py"] is Verdict.PASS
+    assert verdicts.get("audit_hostile.py") is not Verdict.PASS
+    assert "audit_hostile.py" in verdicts or [one.path for one in found.audit.problems] == [shown_path(hostile)]
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("cheat", "words"),
+    [
+        ("pair_patched_rsqrt", "output"),
+        ("pair_numpy_data_ptr", "nobody was seen|neither a launch nor an operator of torch"),
+        ("pair_torch_half", "of the arithmetic that the reference takes"),
+        ("pair_dataclass_output", "output"),
+    ],
+)
+def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None:
+    run = run_of(CHEATS / f"{cheat}.py")
+    assert run.verdict is Verdict.FAIL
+    told = [seen.text for trial in run.trials for seen in trial.sightings if seen.is_certain]
+    assert any(word in text for text in told for word in words.split("|")), told
