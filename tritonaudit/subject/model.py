@@ -156,8 +156,9 @@ class Subject:
     by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,
     in place of the default sweep, and `timed` which each has where the subject is timed "small", "medium" and "large".
     `flops` and `bytes` are functions of the case: the floating-point operations that it takes, a product with its
-    addition being two, and the bytes that must go through memory, in place of what is counted. Raises ValueError, with
-    the remedy, for what cannot be tried.
+    addition being two, and the bytes that must go through memory, in place of what is counted. `torch_share` is the
+    part of the reference's arithmetic, from 0 to 1, that operators of torch may do in a call; where it is not said,
+    half of it is too much, and a fifth worth a warning. Raises ValueError, with the remedy, for what cannot be tried.
     """
 
     function: Callable[..., Any]
@@ -173,6 +174,7 @@ class Subject:
     timed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     flops: Callable[[Case], float] | None = None
     bytes: Callable[[Case], float] | None = None
+    torch_share: float | None = None
 
     def __post_init__(self) -> None:
         _check_callables(self)
@@ -185,6 +187,8 @@ class Subject:
         object.__setattr__(self, "dtypes", tuple(_dtype_name(dtype) for dtype in self.dtypes))
         if isinstance(self.mutates, str):
             raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
+        if self.torch_share is not None and not 0 <= self.torch_share <= 1:
+            raise ValueError(f"torch_share={self.torch_share!r} is no part of a whole: write a number from 0 to 1")
         _check_mutates(self)
         _check_sizes(self)
         _check_timed(self)

@@ -212,10 +212,12 @@ def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Cal
         return
     wanted = arithmetic_of(subject, given, case)
     for way, spent, whole in zip(("", "the backward pass of "), first.arithmetic, wanted, strict=True):
-        share = spent / whole if whole else 0.0
-        if share >= _SHARE:
-            text = f"operators of torch do {min(share, 1.0):.0%} of the arithmetic that {way}the reference takes"
-            yield Symptom.TORCH_WORK, text, share >= _LARGE_SHARE
+        share = min(spent / whole, 1.0) if whole else 0.0
+        allowed = subject.torch_share
+        is_certain = share >= _LARGE_SHARE if allowed is None else share > allowed
+        if is_certain or (allowed is None and share >= _SHARE):
+            text = f"operators of torch do {share:.0%} of the arithmetic that {way}the reference takes"
+            yield Symptom.TORCH_WORK, text, is_certain
 
 
 def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
