@@ -7,7 +7,7 @@ import torch
 import tritonaudit
 from bench.tolerance.policies import Result
 from bench.tolerance.trial import Inputs, Operation, Trial
-from tritonaudit.suites.tolerance import DRAWS, perturb
+from tritonaudit.suites.noise import DRAWS, Noise, perturb
 
 
 class References:
@@ -28,7 +28,7 @@ class References:
 def _expected(operation: Operation, inputs: Inputs, dtype: torch.dtype) -> Result:
     wide = [one.double() if one.is_floating_point() else one for one in inputs]
     precise = operation.reference(*wide)
-    perturbed = [operation.reference(*perturb(inputs, seed)) for seed in range(DRAWS)]
+    perturbed = [operation.reference(*perturb(inputs, Noise(draw))) for draw in range(DRAWS)]
     output = torch.zeros(precise.shape, dtype=dtype if precise.is_floating_point() else precise.dtype)
     return Result(output, precise, operation.reference(*inputs), perturbed)
 

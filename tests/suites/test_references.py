@@ -70,3 +70,10 @@ def test_where_all_numbers_are_equal_the_roundings_on_the_way_count(fill: str, i
     found = references(subject, ((torch.full((64,), 1000.0),), {}), Case({"n": 64}, fill=fill))
     means = [float(draw[0].mean().abs()) for draw in found.perturbed]
     assert (max(means) > 1e-6) is is_apart
+
+
+def test_numbers_of_float64_are_off_by_a_rounding_of_theirs() -> None:
+    subject = Subject(lambda *_: None, reference=lambda x: x * 2, inputs=[Tensor("n")])
+    found = references(subject, ((torch.ones(64, dtype=torch.float64),), {}), Case({"n": 64}, "float64"))
+    moved = max(float((one - found.precise[0]).abs().max()) for (one,) in found.perturbed)
+    assert 0 < moved < 2.0**-48

@@ -22,10 +22,11 @@ from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
+from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.sentences import counted, differ
-from tritonaudit.suites.tolerance import Judgement, judge
+from tritonaudit.suites.tolerance import judge
 from tritonaudit.suites.wrapper import wrapper_ref
 
 _RESULTS = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))

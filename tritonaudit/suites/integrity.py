@@ -32,10 +32,10 @@ from tritonaudit.suites import harness
 from tritonaudit.suites.calling import Device, How, Ran, bytes_needed, copied, is_same, results_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.garbage import garbage
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin, Provenance
 from tritonaudit.suites.references import References, references
-from tritonaudit.suites.tolerance import garbage
 from tritonaudit.suites.wrapper import wrapper_ref
 
 SYMPTOMS = (

@@ -17,11 +17,12 @@ from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import Called, Device, Result, call_subject
+from tritonaudit.suites.judgement import Element, Number
 from tritonaudit.suites.on_interpreter import become_interpreter, interpreted
 from tritonaudit.suites.opinion import CASE_SECONDS, SECONDS, START_SECONDS, Opinion
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.sentences import counted, differ
-from tritonaudit.suites.tolerance import Element, Number, judge
+from tritonaudit.suites.tolerance import judge
 from tritonaudit.suites.worker import TryTask
 
 _LIMITS = Limits(CASE_SECONDS, memory=4 << 30, start=START_SECONDS)
