@@ -24,11 +24,10 @@ import torch
 
 from bench.tolerance import tables
 from bench.tolerance.cases import PARTS, trials
-from bench.tolerance.policies import OURS, POLICIES
+from bench.tolerance.policies import OURS, POLICIES, judged
 from bench.tolerance.run import References, result_of
 from bench.tolerance.tables import Row
 from bench.tolerance.trial import ALL, Trial
-from tritonaudit.suites.tolerance import judge
 
 
 def main() -> None:
@@ -70,8 +69,7 @@ def run(chosen: Iterable[Trial], *, as_gpu: bool) -> Iterable[Row]:
     for trial in chosen:
         result = result_of(trial, references, as_gpu=as_gpu)
         said = {name: policy(result) for name, policy in POLICIES.items()}
-        reason = judge(result.output, result.precise, result.same, result.perturbed).reason
-        yield Row(trial, said, reason)
+        yield Row(trial, said, judged(result).reason)
 
 
 if __name__ == "__main__":

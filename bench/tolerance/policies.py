@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 
 from tritonaudit.finding import Status
+from tritonaudit.suites.expected import Rounded
+from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.tolerance import judge
 
 
@@ -19,6 +21,7 @@ class Result:
     precise: torch.Tensor
     same: torch.Tensor
     perturbed: Sequence[torch.Tensor]
+    rounded: Rounded
 
 
 Policy = Callable[[Result], Status]
@@ -28,8 +31,13 @@ def _passes(is_right: bool | torch.Tensor) -> Status:
     return Status.PASS if bool(is_right) else Status.FAIL
 
 
+def judged(result: Result) -> Judgement:
+    """What ours comes to."""
+    return judge(result.output, result.precise, result.same, result.perturbed, rounded=result.rounded)
+
+
 def _ours(result: Result) -> Status:
-    return judge(result.output, result.precise, result.same, result.perturbed).status
+    return judged(result).status
 
 
 def _allclose(bound: float) -> Policy:

@@ -1,14 +1,16 @@
 """How far off each element of a result may be.
 
-What could not be better is the measure: one rounding of the output, the error that PyTorch makes in the same dtype, and
-how far the result moves when the inputs move by a rounding of float32 (measured on perturbed inputs, so it is known for
-any operation: growth with the square root of the length, cancellation). PyTorch's error and the movement are also
-pooled over elements of similar magnitude, since one draw may be small by chance.
+What could not be better is the measure: one rounding of the output, the error that PyTorch makes in the same dtype,
+that of tensor cores, which multiply narrow numbers and add up wide ones, and how far the result moves when the inputs
+move by a rounding of float32 (measured on perturbed inputs, so it is known for any operation: growth with the square
+root of the length, cancellation). Each of these is also pooled over elements of similar magnitude, since one draw may
+be small by chance.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -16,7 +18,7 @@ from typing import Any, TypeAlias
 import torch
 
 from tritonaudit.suites.expected import Expected, Values, distinct
-from tritonaudit.suites.formats import unit
+from tritonaudit.suites.formats import flat, nearest, unit
 from tritonaudit.suites.magnitudes import Groups
 
 Tensor: TypeAlias = torch.Tensor
@@ -104,22 +106,66 @@ class Budget:
     @cached_property
     def again_of_same(self) -> Again | None:
         """What of PyTorch's elements is."""
-        same = self.values.same
+        same = self.values.expected.beside
         return None if same is None else self.again(same, self.values.error(same))
+
+    @cached_property
+    def again_in_products(self) -> Again:
+        """What has narrow numbers in products has of them."""
+        return self._most_again(self.values.expected.rounded.in_products)
+
+    @cached_property
+    def again_everywhere(self) -> Again:
+        """What has narrow numbers everywhere has of them."""
+        return self._most_again(self.values.expected.rounded.everywhere)
+
+    def _most_again(self, others: Sequence[Tensor]) -> Again:
+        results = [nearest(flat(one).double(), self.values.dtype) for one in others]
+        found = [Again(), *(self.again(one, self.values.error(one)) for one in results)]
+        return Again(max(one.share for one in found), bias=max((one.bias for one in found), key=abs))
+
+    @cached_property
+    def explains(self) -> Tensor:
+        """The budget of what rounds each number on the way once, in the sums of which nothing is rounded.
+
+        That may be meant so, and is no proof of a fault.
+        """
+        everywhere = self.values.expected.rounded.everywhere
+        if not everywhere:
+            return self.passes
+        off = self.values.expected.farthest(everywhere)
+        return torch.maximum(self.passes, _with_typical(off, self.values, _groups(self.values)) * _SAME)
 
 
 def _budget(values: Values) -> Budget:
     fine = unit(values.dtype)
-    groups = Groups(values.magnitude, None if values.apart is None else values.apart.places)
+    groups = _groups(values)
     rounding = groups.rounding(values.dtype)
-    moved = _raise(values.if_judged(groups.typical(values.moved)), values.moved)
-    floor = max(_floor(values.of_judged(values.magnitude), values.dtype), fine * values.usual)
+    moved = _with_typical(values.expected.moved, values, groups)
+    floor = max(_floor(values.of_judged(values.magnitude), values.dtype), fine * values.expected.usual)
     noise = _raise(fine * values.magnitude, moved).clamp_min_(floor).mul_(_NOISE)
     passes = _raise(_ROUNDING * rounding, noise)
-    if values.same is not None:
-        error = values.error(values.same)
-        _raise(passes, _raise(values.if_judged(groups.typical(error)), error).mul_(_SAME))
+    for error in _of_others(values):
+        _raise(passes, _with_typical(error, values, groups).mul_(_SAME))
     return Budget(values, passes, rounding, noise, moved)
+
+
+def _groups(values: Values) -> Groups:
+    return Groups(values.magnitude, None if values.apart is None else values.apart.places)
+
+
+def _of_others(values: Values) -> Iterator[Tensor]:
+    """How far off others are that need not be better."""
+    expected = values.expected
+    if expected.beside is not None:
+        yield values.error(expected.beside)
+    if expected.rounded.in_products:
+        yield expected.farthest(expected.rounded.in_products)
+
+
+def _with_typical(numbers: Tensor, values: Values, groups: Groups) -> Tensor:
+    """Each number, or what is usual of elements like it."""
+    return _raise(values.if_judged(groups.typical(numbers)), numbers)
 
 
 @dataclass(frozen=True)

@@ -262,11 +262,9 @@ def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
 def _judged(results: Sequence[Result], found: References, usual: Sequence[float]) -> Iterator[_Judged]:
     for number, result in enumerate(results):
         with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-            precise, same, perturbed = found.of(number)
-            judgement = judge(
-                result.tensor, precise, same, perturbed, usual=usual[number] if number < len(usual) else 0.0
-            )
-        yield _Judged(result, precise, judgement)
+            yardstick = found.yardstick(number, usual[number] if number < len(usual) else 0.0)
+            judgement = yardstick.judge(result.tensor)
+        yield _Judged(result, found.of(number)[0], judgement)
 
 
 def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,12 +19,28 @@ _SAMPLE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
+class Rounded:
+    """References in float64 with narrow numbers on the way, each of which is rounded once, and not the last ones.
+
+    Rounded is what enters products of matrices, as tensor cores have it, or what each of the operations gives. Both are
+    empty where that is the reference itself.
+    """
+
+    in_products: Sequence[Tensor] = ()
+    everywhere: Sequence[Tensor] = ()
+
+    def each(self, convert: Callable[[Tensor], Tensor]) -> Rounded:
+        return Rounded(*([convert(one) for one in some] for some in (self.in_products, self.everywhere)))
+
+
+@dataclass(frozen=True, eq=False)
 class Expected:
     """The references, all on one device: also in float64, flat, the parts of complex numbers side by side."""
 
     precise: Tensor
     same: Tensor | None
     perturbed: Sequence[Tensor]
+    rounded: Rounded
     usual: float
     _ordinary: dict[Any, Values | None] = field(default_factory=dict)
 
@@ -40,10 +56,14 @@ class Expected:
     @cached_property
     def moved(self) -> Tensor:
         """How far each element moves at most when the inputs do."""
-        moved = torch.zeros_like(self.reference)
-        for one in self.perturbed:
-            torch.maximum(moved, distance(flat(one).double(), self.reference), out=moved)
-        return moved
+        return self.farthest(self.perturbed)
+
+    def farthest(self, others: Sequence[Tensor]) -> Tensor:
+        """How far each element of other references is off at most."""
+        farthest = torch.zeros_like(self.reference)
+        for one in others:
+            torch.maximum(farthest, distance(flat(one).double(), self.reference), out=farthest)
+        return farthest
 
     def beside_result(self, output: Tensor) -> tuple[Tensor, Values]:
         """A result's elements as those of the references are, and what is wanted of them."""
@@ -82,7 +102,7 @@ class Expected:
         magnitude = _magnitude(self.precise, wanted)
         if apart is not None:
             magnitude.masked_fill_(~apart.judged, 0.0)
-        return Values(dtype, wanted, magnitude, self.beside, self.moved, self.usual, apart)
+        return Values(dtype, wanted, magnitude, self, apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +130,7 @@ class Values:
     dtype: Any
     wanted: Tensor
     magnitude: Tensor
-    same: Tensor | None
-    moved: Tensor
-    usual: float
+    expected: Expected
     apart: Apart | None
 
     def error(self, other: Tensor) -> Tensor:

@@ -16,6 +16,8 @@ Tensor: TypeAlias = torch.Tensor
 DRAWS = 4
 """How many perturbed references to make: with fewer, a scalar's movement is often small by chance."""
 
+HALVES = (torch.bfloat16, torch.float16)
+"""The coarser one first."""
 OF_8_BITS = frozenset(
     getattr(torch, name)
     for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")

@@ -6,7 +6,7 @@ Imports torch: for processes in which user code runs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,14 +17,18 @@ from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import copied, results_of
+from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.in_double import NARROWER, InDouble
-from tritonaudit.suites.noise import DRAWS, OF_8_BITS, Noise, Shared, perturb
-from tritonaudit.suites.roundings import Roundings
+from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, perturb
+from tritonaudit.suites.roundings import Roundings, rounding_once
 from tritonaudit.suites.tolerance import Yardstick
 
 _MOST_ALONE = 4
 """Tensors of which each is off alone."""
+_SMALL = 1 << 12
+"""Elements from which on each has many others of its magnitude beside it, and fewer draws are as good."""
+_DRAWS_OF_MANY = 2
 _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 
 
@@ -32,21 +36,28 @@ _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 class References:
     """What the reference gives, result by result: `precise` in float64, `same` in the subject's own types.
 
-    `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw. What the
-    reference cannot do is empty, and `reason` says why.
+    `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
+    `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
+    What the reference cannot do is empty, and `reason` says why.
     """
 
     precise: tuple[torch.Tensor, ...] = ()
     same: tuple[torch.Tensor, ...] = ()
     perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
+    rounded: tuple[Rounded, ...] = ()
     reason: str = ""
-    _yardsticks: dict[int, Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def yardstick(self, number: int) -> Yardstick:
-        """What results in the place of that number are judged by."""
-        if number not in self._yardsticks:
-            self._yardsticks[number] = Yardstick(*self.of(number))
-        return self._yardsticks[number]
+    def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
+        """What results in the place of that number are judged by, of such a `usual` magnitude."""
+        key = number, usual
+        if key not in self._yardsticks:
+            self._yardsticks[key] = Yardstick(*self.of(number), self.rounded_of(number), usual)
+        return self._yardsticks[key]
+
+    def rounded_of(self, number: int) -> Rounded:
+        """Of the result of that number those with narrow numbers on the way."""
+        return self.rounded[number] if number < len(self.rounded) else Rounded()
 
     def of(self, number: int) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
         """Of the result of that number the precise one, that in the subject's own types, and the perturbed ones."""
@@ -76,8 +87,8 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
-            return References(precise, same, perturbed)
-    return References(tuple(wide(tensor) for tensor in same), same, (), why)
+            return References(precise, same, perturbed, _rounded(subject, given, same, narrower, seed))
+    return References(tuple(wide(tensor) for tensor in same), same, reason=why)
 
 
 def reference_seconds(subject: Subject, given: Arguments, seed: int) -> float | None:
@@ -116,6 +127,59 @@ def _is_constant(fill: str) -> bool:
 def _rounded_within(subject: Subject, arguments: Arguments, seed: int, draw: int) -> tuple[torch.Tensor, ...]:
     with Roundings(draw):
         return _results(subject, arguments, seed)
+
+
+def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:
+    """The type of 16 bits to which kernels round what they compute on the way; None where they need not.
+
+    The inputs' coarsest, or the results' where inputs have 8 bits, in which nobody computes.
+    """
+    given = set(given)
+    return next((one for one in HALVES if one in given or (given & OF_8_BITS and one in results)), None)
+
+
+def rounded_once(
+    compute: Callable[[], Sequence[torch.Tensor]], dtype: torch.dtype, results: Sequence[torch.Tensor]
+) -> tuple[Rounded, ...]:
+    """What is computed in float64, with numbers on the way in a narrow type, beside results in their own types.
+
+    Results of float32 are only off by what is rounded in products: for them all else is to be wide.
+    """
+    draws = DRAWS if min(one.numel() for one in results) < _SMALL else _DRAWS_OF_MANY
+    are_narrow = [one.dtype.itemsize <= dtype.itemsize for one in results]
+    in_products = _drawn(compute, dtype, draws, products=True)
+    everywhere = _drawn(compute, dtype, draws, products=False) if any(are_narrow) else []
+    rounded = []
+    for number, (result, is_narrow) in enumerate(zip(results, are_narrow, strict=True)):
+        draws_of = [[draw[number] for draw in some] for some in (in_products, everywhere if is_narrow else [])]
+        rounded.append(Rounded(*([one for one in some if one.shape == result.shape] for some in draws_of)))
+    return tuple(rounded)
+
+
+def _drawn(
+    compute: Callable[[], Sequence[torch.Tensor]], dtype: torch.dtype, draws: int, *, products: bool
+) -> list[Sequence[torch.Tensor]]:
+    found: list[Sequence[torch.Tensor]] = []
+    for draw in range(draws):
+        with rounding_once(dtype, draw, products=products) as rounding:
+            found.append(compute())
+        if not rounding.has_rounded:
+            return []
+    return found
+
+
+def _rounded(
+    subject: Subject, given: Arguments, same: Sequence[torch.Tensor], narrower: Set[torch.dtype], seed: int
+) -> tuple[Rounded, ...]:
+    """Of each result those with narrow numbers on the way; nothing where none need be, or can be."""
+    dtype = narrow_type([tensor.dtype for tensor in tensors_in(given)], [tensor.dtype for tensor in same])
+    if dtype is None or not same:
+        return ()
+    try:
+        with InDouble():
+            return rounded_once(lambda: _results(subject, in_double(given, narrower), seed), dtype, same)
+    except Exception:
+        return ()
 
 
 def in_double(arguments: Arguments, narrower: Set[torch.dtype] = NARROWER) -> Arguments:

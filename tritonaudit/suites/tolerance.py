@@ -1,16 +1,17 @@
 """Whether a kernel's result is right, judged beside a reference in float64.
 
 A fixed tolerance fails right kernels in half precision and passes wrong ones. Here an error is compared with what could
-not be better: one rounding of the output, the error that PyTorch makes in the same dtype, and how far the result moves
-when the inputs move by a rounding of float32 (measured on perturbed inputs, so it is known for any operation: growth
-with the square root of the length, cancellation). What is compared:
+not be better, which `budgets.py` measures. What is compared:
 
-* each element with its own budget, so that a wrong small element does not hide under a large one. PyTorch's error and
-  the movement are also pooled over elements of similar magnitude, since one draw may be small by chance;
+* each element with its own budget, so that a wrong small element does not hide under a large one;
 * the root mean square of these quotients;
 * how many elements are rounded more than once: farther from the reference than one rounding of the output and the
   noise of float32. An accumulator in half precision shows here even where it adds up only a few numbers. PyTorch's
-  share of such elements is the measure.
+  share of such elements is the measure, and that of tensor cores.
+
+Kernels in half precision may round each number on the way to the inputs' type. Only what enters products of matrices
+must be so; what else is leaves errors as large as those of sums in half precision, from which nothing tells them by the
+result. Both are warned of, and fail where the errors are larger than such roundings explain.
 
 The ideas come from `torch._dynamo.utils.same` (an error relative to float64 and to eager's), FlashAttention's tests
 (PyTorch's error as the measure) and Ipsen & Zhou, arXiv 1906.10465 (errors of sums grow with the square root of n).
@@ -21,13 +22,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
 
 from tritonaudit.finding import Status
 from tritonaudit.suites.budgets import FEW, MANY, PASS_RMS, Again, Budget, Budgets, root_mean_square
-from tritonaudit.suites.expected import Expected
+from tritonaudit.suites.expected import Expected, Rounded
 from tritonaudit.suites.formats import is_inexact, on
 from tritonaudit.suites.judgement import Extent, Judgement, element, kind, told
 from tritonaudit.suites.sentences import counted, differ
@@ -40,14 +42,23 @@ _CHANCE = 4.0
 """By how much more one element alone may be off than the mean of many."""
 _PASS_AGAIN, _WARN_AGAIN, _WARN_BIAS = 0.02, 0.45, 0.1
 _AGAIN_OF_SAME, _BIAS_OF_SAME = 1.5, 3.0
+_AGAIN_IN_PRODUCTS = 1.25
+"""Less than of PyTorch's, as several draws are known, and what they round."""
 _STRICT, _LOOSE = 1e-5, 1e-3
 _LARGE = 1 << 17
 """Elements from which on a GPU, which other processes may share, is worth the wait for it."""
 _CPU = torch.device("cpu")
+_NOT_ROUNDED = Rounded()
 
 
 def judge(
-    output: Tensor, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], *, usual: float = 0.0
+    output: Tensor,
+    precise: Tensor,
+    same: Tensor | None,
+    perturbed: Sequence[Tensor],
+    *,
+    rounded: Rounded = _NOT_ROUNDED,
+    usual: float = 0.0,
 ) -> Judgement:
     """Whether `output` is right.
 
@@ -56,10 +67,13 @@ def judge(
     `perturb`. Integers and booleans must be equal to one of the references. Whatever is not finite must be where
     `precise` rounded to the output's dtype has it, or `same`; NaN for infinity, or the other way round, is warned of.
 
+    `rounded` are references that round numbers on the way once to the inputs' dtype, where that is narrow: what comes
+    near one of them is right as far as only what enters products is rounded, and may be, where all is.
+
     `usual` is the magnitude that the result has on ordinary inputs, where these are not: a rounding of float32 beside
     it is no error, as in `2 * sigmoid(2 * x) - 1` for tanh(1e-6). Without it, this output's own is taken.
     """
-    return Yardstick(precise, same, perturbed, usual).judge(output)
+    return Yardstick(precise, same, perturbed, rounded, usual).judge(output)
 
 
 class Yardstick:
@@ -68,10 +82,18 @@ class Yardstick:
     Large results are judged on the GPU that they are on, and others on the CPU.
     """
 
-    def __init__(self, precise: Tensor, same: Tensor | None, perturbed: Sequence[Tensor], usual: float = 0.0) -> None:
+    def __init__(
+        self,
+        precise: Tensor,
+        same: Tensor | None,
+        perturbed: Sequence[Tensor],
+        rounded: Rounded = _NOT_ROUNDED,
+        usual: float = 0.0,
+    ) -> None:
         self._precise = precise
         self._same = None if same is None or same.shape != precise.shape else same
         self._perturbed = [one for one in perturbed if one.shape == precise.shape]
+        self._rounded = rounded
         self._usual = usual
         self._budgets: dict[Any, Budgets] = {}
 
@@ -91,7 +113,9 @@ class Yardstick:
         if device not in self._budgets:
             same = None if self._same is None else on(self._same, device)
             perturbed = [on(one, device) for one in self._perturbed]
-            self._budgets[device] = Budgets(Expected(on(self._precise, device), same, perturbed, self._usual))
+            rounded = self._rounded.each(partial(on, device=device))
+            expected = Expected(on(self._precise, device), same, perturbed, rounded, self._usual)
+            self._budgets[device] = Budgets(expected)
         budgets, output = self._budgets[device], on(output, device)
         expected = budgets.expected
         if unlike := _unlike(output, expected.precise, expected.same):
@@ -236,20 +260,21 @@ def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tu
     again_of_same = budget.again_of_same
     of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
     is_element_small, is_rms_small = found.ratio.max <= _PASS_ELEMENT, _is_rms_small(found.ratio.rms, budget)
-    proven = Extent(0.0, 0.0) if is_element_small and is_rms_small else _proven(error, budget)
+    proven = Extent(0.0, 0.0) if is_element_small and is_rms_small else _extent(error, budget.proves, budget)
+    explained = proven if budget.explains is budget.passes else _extent(error, budget.explains, budget)
     verdicts = [
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
         (
-            _graded(is_element_small, proven.max <= _WARN_ELEMENT),
+            _graded(is_element_small, proven.max <= _WARN_ELEMENT or explained.max <= _PASS_ELEMENT),
             f"errors of {counted(found.exceeding, 'element')} are above {_PASS_ELEMENT:g} times the budget,"
             f" {told(found.worst)}",
         ),
         (
-            _graded(is_rms_small, proven.rms <= _WARN_RMS),
+            _graded(is_rms_small, proven.rms <= _WARN_RMS or _is_rms_small(explained.rms, budget)),
             f"errors are {found.ratio.rms:.3g} times the budget, {told(found.worst)}",
         ),
         (
-            _graded_again(again, again_of_same),
+            _graded_again(again, budget),
             f"{again.share:.1%} of the elements are rounded more than once{of_same}"
             + (f", mostly {'away from' if again.bias > 0 else 'towards'} zero" if _is_biased(again) else ""),
         ),
@@ -265,9 +290,9 @@ def _is_rms_small(rms: float, budget: Budget) -> bool:
     return rms <= PASS_RMS + _CHANCE / math.sqrt(budget.values.distinct(enough))
 
 
-def _proven(error: Tensor, budget: Budget) -> Extent:
-    """The quotients of the errors and of what proves a fault."""
-    quotient = _quotient(error, budget.proves)
+def _extent(error: Tensor, limit: Tensor, budget: Budget) -> Extent:
+    """The quotients of the errors and of another limit."""
+    quotient = _quotient(error, limit)
     return Extent(float(quotient.max()), root_mean_square(budget.values.of_judged(quotient)))
 
 
@@ -278,13 +303,18 @@ def _graded(passes: bool, warns: bool) -> Status:
     return Status.PASS if passes else Status.WARN if warns else Status.FAIL
 
 
-def _graded_again(again: Again, of_same: Again | None) -> Status:
+def _graded_again(again: Again, budget: Budget) -> Status:
     """If it is not known how often PyTorch's are rounded, it may be that it cannot do better."""
-    other = of_same or Again()
-    is_biased = _is_biased(again) and abs(again.bias) > _BIAS_OF_SAME * abs(other.bias)
-    passes = again.distinct < FEW or again.share <= max(_PASS_AGAIN, _AGAIN_OF_SAME * other.share)
-    is_often = again.share > max(_WARN_AGAIN, 2 * _AGAIN_OF_SAME * other.share)
-    return _graded(passes and not is_biased, of_same is None or again.distinct < MANY or not (is_often or is_biased))
+    if again.distinct < FEW:
+        return Status.PASS
+    of_same, in_products = budget.again_of_same or Again(), budget.again_in_products
+    usual = max(_AGAIN_OF_SAME * of_same.share, _AGAIN_IN_PRODUCTS * in_products.share)
+    is_biased = _is_biased(again) and abs(again.bias) > _BIAS_OF_SAME * max(abs(of_same.bias), abs(in_products.bias))
+    if again.share <= max(_PASS_AGAIN, usual) and not is_biased:
+        return Status.PASS
+    is_often = again.share > max(_WARN_AGAIN, 2 * usual, _AGAIN_OF_SAME * budget.again_everywhere.share)
+    is_known = budget.again_of_same is not None and again.distinct >= MANY
+    return Status.FAIL if is_known and (is_often or is_biased) else Status.WARN
 
 
 def _is_biased(again: Again) -> bool:
