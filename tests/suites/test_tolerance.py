@@ -192,7 +192,10 @@ INF, NAN = math.inf, math.nan
         (INF, -INF, Status.FAIL),
         (NAN, INF, Status.WARN),
         (INF, NAN, Status.WARN),
-        (1.0, NAN, Status.FAIL),
+        (1.0, NAN, Status.PASS),
+        (1.0, INF, Status.PASS),
+        (1.0, -INF, Status.PASS),
+        (INF, 1.0, Status.FAIL),
         (NAN, 1.0, Status.FAIL),
         (INF, 1e5, Status.PASS),
         (-INF, 1e5, Status.FAIL),
@@ -234,7 +237,40 @@ def test_results_without_any_finite_element() -> None:
     precise = torch.full((3,), NAN, dtype=torch.float64)
     judgement = judge(precise.float(), *alone(precise))
     assert (judgement.status, judgement.worst) == (Status.PASS, None)
-    assert judge(torch.zeros(3), *alone(precise)).status is Status.FAIL
+
+
+@pytest.mark.parametrize("wanted", [NAN, INF, -INF])
+def test_where_the_reference_is_finite_nowhere_finite_numbers_are_inconclusive(wanted: float) -> None:
+    precise = torch.full((3,), wanted, dtype=torch.float64)
+    for same in (None, precise.float()):
+        judgement = judge(torch.tensor([1.0, 2.0, wanted]), precise, same, [])
+        assert (judgement.status, judgement.unasked, judgement.worst) == (Status.INCONCLUSIVE, 2, None)
+        assert judgement.reason == "nothing is compared: 2 elements are finite where the reference is not"
+
+
+def test_elements_of_which_the_reference_says_nothing_are_not_judged_and_the_others_are() -> None:
+    precise = numbers(8, 16)
+    precise[2] = NAN
+    right, beside = precise.float().nan_to_num(0.0), precise.float()
+    judgement = judge(right, precise, beside, [])
+    assert (judgement.status, judgement.unasked, judgement.strict) == (Status.PASS, 16, True)
+    assert judgement.reason.endswith("; 16 elements more are finite where the reference is not, and not judged")
+    assert judgement.wrong is not None
+    assert not judgement.wrong.any()
+    for wrong in (0.1, NAN, INF):
+        broken = right.clone()
+        broken[5, 7] += wrong
+        judgement = judge(broken, precise, beside, [])
+        assert judgement.status is Status.FAIL
+        assert judgement.wrong is not None
+        assert judgement.wrong.nonzero().tolist() == [[5, 7]]
+
+
+def test_what_pytorch_has_is_asked_for_where_float64_is_not_finite() -> None:
+    precise = torch.tensor([1.0, NAN], dtype=torch.float64)
+    same = torch.tensor([1.0, 2.0])
+    assert judge(torch.tensor([1.0, 2.0]), precise, same, []).status is Status.PASS
+    assert judge(torch.tensor([1.0, 3.0]), precise, same, []).status is Status.FAIL
 
 
 def test_numbers_that_a_gpu_flushes_to_zero_pass() -> None:

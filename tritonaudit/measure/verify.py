@@ -47,6 +47,8 @@ def _wrong(results: Sequence[Result], found: References) -> str:
                 return f"{result.name}: {said}"
             continue
         judgement = found.yardstick(number).judge(result.tensor)
+        if judgement.status is Status.INCONCLUSIVE:
+            raise Unverified(f"{result.name}: {judgement.reason}")
         if judgement.status is Status.FAIL:
             return f"{result.name}: {judgement.reason}"
     return ""
@@ -64,8 +66,10 @@ def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed
     if not precise.is_floating_point():
         return "" if torch.equal(got, same) else f"{int((got != same).sum()):,} elements differ"
     finite = precise.isfinite()
-    if not torch.equal(got.isfinite(), finite):
-        return "NaN or Inf stands elsewhere than in the reference"
+    if bool((finite & ~got.isfinite()).any()):
+        return "NaN or Inf stands where the reference has none"
+    if not bool(finite.any()) and bool(got.isfinite().any()):
+        raise Unverified("the reference is finite nowhere")
     exact = precise.where(finite, 0)
     error = (got.double().where(finite, 0) - exact).abs()
     limit = exact.abs() * (torch.finfo(got.dtype).eps / 2)

@@ -91,11 +91,12 @@ class Expected:
         # what PyTorch has where it differs from the reference will do, and is then what is wanted
         wanted = torch.where(like_same & ~like_reference, beside, reference)
         wanted = torch.where(reference.isfinite(), wanted.clamp(-most, most), wanted)
-        astray = ~(like_reference | like_same)
+        unasked = got.isfinite() & ~wanted.isfinite()
+        astray = ~(like_reference | like_same | unasked)
         at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
         got = torch.where(at_the_top, got.clamp(-most, most), got)
         confused = _is_confused(got, rounded) | _is_confused(got, beside)
-        return got, self._values(dtype, wanted, Apart(got.isfinite() & wanted.isfinite(), astray, confused))
+        return got, self._values(dtype, wanted, Apart(got.isfinite() & wanted.isfinite(), astray, confused, unasked))
 
     def _values(self, dtype: Any, wanted: Tensor, apart: Apart | None = None) -> Values:
         """For results of a dtype of which that is wanted."""
@@ -108,11 +109,13 @@ class Expected:
 @dataclass(frozen=True, eq=False)
 class Apart:
     """Which elements are `judged`: they have an error. `astray` are those that are not finite where they should be, or
-    the other way round; `confused` are NaN for infinity, or the other way round."""
+    the other way round; `confused` are NaN for infinity, or the other way round; `unasked` are finite where the
+    reference is not, which is its question and no fault: as 0 is where nothing is seen, for which it has 0 * inf."""
 
     judged: Tensor
     astray: Tensor
     confused: Tensor
+    unasked: Tensor
 
     @cached_property
     def places(self) -> Tensor:

@@ -39,9 +39,10 @@ class Judgement:
     `error` and `budget` are absolute; `ratio` is of the quotients of the two, element by element. `max` is of the
     `worst` element, the one that exceeds its own budget the most. `exceeding` counts the elements beyond what passes.
     `rounded_again` is the share of elements that were rounded more than once. `nonfinite` is the first element that is
-    finite, infinite (with its sign) or NaN where it should be another of these. `strict` and `loose` say whether
-    rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `wrong` marks the exceeding elements and those that are not
-    finite where they should be, or the other way round; None where the two cannot be compared.
+    finite, infinite (with its sign) or NaN where it should be another of these. `unasked` counts the elements that are
+    finite where the reference is not, which are not judged; where no other is, it is inconclusive. `strict` and `loose`
+    say whether rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `wrong` marks the exceeding elements and those
+    that are not finite where they should be, or the other way round; None where the two cannot be compared.
     """
 
     status: Status
@@ -54,6 +55,7 @@ class Judgement:
     rounded_again: float = 0.0
     bias: float = 0.0
     nonfinite: Element | None = None
+    unasked: int = 0
     strict: bool = False
     loose: bool = False
     wrong: Tensor | None = field(default=None, compare=False, repr=False)

@@ -66,6 +66,7 @@ def judge(
     in the kernel's dtype, None where that cannot be had, and `perturbed` are references in float64 on inputs of
     `perturb`. Integers and booleans must be equal to one of the references. Whatever is not finite must be where
     `precise` rounded to the output's dtype has it, or `same`; NaN for infinity, or the other way round, is warned of.
+    What is finite where none of these is, is not judged: of that the reference says nothing.
 
     `rounded` are references that round numbers on the way once to the inputs' dtype, where that is narrow: what comes
     near one of them is right as far as only what enters products is rounded, and may be, where all is.
@@ -204,6 +205,7 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
     again = budget.again(got, error)
     astray, of_astray = _stray(budget, ratio)
     parts = got.numel() // output.numel()
+    unasked = 0 if values.apart is None else int(_of_elements(values.apart.unasked, output).sum())
     is_any_judged = values.apart is None or len(values.apart.places) > 0
     found = Judgement(
         Status.PASS,
@@ -216,14 +218,26 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
         rounded_again=again.share,
         bias=again.bias,
         nonfinite=None if astray is None else element(output, expected.precise, astray // parts),
+        unasked=unasked,
         strict=strict,
         loose=loose,
-        wrong=_wrong(budget, ratio).reshape(*output.shape, parts).any(-1).cpu(),
+        wrong=_of_elements(_wrong(budget, ratio), output).cpu(),
     )
     status, reason = _decide(found, error, budget, again)
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
         status, reason = of_astray, f"what is not finite differs from the reference, {told(found.nonfinite)}"
+    elif unasked and is_any_judged:
+        reason += f"; {counted(unasked, 'element')} more {_are_finite(unasked)}, and not judged"
     return replace(found, status=status, reason=reason)
+
+
+def _of_elements(marked: Tensor, output: Tensor) -> Tensor:
+    """Which elements are marked, of which complex ones have two parts."""
+    return marked.reshape(*output.shape, marked.numel() // output.numel()).any(-1)
+
+
+def _are_finite(number: int) -> str:
+    return f"{'is' if number == 1 else 'are'} finite where the reference is not"
 
 
 def _is_close(output: Tensor, expected: Expected, budget: Budget, bound: float) -> bool:
@@ -233,7 +247,10 @@ def _is_close(output: Tensor, expected: Expected, budget: Budget, bound: float) 
         return bool(((output.double().flatten() - beside).abs_() <= (bound * beside).abs_().add_(bound)).all())
     wide = torch.complex128 if output.is_complex() else torch.float64
     reference = expected.precise if expected.same is None else expected.same
-    return bool(torch.allclose(output.to(wide), reference.to(wide), rtol=bound, atol=bound, equal_nan=True))
+    is_close = torch.isclose(output.to(wide), reference.to(wide), rtol=bound, atol=bound, equal_nan=True)
+    if budget.values.apart is not None:
+        is_close |= _of_elements(budget.values.apart.unasked, output)
+    return bool(is_close.all())
 
 
 def _wrong(budget: Budget, ratio: Tensor) -> Tensor:
@@ -255,6 +272,11 @@ def _stray(budget: Budget, ratio: Tensor) -> tuple[int | None, Status]:
 
 def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tuple[Status, str]:
     """The status by how far the elements are off, and the sentence that says why: the worst of what is wrong."""
+    if found.worst is None and found.unasked:
+        return (
+            Status.INCONCLUSIVE,
+            f"nothing is compared: {counted(found.unasked, 'element')} {_are_finite(found.unasked)}",
+        )
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
     again_of_same = budget.again_of_same
@@ -296,7 +318,7 @@ def _extent(error: Tensor, limit: Tensor, budget: Budget) -> Extent:
     return Extent(float(quotient.max()), root_mean_square(budget.values.of_judged(quotient)))
 
 
-_SEVERITY = (Status.PASS, Status.WARN, Status.FAIL)
+_SEVERITY = (Status.PASS, Status.INCONCLUSIVE, Status.WARN, Status.FAIL)
 
 
 def _graded(passes: bool, warns: bool) -> Status:
