@@ -5,7 +5,8 @@
 Each kernel is executed on the CPU engine and judged by each policy, beside a reference in float64 and PyTorch's result
 in the same dtype. It is labelled right or wrong by what it does (`trial.py` says how). A policy errs where a right
 kernel fails or a wrong one passes; only ours warns, which is neither, and is counted apart. On the kernels of the first
-part the limits of ours were chosen, those of the second were written when the limits had been fixed. `--as-gpu`
+part the limits of ours were chosen, those of the second were written when the limits had been fixed, those of the
+third when it had been told what is rounded on the way to a result. `--as-gpu`
 executes as an H100 computes. Takes a minute; needs torch and triton, and no GPU.
 """
 

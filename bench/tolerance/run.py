@@ -24,15 +24,15 @@ class References:
         key = trial.operation.name, trial.dtype
         if key not in self._known:
             inputs = trial.inputs()
-            self._known[key] = inputs, _expected(trial.operation, inputs, getattr(torch, trial.dtype))
+            self._known[key] = inputs, _expected(trial.operation, inputs)
         return self._known[key]
 
 
-def _expected(operation: Operation, inputs: Inputs, dtype: torch.dtype) -> Result:
+def _expected(operation: Operation, inputs: Inputs) -> Result:
     precise = operation.reference(*map(wide, inputs))
     perturbed = [operation.reference(*perturb(inputs, Noise(draw))) for draw in range(DRAWS)]
-    output = torch.zeros(precise.shape, dtype=dtype if precise.is_floating_point() else precise.dtype)
     same = operation.reference(*inputs)
+    output = torch.zeros(precise.shape, dtype=same.dtype)
     return Result(output, precise, same, perturbed, _rounded(operation, inputs, same))
 
 
