@@ -282,8 +282,9 @@ def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tu
     again_of_same = budget.again_of_same
     of_same = "" if again_of_same is None else f" ({again_of_same.share:.1%} of PyTorch's)"
     is_element_small, is_rms_small = found.ratio.max <= _PASS_ELEMENT, _is_rms_small(found.ratio.rms, budget)
-    proven = Extent(0.0, 0.0) if is_element_small and is_rms_small else _extent(error, budget.proves, budget)
-    explained = proven if budget.explains is budget.passes else _extent(error, budget.explains, budget)
+    proven = explained = Extent(0.0, 0.0)
+    if not (is_element_small and is_rms_small):
+        proven, explained = (_extent(error, limit, budget) for limit in (budget.proves, budget.explains))
     verdicts = [
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
         (
