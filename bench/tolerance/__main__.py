@@ -5,7 +5,8 @@
 Each kernel is executed on the CPU engine and judged by each policy, beside a reference in float64 and PyTorch's result
 in the same dtype. It is labelled right or wrong by what it does (`trial.py` says how). A policy errs where a right
 kernel fails or a wrong one passes; only ours warns, which is neither, and is counted apart. On the kernels of the first
-part the limits of ours were chosen, those of the second were written when the limits had been fixed. `--as-gpu`
+part the limits of ours were chosen, those of the second were written when the limits had been fixed, those of the
+third when it had been told what is rounded on the way to a result. `--as-gpu`
 executes as an H100 computes. Takes a minute; needs torch and triton, and no GPU.
 """
 
@@ -24,11 +25,10 @@ import torch
 
 from bench.tolerance import tables
 from bench.tolerance.cases import PARTS, trials
-from bench.tolerance.policies import OURS, POLICIES
+from bench.tolerance.policies import OURS, POLICIES, judged
 from bench.tolerance.run import References, result_of
 from bench.tolerance.tables import Row
 from bench.tolerance.trial import ALL, Trial
-from tritonaudit.suites.tolerance import judge
 
 
 def main() -> None:
@@ -70,8 +70,7 @@ def run(chosen: Iterable[Trial], *, as_gpu: bool) -> Iterable[Row]:
     for trial in chosen:
         result = result_of(trial, references, as_gpu=as_gpu)
         said = {name: policy(result) for name, policy in POLICIES.items()}
-        reason = judge(result.output, result.precise, result.same, result.perturbed).reason
-        yield Row(trial, said, reason)
+        yield Row(trial, said, judged(result).reason)
 
 
 if __name__ == "__main__":

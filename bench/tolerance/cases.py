@@ -1,15 +1,16 @@
-"""All that is tried, in two parts."""
+"""All that is tried, in three parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bench.tolerance import first, later
+from bench.tolerance import first, later, mixed
 from bench.tolerance.trial import Operation, Trial
 
 PARTS: Mapping[str, tuple[Operation, ...]] = {
     "on which the limits were chosen": first.OPERATIONS,
     "added when the limits were fixed": later.OPERATIONS,
+    "in mixed precision": mixed.OPERATIONS,
 }
 
 

@@ -417,7 +417,7 @@ _MATMUL_SPLIT = Operation(
 )
 
 
-def _attention(is_causal: bool) -> Callable[..., Launch]:
+def attention(is_causal: bool) -> Callable[..., Launch]:
     def launch(inputs: Inputs, out: torch.Tensor, constants: dict[str, Any]) -> Launch:
         heads, length, head = inputs[0].shape
         own = {"BLOCK": 16, "HEAD": head, "CAUSAL": is_causal, **constants}
@@ -429,15 +429,15 @@ def _attention(is_causal: bool) -> Callable[..., Launch]:
     return launch
 
 
-def _attended(length: int) -> Callable[[], Inputs]:
+def attended(length: int) -> Callable[[], Inputs]:
     return lambda: [randn(2, length, 32) for _ in range(3)]
 
 
 _ATTENTION = Operation(
     "attention",
-    _attended(200),
+    attended(200),
     F.scaled_dot_product_attention,
-    _attention(False),
+    attention(False),
     [
         right("as FlashAttention", SUM=FLOAT32),
         right("wide p", SUM=FLOAT32),
@@ -454,9 +454,9 @@ _ATTENTION = Operation(
 )
 _ATTENTION_CAUSAL = Operation(
     "attention, causal",
-    _attended(130),
+    attended(130),
     lambda q, key, value: F.scaled_dot_product_attention(q, key, value, is_causal=True),
-    _attention(True),
+    attention(True),
     [
         right("as FlashAttention", SUM=FLOAT32),
         right("wide p", SUM=FLOAT32),

@@ -7,7 +7,10 @@ import torch
 import tritonaudit
 from bench.tolerance.policies import Result
 from bench.tolerance.trial import Inputs, Operation, Trial
-from tritonaudit.suites.tolerance import DRAWS, perturb
+from tritonaudit.suites.expected import Rounded
+from tritonaudit.suites.formats import wide
+from tritonaudit.suites.noise import DRAWS, Noise, perturb
+from tritonaudit.suites.references import narrow_type, rounded_once
 
 
 class References:
@@ -21,16 +24,25 @@ class References:
         key = trial.operation.name, trial.dtype
         if key not in self._known:
             inputs = trial.inputs()
-            self._known[key] = inputs, _expected(trial.operation, inputs, getattr(torch, trial.dtype))
+            self._known[key] = inputs, _expected(trial.operation, inputs)
         return self._known[key]
 
 
-def _expected(operation: Operation, inputs: Inputs, dtype: torch.dtype) -> Result:
-    wide = [one.double() if one.is_floating_point() else one for one in inputs]
-    precise = operation.reference(*wide)
-    perturbed = [operation.reference(*perturb(inputs, seed)) for seed in range(DRAWS)]
-    output = torch.zeros(precise.shape, dtype=dtype if precise.is_floating_point() else precise.dtype)
-    return Result(output, precise, operation.reference(*inputs), perturbed)
+def _expected(operation: Operation, inputs: Inputs) -> Result:
+    precise = operation.reference(*map(wide, inputs))
+    perturbed = [operation.reference(*perturb(inputs, Noise(draw))) for draw in range(DRAWS)]
+    same = operation.reference(*inputs)
+    output = torch.zeros(precise.shape, dtype=same.dtype)
+    return Result(output, precise, same, perturbed, _rounded(operation, inputs, same))
+
+
+def _rounded(operation: Operation, inputs: Inputs, same: torch.Tensor) -> Rounded:
+    """The references with narrow numbers on the way."""
+    dtype = narrow_type([one.dtype for one in inputs], [same.dtype])
+    if dtype is None:
+        return Rounded()
+    (rounded,) = rounded_once(lambda: (operation.reference(*map(wide, inputs)),), dtype, (same,))
+    return rounded
 
 
 def result_of(trial: Trial, references: References, *, as_gpu: bool) -> Result:
@@ -39,4 +51,4 @@ def result_of(trial: Trial, references: References, *, as_gpu: bool) -> Result:
     out = torch.zeros_like(expected.output)
     launch = trial.operation.launch([one.clone() for one in inputs], out, trial.way.constants_for(trial.dtype))
     tritonaudit.simulate(launch.kernel, launch.grid, *launch.arguments, checks=False, as_gpu=as_gpu, **launch.constants)
-    return Result(out, expected.precise, expected.same, expected.perturbed)
+    return Result(out, expected.precise, expected.same, expected.perturbed, expected.rounded)

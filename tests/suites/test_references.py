@@ -8,8 +8,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch holds the tensors")
 
+from tritonaudit.finding import Status  # noqa: E402
 from tritonaudit.subject.model import Case, Subject, Tensor  # noqa: E402
-from tritonaudit.suites.references import references  # noqa: E402
+from tritonaudit.suites.references import narrow_type, references  # noqa: E402
 
 
 def scaled_by_the_variance(x: Any, weight: Any) -> Any:
@@ -70,3 +71,87 @@ def test_where_all_numbers_are_equal_the_roundings_on_the_way_count(fill: str, i
     found = references(subject, ((torch.full((64,), 1000.0),), {}), Case({"n": 64}, fill=fill))
     means = [float(draw[0].mean().abs()) for draw in found.perturbed]
     assert (max(means) > 1e-6) is is_apart
+
+
+def test_numbers_of_float64_are_off_by_a_rounding_of_theirs() -> None:
+    subject = Subject(lambda *_: None, reference=lambda x: x * 2, inputs=[Tensor("n")])
+    found = references(subject, ((torch.ones(64, dtype=torch.float64),), {}), Case({"n": 64}, "float64"))
+    moved = max(float((one - found.precise[0]).abs().max()) for (one,) in found.perturbed)
+    assert 0 < moved < 2.0**-48
+
+
+# -- numbers of 16 bits on the way ---------------------------------------------------------------------------------
+
+
+def scores(q: Any, key: Any, scale: float = 0.0) -> Any:
+    return q.float() @ key.float().transpose(-1, -2) * (scale or q.shape[-1] ** -0.5)
+
+
+def attention(q: Any, key: Any, value: Any) -> Any:
+    """In float32, as a careful reference has it, and the logarithms of its sums."""
+    found = scores(q, key)
+    return (found.softmax(-1) @ value.float()).to(q.dtype), found.logsumexp(-1)
+
+
+def attended(
+    q: Any, key: Any, value: Any, *, scale: float = 0.0, step: int = 0, keys: int = 0, early: bool = False
+) -> Any:
+    """As FlashAttention has it: shares in the type of the values, sums in float32 but for each `step` of keys."""
+    found = scores(q, key, scale)
+    found = found.to(q.dtype).float() if early else found
+    found, value = (found[..., :keys], value[..., :keys, :]) if keys else (found, value)
+    shares = (found - found.amax(-1, keepdim=True)).exp()
+    total = torch.zeros(q.shape)
+    for start in range(0, value.shape[-2], step or value.shape[-2]):
+        part = slice(start, start + (step or value.shape[-2]))
+        total = total + shares[..., part].to(value.dtype).float() @ value[..., part, :].float()
+        total = total.to(q.dtype).float() if step else total
+    return (total / shares.sum(-1, keepdim=True)).to(q.dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    ("how", "statuses"),
+    [
+        ({}, {Status.PASS}),
+        ({"early": True}, {Status.PASS, Status.WARN}),
+        ({"step": 16}, {Status.WARN, Status.FAIL}),
+        ({"scale": 1.015 / 64**0.5}, {Status.FAIL}),
+        ({"scale": 1.0}, {Status.FAIL}),
+        ({"keys": 255}, {Status.FAIL}),
+    ],
+)
+def test_shares_in_the_type_of_the_values_are_right(dtype: str, how: dict[str, Any], statuses: set[Status]) -> None:
+    torch.manual_seed(0)
+    given = tuple(torch.randn(2, 256, 64).to(getattr(torch, dtype)) for _ in range(3))
+    subject = Subject(lambda *_: None, reference=attention, inputs=[Tensor("n")] * 3)
+    found = references(subject, (given, {}), Case({"n": 64}, dtype))
+    assert found.yardstick(0).judge(attended(*given, **how)).status in statuses
+
+
+def test_results_in_float32_are_off_only_by_what_enters_products() -> None:
+    torch.manual_seed(0)
+    given = tuple(torch.randn(2, 256, 64).bfloat16() for _ in range(3))
+    subject = Subject(lambda *_: None, reference=attention, inputs=[Tensor("n")] * 3)
+    found = references(subject, (given, {}), Case({"n": 64}, "bfloat16"))
+    logarithms = found.same[1]
+    assert found.yardstick(1).judge(logarithms).status is Status.PASS
+    assert found.yardstick(1).judge(logarithms.bfloat16().float()).status is Status.FAIL
+    assert found.yardstick(1).judge(scores(*given[:2]).bfloat16().float().logsumexp(-1)).status is Status.FAIL
+
+
+def test_float32_is_rounded_nowhere() -> None:
+    given = tuple(torch.randn(2, 32, 16) for _ in range(3))
+    subject = Subject(lambda *_: None, reference=attention, inputs=[Tensor("n")] * 3)
+    assert references(subject, (given, {}), Case({"n": 64})).rounded == ()
+
+
+@pytest.mark.skipif(not hasattr(torch, "float8_e4m3fn"), reason="this PyTorch has no floats of 8 bits")
+def test_the_narrow_type_is_that_of_the_inputs() -> None:
+    half, brain, eight, single = torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float32
+    assert narrow_type([single], [half]) is None
+    assert narrow_type([half, single], [single]) is half
+    assert narrow_type([half, brain], [half]) is brain
+    assert narrow_type([eight, single], [brain]) is brain
+    assert narrow_type([eight], [single]) is None
+    assert narrow_type([brain], [eight]) is brain

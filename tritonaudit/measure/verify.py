@@ -13,7 +13,6 @@ from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import Result
 from tritonaudit.suites.references import References, references
-from tritonaudit.suites.tolerance import judge
 
 _LARGE = 1 << 17
 """Elements: more are judged more coarsely, as a report must not take longer than what it reports."""
@@ -42,12 +41,14 @@ def _wrong(results: Sequence[Result], found: References) -> str:
     if len(results) != len(found.same):
         return f"it gives {len(results)} tensors, and the reference {len(found.same)}"
     for number, result in enumerate(results):
-        precise, same, perturbed = found.of(number)
         if result.tensor.numel() > _LARGE:
-            if said := _far(result.tensor, precise, same, perturbed):
+            precise, same, perturbed = found.of(number)
+            if said := _far(result.tensor, precise, same, [*perturbed, *found.rounded_of(number).in_products]):
                 return f"{result.name}: {said}"
             continue
-        judgement = judge(result.tensor, precise, same, perturbed)
+        judgement = found.yardstick(number).judge(result.tensor)
+        if judgement.status is Status.INCONCLUSIVE:
+            raise Unverified(f"{result.name}: {judgement.reason}")
         if judgement.status is Status.FAIL:
             return f"{result.name}: {judgement.reason}"
     return ""
@@ -65,8 +66,10 @@ def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed
     if not precise.is_floating_point():
         return "" if torch.equal(got, same) else f"{int((got != same).sum()):,} elements differ"
     finite = precise.isfinite()
-    if not torch.equal(got.isfinite(), finite):
-        return "NaN or Inf stands elsewhere than in the reference"
+    if bool((finite & ~got.isfinite()).any()):
+        return "NaN or Inf stands where the reference has none"
+    if not bool(finite.any()) and bool(got.isfinite().any()):
+        raise Unverified("the reference is finite nowhere")
     exact = precise.where(finite, 0)
     error = (got.double().where(finite, 0) - exact).abs()
     limit = exact.abs() * (torch.finfo(got.dtype).eps / 2)

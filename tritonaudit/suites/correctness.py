@@ -22,10 +22,11 @@ from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
+from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.sentences import counted, differ
-from tritonaudit.suites.tolerance import Judgement, judge
+from tritonaudit.suites.tolerance import judge
 from tritonaudit.suites.wrapper import wrapper_ref
 
 _RESULTS = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
@@ -195,7 +196,15 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
     judged = list(_judged(called.results, found, _usual(subject, case, called)))
     sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
     closeness, errors = _closeness(judged), tuple(_errors(judged))
+    if reason := next(filter(None, map(_why_not_compared, judged)), ""):
+        return replace(_unjudged(case, checked, sightings, reason), closeness=closeness, errors=errors)
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
+
+
+def _why_not_compared(judged: _Judged) -> str:
+    """Why nothing of a result says whether it is right; empty where something does."""
+    judgement = judged.judgement
+    return f"{judged.result.name}: {judgement.reason}" if judgement.status is Status.INCONCLUSIVE else ""
 
 
 def _errors(judged: Sequence[_Judged]) -> Iterator[ErrorMap]:
@@ -260,16 +269,14 @@ def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
 def _judged(results: Sequence[Result], found: References, usual: Sequence[float]) -> Iterator[_Judged]:
     for number, result in enumerate(results):
         with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-            precise, same, perturbed = found.of(number)
-            judgement = judge(
-                result.tensor, precise, same, perturbed, usual=usual[number] if number < len(usual) else 0.0
-            )
-        yield _Judged(result, precise, judgement)
+            yardstick = found.yardstick(number, usual[number] if number < len(usual) else 0.0)
+            judgement = yardstick.judge(result.tensor)
+        yield _Judged(result, found.of(number)[0], judgement)
 
 
 def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:
     status = judged.judgement.status
-    if status is Status.PASS:
+    if status in (Status.PASS, Status.INCONCLUSIVE):
         return
     kernel, place = _writer(subject, called, judged.result)
     if judged.judgement.nonfinite is not None and _is_new_non_finite(judged):
@@ -316,6 +323,7 @@ def _is_at_boundary(judged: _Judged) -> bool:
         return False
     scale = float(wanted.abs().nan_to_num(0.0, 0.0).max())
     wrong = ~torch.isclose(got.double(), wanted, rtol=_FAR, atol=_FAR * scale, equal_nan=True)
+    wrong &= ~got.isfinite() | wanted.isfinite()
     if not bool(wrong.any()):
         return False
     edges = [(axis, size, size // _EDGE) for axis, size in enumerate(wrong.shape)]
@@ -323,7 +331,7 @@ def _is_at_boundary(judged: _Judged) -> bool:
 
 
 def _closeness(judged: Sequence[_Judged]) -> Closeness | None:
-    found = [each.judgement for each in judged]
+    found = [each.judgement for each in judged if each.judgement.status is not Status.INCONCLUSIVE]
     if not found:
         return None
     return Closeness(
@@ -366,4 +374,5 @@ def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned:
             f" {counted(number, 'element')} {differ(number)}"
         )
         judgement = judge(other.tensor, one.tensor.double(), one.tensor, [])
-        yield Sighting(Symptom.NONDETERMINISTIC, kernel, place, text, judgement.status is Status.FAIL)
+        is_certain = judgement.status is Status.FAIL or judgement.unasked > 0
+        yield Sighting(Symptom.NONDETERMINISTIC, kernel, place, text, is_certain)

@@ -25,10 +25,10 @@ from tritonaudit.suites.calling import Device, How, Result, is_same
 from tritonaudit.suites.calls import Call, Calls, calls_here
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.garbage import garbage
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, arithmetic_of, references
-from tritonaudit.suites.tolerance import garbage
 from tritonaudit.suites.wrapper import wrapper_ref
 
 SYMPTOMS = (

@@ -17,11 +17,12 @@ from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import Called, Device, Result, call_subject
+from tritonaudit.suites.judgement import Element, Number
 from tritonaudit.suites.on_interpreter import become_interpreter, interpreted
 from tritonaudit.suites.opinion import CASE_SECONDS, SECONDS, START_SECONDS, Opinion
 from tritonaudit.suites.references import References, references
 from tritonaudit.suites.sentences import counted, differ
-from tritonaudit.suites.tolerance import Element, Number, judge
+from tritonaudit.suites.tolerance import judge
 from tritonaudit.suites.worker import TryTask
 
 _LIMITS = Limits(CASE_SECONDS, memory=4 << 30, start=START_SECONDS)
@@ -81,8 +82,11 @@ def _difference(result: Result, theirs: torch.Tensor, found: References, number:
         precise, same, perturbed = found.of(number)
         moved = [ours + (one - precise) for one in perturbed] if ours.is_floating_point() else perturbed
     judgement = judge(theirs, ours.double() if ours.is_floating_point() else ours, same, moved)
-    if judgement.status is not Status.FAIL:
+    if judgement.status is not Status.FAIL and not judgement.unasked:
         return ""
+    if judgement.status is not Status.FAIL:
+        finite = counted(judgement.unasked, "element")
+        return f"{finite} of {result.name} that are finite under TRITON_INTERPRET=1 are not on the CPU engine"
     element = judgement.nonfinite or judgement.worst
     if element is None or judgement.wrong is None:
         return f"{result.name} under TRITON_INTERPRET=1, beside the CPU engine's: {judgement.reason}"

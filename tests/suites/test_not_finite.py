@@ -1,0 +1,91 @@
+"""What comes of results where the reference is not finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+from tritonaudit.measure.verify import Unverified, wrong  # noqa: E402
+from tritonaudit.subject.model import Case, Subject, Tensor  # noqa: E402
+from tritonaudit.suites.calling import How, Lost, Observed, Result  # noqa: E402
+from tritonaudit.suites.correctness import examine  # noqa: E402
+from tritonaudit.suites.facts import Symptom  # noqa: E402
+from tritonaudit.suites.outcome import CaseOutcome  # noqa: E402
+
+RESULTS = {Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY}
+CASE = Case({"rows": 6, "columns": 40}, device="cpu")
+
+
+class Host:
+    """Where subjects that launch nothing are called."""
+
+    name = "host"
+    lost: Lost | None = None
+    is_engine = False
+
+    @contextmanager
+    def observing(self, how: How) -> Iterator[Observed]:
+        yield Observed()
+
+
+def share(x: Any) -> Any:
+    """NaN in each row of which nothing is seen: 0 / 0."""
+    seen = x.exp() * (torch.arange(len(x), device=x.device) % 3 != 0)[:, None]
+    return seen / seen.sum(-1, keepdim=True)
+
+
+def nowhere(x: Any) -> Any:
+    return x * 0 / 0
+
+
+def subject(function: Callable[[Any], Any], reference: Callable[[Any], Any]) -> Subject:
+    return Subject(function, reference=reference, inputs=[Tensor("rows", "columns")], dtypes=["float32"])
+
+
+def examined(function: Callable[[Any], Any], reference: Callable[[Any], Any]) -> CaseOutcome:
+    return examine(Host(), subject(function, reference), CASE)
+
+
+def test_zeros_where_the_reference_has_nan_are_no_fault() -> None:
+    outcome = examined(lambda x: share(x).nan_to_num(0.0), share)
+    assert outcome.checked >= RESULTS
+    assert not outcome.sightings
+    assert outcome.closeness is not None
+    assert outcome.closeness.strict
+
+
+def test_the_other_rows_are_judged() -> None:
+    (seen,) = examined(lambda x: share(x).nan_to_num(0.0) * 1.001, share).sightings
+    assert (seen.symptom, seen.is_certain) == (Symptom.WRONG_RESULT, True)
+    (seen,) = examined(lambda x: share(x) + torch.where(torch.arange(6) == 4, torch.nan, 0.0)[:, None], share).sightings
+    assert (seen.symptom, seen.is_certain) == (Symptom.NEW_NON_FINITE, True)
+
+
+def test_where_the_reference_is_finite_nowhere_nothing_is_tried() -> None:
+    outcome = examined(lambda x: x + 17, nowhere)
+    assert not outcome.sightings
+    assert not RESULTS & outcome.checked
+    assert outcome.closeness is None
+    assert {symptom for symptom, _ in outcome.unchecked} == RESULTS
+    assert "nothing is compared" in outcome.unchecked[0][1]
+
+
+@pytest.mark.parametrize("rows", [6, 4096])
+def test_what_is_timed_is_verified_where_the_reference_is_finite(rows: int) -> None:
+    given = ((torch.randn(rows, 40, generator=torch.Generator().manual_seed(0)),), {})
+
+    def said(result: Any, reference: Callable[[Any], Any]) -> str:
+        return wrong(subject(share, reference), CASE, given, [Result("result", result)])
+
+    (x,) = given[0]
+    assert said(share(x).nan_to_num(0.0), share) == ""
+    assert said(share(x).nan_to_num(0.0) * 1.01, share)
+    assert said(torch.full_like(x, torch.nan), share)
+    with pytest.raises(Unverified):
+        said(x, nowhere)

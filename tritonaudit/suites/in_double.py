@@ -1,0 +1,46 @@
+"""Computes in float64 what a reference computes in less. Imports torch: for processes in which user code runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
+
+NARROWER = frozenset((torch.float32, torch.float16, torch.bfloat16))
+
+
+class InDouble(TorchFunctionMode):  # type: ignore[misc]
+    """Inside it, what would be computed in floating point of 16 or 32 bits is computed in float64.
+
+    Parameters of a model and casts of the reference's own are such, too; what is written to keeps its type.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name in ("float", "half", "bfloat16"):
+            return args[0].double()
+        if name in _ACCESSES:
+            return func(*args, **kwargs)
+        args, kwargs = tree_map(_double_type, (args, kwargs))
+        if name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs:
+            return func(*args, **kwargs)
+        return func(*tree_map(_double, args), **tree_map(_double, kwargs))
+
+
+_ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
+
+
+def _double_type(value: Any) -> Any:
+    return torch.float64 if isinstance(value, torch.dtype) and value in NARROWER else value
+
+
+def _double(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.dtype in NARROWER:
+        return value.double()
+    return value
