@@ -197,7 +197,8 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
     sightings += [one for each in judged for one in _wrong(subject, case, called, each)]
     closeness, errors = _closeness(judged), tuple(_errors(judged))
     if reason := next(filter(None, map(_why_not_compared, judged)), ""):
-        return replace(_unjudged(case, checked, sightings, reason), closeness=closeness, errors=errors)
+        unjudged = _unjudged(case, checked, sightings, reason)
+        return replace(unjudged, closeness=closeness, errors=errors, is_refused=case.fill != Case().fill)
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
 
 

@@ -57,8 +57,8 @@ class CaseOutcome:
     `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
     the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
     `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
-    not take the case, or the reference cannot do it either. `unsettled` was seen at other sizes than given, and nobody
-    knows whether it is there as given, too.
+    not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
+    seen at other sizes than given, and nobody knows whether it is there as given, too.
     """
 
     case: Case
