@@ -1,0 +1,100 @@
+"""Whether an audit tells planted faults of memory and of concurrency at their lines, and nothing of their twins.
+
+    python bench/planted [--budget SECONDS] [--jobs N] [FILE …]
+
+Each pair of files in `subjects/` is a kernel with one fault, whose line ends in `# fault: KIND`, and the same kernel
+without. A fault is told by an error, or a warning, at its line or at that of the launch's subject. The exit code is 1
+if one is missed or a twin has an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench.processes import run, tritonaudit
+
+HERE = Path(__file__).resolve().parent
+_OPTIONS = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json")
+_MARK = "# fault: "
+_LIMIT = 600.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was told of a file: the codes, lines and severities of its findings, or why there are none."""
+
+    path: Path
+    findings: tuple[tuple[str, int, str], ...]
+    problem: str = ""
+
+    @property
+    def line(self) -> int | None:
+        """That of the fault; None in a twin."""
+        lines = self.path.read_text("utf-8").splitlines()
+        return next((number for number, text in enumerate(lines, 1) if _MARK in text), None)
+
+    @property
+    def verdict(self) -> str:
+        """In a word, for the table."""
+        if self.problem:
+            return "not run"
+        errors = [line for _, line, severity in self.findings if severity == "error"]
+        if self.line is None:
+            return "alarm" if errors else "warned of" if self.findings else "silent"
+        if self.line in errors:
+            return "at its line"
+        if self.line in [line for _, line, _ in self.findings]:
+            return "at its line, as a warning"
+        return "elsewhere" if self.findings else "missed"
+
+
+def main() -> None:
+    """Audit each file on its own, and print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/planted", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--budget", type=float, default=5, metavar="SECONDS", help="for each subject [default: 5]")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="files at a time [default: 2]")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="only these")
+    arguments = parser.parse_args()
+    files = [path.resolve() for path in arguments.files] or sorted(HERE.glob("subjects/*.py"))
+    with ThreadPoolExecutor(arguments.jobs) as threads:
+        told = list(threads.map(partial(_told, budget=arguments.budget), files))
+    print("| file | told | findings |\n|---|---|---|")
+    for one in told:
+        print(f"| {one.path.stem} | {one.verdict} | {one.problem or _shown(one)} |")
+    faults, twins = ([one for one in told if (one.line is None) is is_twin] for is_twin in (False, True))
+    found = sum(one.verdict.startswith("at its line") for one in faults)
+    alarms = sum(one.verdict == "alarm" for one in twins)
+    print(f"\nfaults told at their lines: {found} of {len(faults)}; alarms on twins: {alarms} of {len(twins)}")
+    sys.exit(int(found < len(faults) or alarms > 0))
+
+
+def _told(path: Path, budget: float) -> Told:
+    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+        command = tritonaudit("audit", *_OPTIONS, "--budget", str(budget), path)
+        ran = run(command, limit=_LIMIT, variables={"TRITONAUDIT_CACHE": f"{folder}/cache"})
+    try:
+        report: dict[str, Any] = json.loads(ran.out)
+    except ValueError:
+        return Told(path, (), ran.err.decode(errors="replace").strip()[-200:] or f"exit code {ran.code}")
+    found = [(one["code"], one["line"], one["severity"]) for one in report["findings"]]
+    return Told(path, tuple(found), next((one["message"] for one in report["errors"]), ""))
+
+
+def _shown(told: Told) -> str:
+    return ", ".join(f"{code}:{line}" for code, line, _ in told.findings)
+
+
+if __name__ == "__main__":
+    main()
