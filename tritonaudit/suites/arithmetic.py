@@ -1,46 +1,72 @@
 """How much arithmetic operators of torch do: products by their shapes, all else by its simple operations per element.
 
-An operator that torch can take apart counts as what it consists of, so that a softmax costs the same however it is
-written. Imports torch.
+Imports torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
 import torch
-from torch._decomp import decomposition_table
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
-from torch.utils.flop_counter import flop_registry
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
 from tritonaudit.suites.operators import Work, operator_of
 
-_DEEPEST = 4
-"""Operators inside operators are taken apart up to here."""
-_known: dict[object, float] = {}
+_ATTENTION = "_scaled_dot_product"
+_PER_ELEMENT = {
+    "_log_softmax": 5, "_log_softmax_backward_data": 4, "_prelu_kernel_backward": 2, "_softmax": 5,
+    "_softmax_backward_data": 4, "addcdiv": 3, "addcmul": 3, "binary_cross_entropy": 10,
+    "binary_cross_entropy_backward": 7, "binary_cross_entropy_with_logits": 5, "dist": 3, "elu": 4, "elu_backward": 6,
+    "frac": 2, "gelu": 9, "gelu_backward": 18, "glu": 2, "glu_backward": 4, "hardsigmoid": 4, "hardswish": 5,
+    "hardswish_backward": 3, "huber_loss": 7, "huber_loss_backward": 3, "lerp": 3, "linalg_vector_norm": 2,
+    "log_sigmoid_backward": 5, "log_sigmoid_forward": 6, "logaddexp": 4, "logit": 3, "logit_backward": 3,
+    "logsumexp": 4, "max_pool2d_with_indices": 2, "mish": 4, "mish_backward": 13, "mse_loss": 3, "mse_loss_backward": 3,
+    "native_batch_norm": 6, "native_batch_norm_backward": 9, "native_group_norm": 6, "native_group_norm_backward": 7,
+    "native_layer_norm": 6, "native_layer_norm_backward": 14, "sigmoid": 4, "sigmoid_backward": 4, "silu": 5,
+    "silu_backward": 9, "smooth_l1_loss": 7, "smooth_l1_loss_backward": 6, "softplus": 2, "softplus_backward": 6,
+    "softshrink": 5, "tanh_backward": 4, "upsample_bilinear2d": 9, "var_mean": 2, "xlogy": 2,
+}  # fmt: skip
+"""Of operators that torch's own decompositions (2.13) take apart: how many simple ones there are for each element.
+
+So an operation costs about the same however it is written. Others count as one.
+"""
 
 
 def cost(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
     """The floating-point operations of one operator that computes."""
     if (count := flop_registry.get(function.overloadpacket)) is not None:
         return float(count(*args, **kwargs, out_val=result))
-    key = _key(function, args, kwargs)
-    if key not in _known:
-        _known[key] = _taken_apart(function, args, kwargs, 0) or _elements(args, kwargs, result)
-    return _known[key]
+    name = operator_of(function).name
+    if name.startswith(_ATTENTION):
+        return _of_attention(name, args, kwargs)
+    return _PER_ELEMENT.get(name, 1) * _elements(args, kwargs, result)
+
+
+def _of_attention(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
+    """Of attention as the CPU has it, which torch does not count: two products, and five backward."""
+    shapes = [tuple(one.shape) for one in tree_leaves((args, dict(kwargs))) if isinstance(one, torch.Tensor)]
+    is_backward = "backward" in name
+    query, key, value = shapes[1:4] if is_backward else shapes[:3]
+    return float(sdpa_flop_count(query, key, value)) * (2.5 if is_backward else 1.0)
+
+
+def _elements(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
+    """The elements that go in or come out, whichever are more."""
+    tensors = [one for one in tree_leaves((args, dict(kwargs), result)) if isinstance(one, torch.Tensor)]
+    return float(max((prod(one.shape) for one in tensors), default=0))
 
 
 class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
     """Counts, while it is active, what operators compute: `forward`, and `backward` where autograd calls them."""
 
-    def __init__(self, depth: int = 0) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.forward = 0.0
         self.backward = 0.0
-        self._depth = depth
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -52,12 +78,8 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
         """Count an operator, unless it only moves, makes or views numbers."""
         if operator_of(function).work_on(args, kwargs) is not Work.COMPUTES or not _has_numbers(result):
             return
-        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-            if self._depth:
-                part = _taken_apart(function, args, kwargs, self._depth)
-                spent = part or _elements(args, kwargs, result)
-            else:
-                spent = cost(function, args, kwargs, result)
+        with torch._C.DisableTorchFunction():
+            spent = cost(function, args, kwargs, result)
         if torch._C._current_graph_task_id() == -1:
             self.forward += spent
         else:
@@ -67,35 +89,3 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
 def _has_numbers(result: Any) -> bool:
     """Whether it is more than indices and truth values."""
     return any(isinstance(one, torch.Tensor) and one.dtype.is_floating_point for one in tree_leaves(result))
-
-
-def _elements(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
-    """One operation for each element that goes in or comes out, whichever are more."""
-    tensors = [one for one in tree_leaves((args, dict(kwargs), result)) if isinstance(one, torch.Tensor)]
-    return float(max((prod(one.shape) for one in tensors), default=0))
-
-
-def _taken_apart(function: Any, args: Any, kwargs: Mapping[str, Any], depth: int) -> float:
-    """What the operators cost that it consists of; 0 where it cannot be taken apart."""
-    parts: Callable[..., Any] | None = decomposition_table.get(function)
-    if parts is None or depth >= _DEEPEST:
-        return 0.0
-    counting = Arithmetic(depth + 1)
-    try:
-        hollow_args, hollow_kwargs = tree_map(_hollow, (args, dict(kwargs)))
-        with counting:
-            parts(*hollow_args, **hollow_kwargs)
-    except Exception:  # many need values, or fit some devices only
-        return 0.0
-    return counting.forward + counting.backward
-
-
-def _hollow(value: Any) -> Any:
-    return value.to("meta") if isinstance(value, torch.Tensor) else value
-
-
-def _key(function: Any, args: Any, kwargs: Mapping[str, Any]) -> object:
-    leaves = tree_leaves((args, dict(kwargs)))
-    return function, tuple(
-        (tuple(one.shape), one.dtype) if isinstance(one, torch.Tensor) else repr(one) for one in leaves
-    )

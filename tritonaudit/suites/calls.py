@@ -38,8 +38,10 @@ from tritonaudit.suites.calling import (
 from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.provenance import Computed, Origin, Provenance, Unaccounted
 
-_WATCHED = 2
-"""Calls, the first with each of the values, in which memory is looked at before and after every launch."""
+_WATCHED = (0, 1, 4)
+"""The calls in which memory is looked at before and after every launch: the first, and one with each of the values
+after that, when all that is made only once is there.
+"""
 _GRACE = 0.02
 """Seconds for a thread that has done its work to end, and for one that has not to go on."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -128,7 +130,7 @@ def calls_here(device: Device, subject: Subject, case: Case, first: Arguments, s
         if filled is not None:
             arguments = _filled(arguments, filled)
         one = _called(
-            device, subject, case, Call(way, values), arguments, is_traced=not calls, is_watched=len(calls) < _WATCHED
+            device, subject, case, Call(way, values), arguments, is_traced=not calls, is_watched=len(calls) in _WATCHED
         )
         calls.append(one)
         if one.error is not None:

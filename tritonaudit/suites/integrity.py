@@ -42,6 +42,8 @@ SYMPTOMS = (
     Symptom.WEAK_REFERENCE,
 )
 _OF_CALLS = tuple(symptom for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
+_ALL_CALLS = 5
+"""The second has other values than the last, and both come when all that is made only once is there."""
 _LARGE_SHARE, _SHARE = 0.5, 0.2
 """Of a result's elements, made by torch alone: for certain too many, and worth a warning."""
 
@@ -226,17 +228,17 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
     for share in first.shares:
         if share.elements and share.overwritten >= _SHARE * share.elements:
             text = (
-                f"{share.overwritten / share.elements:.0%} of the elements of {share.name} are no more what the last"
-                " launch left there, and neither a launch nor an operator of torch has written them since"
+                f"{share.overwritten / share.elements:.0%} of the elements of {share.name} are no more what was left"
+                " there by the last launch or operator of torch that was seen to write them"
             )
             yield Symptom.TORCH_WORK, text, True
     if any(one.altered for one in calls):
         text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
         yield Symptom.TORCH_WORK, text, True
-    if len(calls) > 1 and calls[1].error is None:
+    if len(calls) == _ALL_CALLS and calls[-1].error is None:
         written = frozenset[int]().union(*(one.written for one in calls))
-        known = {one.digest for one in first.unaccounted}
-        changed = [one for one in calls[1].unaccounted if one.digest not in known and one.address not in written]
+        known = {one.digest for one in calls[1].unaccounted}
+        changed = [one for one in calls[-1].unaccounted if one.digest not in known and one.address not in written]
         whole = sum(result.tensor.numel() * result.tensor.element_size() for result in first.results)
         if whole and sum(one.size for one in changed) >= _SHARE * whole:
             text = "memory is read that nobody was seen to write, and that changes with the values of the inputs"

@@ -25,7 +25,7 @@ from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
-from tritonaudit.suites.snapshots import bytes_of, digest, storages_in
+from tritonaudit.suites.snapshots import copies, digests, storages_in
 from tritonaudit.suites.written import storages_written
 
 TARGET = "sm_89"
@@ -81,7 +81,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
     storages = storages_in(bound) if how.is_watched else {}
-    held = {address: digest(bytes_of(storage)) for address, storage in storages.items()}
+    held = digests(storages)
     with observed.fresh.watching(sizes) as elements:
         try:
             execution.launch(launch, bound)
@@ -95,5 +95,5 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
             raise observed.failure from error
         finally:
             places = {address: one.place for address, one in written.items()}
-            left = {at: bytes_of(storage).clone() for at, storage in storages.items() if at in places}
+            left = copies(storages, places)
             observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left))

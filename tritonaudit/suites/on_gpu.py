@@ -19,7 +19,7 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.late import LEAST_SECONDS, Late
-from tritonaudit.suites.snapshots import bytes_of, digest, storages_in
+from tritonaudit.suites.snapshots import copies, digests, storages_in
 from tritonaudit.suites.written import storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
@@ -53,8 +53,8 @@ class Gpu:
 
     def _launching(self, launch: Callable[..., Any], observed: Observed, is_watched: bool) -> Callable[..., Any]:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-            storages = _storages(args, kwargs) if is_watched and not warmup else {}
-            held = {address: digest(bytes_of(storage)) for address, storage in storages.items()}
+            storages = storages_in({"args": args, **kwargs}) if is_watched and not warmup else {}
+            held = digests(storages)
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
@@ -77,16 +77,11 @@ class Gpu:
             finally:
                 written = _written(made, bound, result)
                 if self.lost is None:
-                    left = {at: bytes_of(storage).clone() for at, storage in storages.items() if at in written}
+                    left = copies(storages, written)
                 observed.ran.append(Ran(made, (), written, held=held, sizes=sizes, left=left))
             return result
 
         return run
-
-
-def _storages(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, torch.UntypedStorage]:
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-        return storages_in({**dict(zip(map(str, range(len(args))), args, strict=True)), **kwargs})
 
 
 def _wait() -> None:

@@ -66,6 +66,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         self.altered = 0
         """How often what a launch had left was another thing for the next one, without anybody's being seen."""
         self._left: dict[int, torch.Tensor] = {}
+        self._digests: dict[int, int] = {}
         self._observed = observed
         self._launches = 0
         self._kept = 0
@@ -79,6 +80,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         kwargs = kwargs or {}
         self._see_launches()
         result = function(*args, **kwargs)
+        self.arithmetic.add(function, args, kwargs, result)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             self._follow(operator_of(function), function, args, kwargs, result)
         return result
@@ -117,6 +119,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             self._launches += 1
             self._look_at_given(one)
             self._left.update(one.left)
+            for address in one.left:
+                self._digests.pop(address, None)
             for address in one.written:
                 elements = one.elements.get(address)
                 known = self._origins.get(address)
@@ -134,6 +138,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         for address, held in one.held.items():
             if address in self._left:
                 self.altered += digest(self._left[address]) != held
+            elif address in self._digests:
+                self.altered += self._digests[address] != held
             elif address not in self._origins and address not in self._by_launches and address not in one.written:
                 self.unaccounted.append(Unaccounted(address, held, one.sizes.get(address, 0)))
 
@@ -148,13 +154,16 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 self._of_storage(one)
 
     def overwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """Which elements are no more what the last launch left there, though nobody was seen to write them."""
-        left = self._left.get(storage_address(tensor))
-        if left is None or not tensor.numel():
+        """Which elements are no more what was last seen to be written there; all, where no launch wrote them."""
+        address = storage_address(tensor)
+        left, known = self._left.get(address), self._digests.get(address)
+        if not tensor.numel() or (left is None and known is None):
             return None
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             now = bytes_of(tensor.untyped_storage())
-            return None if now.shape != left.shape else per_byte(tensor, now != left).any(-1)
+            if left is not None:
+                return None if now.shape != left.shape else per_byte(tensor, now != left).any(-1)
+            return torch.full(tensor.shape, digest(now) != known)
 
     # -- operators -------------------------------------------------------------------------------------------------
 
@@ -170,12 +179,13 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         match operator.work_on(args, kwargs):
             case Work.ALLOCATES:
                 self._note(made, Origin.UNSEEN, frozenset())
+                for one in made:  # who gives memory out may still put something there
+                    self._digests.pop(storage_address(one), None)
             case Work.MAKES:
                 self._note(made, Origin.GIVEN, frozenset())
             case Work.MOVES:
                 self._move(operator, function, args, kwargs, made, read)
             case _:
-                self.arithmetic.add(function, args, kwargs, result)
                 self._compute(operator, made, read)
 
     def _compute(self, operator: Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
@@ -249,6 +259,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 tensor, origins = tensor.narrow(axis, 0, 1), origins.narrow(axis, 0, 1)
         kept = self._of_storage(tensor)
         self._left.pop(storage_address(tensor), None)  # it has been written since, by somebody who was seen
+        if self._is_watched and tensor.device.type != "meta":
+            self._digests[storage_address(tensor)] = digest(bytes_of(tensor.untyped_storage()))
         try:
             per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
         except RuntimeError:  # elements share memory in some other way
