@@ -200,6 +200,8 @@ _FOUND_ANEW = frozenset(
         Kind.UNDEFINED_STORED,
         Kind.MASKED_STORED,
         Kind.UNDEFINED_BRANCH,
+        Kind.UNDEFINED_MASK,
+        Kind.MASKED_MASK,
         Kind.RACE_WRITE_WRITE,
         Kind.RACE_READ_WRITE,
         Kind.SAME_WRITES,
