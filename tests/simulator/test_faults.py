@@ -195,10 +195,11 @@ def test_programs_that_write_one_element_race() -> None:
     assert found.other is not None
 
 
-def test_programs_that_write_the_same_do_no_harm() -> None:
+def test_programs_that_write_the_same_by_chance_race() -> None:
     for before in (0.0, 1.0):
         (found,) = faults(one_total, (4,), torch.zeros(1000), torch.full((1,), before), 1000, BLOCK=BLOCK)
-        assert found.kind is Kind.SAME_WRITES
+        assert found.kind is Kind.RACE_WRITE_WRITE
+        assert "by chance" in found.detail
 
 
 def test_a_mask_of_lanes_that_were_left_out_is_told_where_memory_changes() -> None:
