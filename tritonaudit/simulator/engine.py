@@ -27,6 +27,7 @@ from typing import Any
 import torch
 
 from tritonaudit.simulator import (
+    assembly,
     control,
     faithful,
     fused,
@@ -75,6 +76,7 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **products.HANDLERS,
         **statements.HANDLERS,
         **prints.HANDLERS,
+        **assembly.HANDLERS,
         "arith.select": select,
     }
 )
