@@ -35,7 +35,7 @@ _PATIENCE = 20.0
 """Seconds after which no further execution is begun."""
 _ORDERS = 3
 
-_HARMLESS = (Kind.SAME_WRITES, Kind.MASKED_STORED, Kind.ASSERTION)
+_HARMLESS = (Kind.SAME_WRITES, Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.ASSERTION)
 """Faults that change no result: every GPU loads 0 where a mask leaves out a lane, as the engine does."""
 
 

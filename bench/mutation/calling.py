@@ -22,7 +22,7 @@ from tritonaudit.subject.load import load_subjects
 from tritonaudit.subject.model import Case, Subject
 
 _TARGET = "sm_89"
-_NO_FAULT = (Kind.MASKED_STORED, Kind.SAME_WRITES)
+_NO_FAULT = (Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES)
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,27 @@ def by_index(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def stored_where_loaded(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets, mask=offsets < n) != 0
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=kept, other=0.0), mask=kept)  # here
+
+
+@triton.jit
+def loaded_where_loaded(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets, mask=offsets < n) != 0
+    left = not_kept(kept_ptr, offsets, n) | (offsets >= n)
+    x = tl.load(x_ptr + offsets, mask=kept, other=0.0)
+    tl.store(out_ptr + offsets, tl.where(left, 0.0, x), mask=offsets < n)
+
+
+@triton.jit
+def not_kept(kept_ptr, offsets, n):
+    return tl.load(kept_ptr + offsets, mask=offsets < n) == 0
+
+
+@triton.jit
 def repeated(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)
@@ -174,10 +195,18 @@ def test_programs_that_write_one_element_race() -> None:
     assert found.other is not None
 
 
-def test_programs_that_write_the_same_do_no_harm() -> None:
+def test_programs_that_write_the_same_by_chance_race() -> None:
     for before in (0.0, 1.0):
         (found,) = faults(one_total, (4,), torch.zeros(1000), torch.full((1,), before), 1000, BLOCK=BLOCK)
-        assert found.kind is Kind.SAME_WRITES
+        assert found.kind is Kind.RACE_WRITE_WRITE
+        assert "by chance" in found.detail
+
+
+def test_a_mask_of_lanes_that_were_left_out_is_told_where_memory_changes() -> None:
+    arguments = ones(128), ones(100), torch.zeros(128), 100
+    found = fault_of(Kind.MASKED_MASK, stored_where_loaded, (1,), *arguments, BLOCK=128)
+    assert (found.lane, found.count) == ((100,), 28)
+    assert faults(loaded_where_loaded, (1,), *arguments, BLOCK=128) == []
 
 
 def test_a_sum_without_an_atomic_races() -> None:

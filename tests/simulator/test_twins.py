@@ -66,6 +66,13 @@ def zeros(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.zeros(*sizes, dtype=dtype)
 
 
+def partly_written(size: int, written: int) -> torch.Tensor:
+    """Ones, of which the last ones are left to chance."""
+    found = torch.empty(size, dtype=torch.int32)
+    found[:written] = 1
+    return found
+
+
 def integers(*values: int) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int32)
 
@@ -227,6 +234,26 @@ UNDEFINED = [
         lambda: (integers(3, 1, 2), numbers(4), zeros(3), 3),
         fault(Kind.UNDEFINED_ADDRESS, "x_ptr", lane=(3,), element=0),
         {"BLOCK": 4},
+    ),
+    Twin(
+        twins.store_where_kept, twins.store_where_kept_of_all, (1,),
+        lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
+        fault(Kind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=3),
+        {"BLOCK": 8},
+    ),
+    Twin(
+        twins.load_where_kept, twins.load_where_kept, (1,),
+        lambda: (numbers(8), partly_written(8, 5), zeros(8), 7),
+        fault(Kind.UNDEFINED_MASK, "x_ptr", lane=(5,), element=5, count=2),
+        {"BLOCK": 8},
+        lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
+    ),
+    Twin(
+        twins.count_where_kept, twins.count_where_kept, (1,),
+        lambda: (numbers(8), partly_written(8, 5), zeros(8), 7),
+        fault(Kind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=2),
+        {"BLOCK": 8},
+        lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
     ),
 ]  # fmt: skip
 

@@ -320,6 +320,35 @@ def gather_masked(index_ptr, x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x, mask=offsets < n)
 
 
+@triton.jit
+def store_where_kept(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets)  # origin
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=kept != 0)  # here
+
+
+@triton.jit
+def store_where_kept_of_all(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=(kept != 0) & (offsets < n))
+
+
+@triton.jit
+def load_where_kept(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets, mask=offsets < n, other=0)  # origin
+    x = tl.load(x_ptr + offsets, mask=kept > 0, other=0.0)  # here
+    tl.store(out_ptr + offsets, x)
+
+
+@triton.jit
+def count_where_kept(x_ptr, kept_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    kept = tl.load(kept_ptr + offsets, mask=offsets < n, other=0)  # origin
+    tl.atomic_add(out_ptr + offsets, 1.0, mask=kept > 0)  # here
+
+
 # -- programs that get in each other's way -----------------------------------------------------------------------------
 
 

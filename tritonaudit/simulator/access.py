@@ -88,12 +88,22 @@ class Accesses:
         """The loaded elements; `other` where the mask does not hold, zeros that are undefined without it."""
         way = self._way(self._way_to_load, pointer, mask, type, site)
         found, where = self._loaded(way, other, type, site), way.where
-        if where is None or self.notes is None:
+        if mask is None or self.notes is None:
             return found
-        left_out = None if other is None else other.undefined
-        if other is None and (isinstance(where, Box) or not bool(where.all())):
-            left_out = Doubt(where, site.location, is_masked=True)
-        return Value(found.data, joined((found.undefined, left_out)))
+        doubts = [found.undefined, self._doubt_of(mask, pointer, site)]
+        if where is not None:
+            left_out = None if other is None else other.undefined
+            if other is None and (isinstance(where, Box) or not bool(where.all())):
+                left_out = Doubt(where, site.location, is_masked=True)
+            doubts.append(left_out)
+        return Value(found.data, joined(doubts))
+
+    def _doubt_of(self, mask: Value, pointer: Value, site: Site) -> Doubt | None:
+        """What is in doubt of what is loaded since its mask is: that is no fault where every GPU has the mask alike."""
+        if mask.undefined is not None and mask.undefined.is_masked:
+            return mask.undefined
+        self._check_mask(mask, pointer, site)
+        return None
 
     def _way_to_load(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
         groups = None if isinstance(pointer.data, Rows) else _groups(where, site.programs)
@@ -194,6 +204,7 @@ class Accesses:
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         """Write the elements where the mask holds; `type` is that of the value."""
+        self._check_mask(mask, pointer, site)
         self._stored(self._way(self._way_to_store, pointer, mask, type, site), value, type, site)
 
     def _way_to_store(self, pointer: Value, where: Mask | None, type: Type, site: Site) -> Way:
@@ -240,6 +251,7 @@ class Accesses:
         self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
     ) -> tuple[Sequence[Part], tuple[int, ...], Doubt | None]:
         """The elements of an atomic, the shape of all its lanes, and what nobody has written; it is noted as one."""
+        self._check_mask(mask, pointer, site)
         lanes = self.addressing.lanes(pointer, _mask(mask), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
         shape = (len(site.programs), *lanes.shape[1:])
         parts = [Part(part.buffer, part.selection.expand(shape)) for part in lanes.parts]
@@ -250,6 +262,15 @@ class Accesses:
                 doubts.append(self.notes.atomic(buffer, part.selection, dtype_of(type).itemsize, site))
             self.notes.clocks.tick(site.programs, ordering)
         return parts, shape, joined(doubts)
+
+    def _check_mask(self, mask: Value | None, pointer: Value, site: Site) -> None:
+        """Report lanes that are accessed, or left out, for no reason."""
+        if mask is None or mask.undefined is None or self.notes is None:
+            return
+        doubt = mask.undefined
+        kind = Kind.MASKED_MASK if doubt.is_masked else Kind.UNDEFINED_MASK
+        fault = Fault(kind, site.location, origin=doubt.origin)
+        self.addressing.report_lanes(fault, ~mask_tensor(doubt.sound), pointer, site)
 
     def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
         """Report lanes that are written to memory although they mean nothing."""

@@ -2,7 +2,7 @@
 
 Triton's own compiler says what an operation becomes: an instruction that approximates, or a function of libdevice,
 which is a sequence of them and of others. One element's worth of it is executed for all elements, bit by bit. What has
-instructions that are not modelled is executed as it always is. Inline assembly of one element is executed likewise.
+instructions that are not modelled is executed as it always is.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ from tritonaudit.simulator.ptx.execution import run
 from tritonaudit.simulator.values import Value, compact, joined
 
 _FUNCTION = "tt.extern_elementwise"
-_ASSEMBLY = "tt.elementwise_inline_asm"
 _NAMES = ("arith.divf", "math.", _FUNCTION)
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
 def handlers_of(_: Module, __: str, known: Mapping[str, Handler]) -> dict[str, Handler]:
-    """What executes the operations that are approximated, and inline assembly."""
-    found = {name: _execute for name, handler in known.items() if name.startswith(_NAMES) and handler is elementwise}
-    return {**found, _ASSEMBLY: _assembly}
+    """What executes the operations that are approximated."""
+    return {name: _execute for name, handler in known.items() if name.startswith(_NAMES) and handler is elementwise}
 
 
 def _execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -50,19 +48,6 @@ def _execute(machine: Machine, operation: Operation, frame: Frame) -> tuple[Valu
         return _value(code, operation, frame)
     except Unsupported:
         return elementwise(machine, operation, frame)
-
-
-def _assembly(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
-    """Inline assembly that makes one element of one of each operand. Raises Unsupported."""
-    attributes = operation.attributes
-    if attributes["packed_element"] != 1 or len(operation.results) != 1 or not operation.operands:
-        raise Unsupported(_ASSEMBLY)
-    types = tuple(frame.type(number).element for number in operation.operands)
-    text = (str(attributes["asm_string"]), str(attributes["constraints"]))
-    code = _code_of_assembly(text, types, frame.result(operation).element)
-    if code is None:
-        raise Unsupported(_ASSEMBLY, text[0])
-    return _value(code, operation, frame)
 
 
 def _value(code: Code, operation: Operation, frame: Frame) -> tuple[Value, ...]:
@@ -94,19 +79,6 @@ def code_of(name: str, symbol: str, types: tuple[str, ...], result: str) -> Code
         return _compiled(f"{name} {_numbered(types)} : {result}", types, result)
     attributes = f'{{libname = "", libpath = "", pure = true, symbol = "{symbol}"}}'
     return _compiled(f"{name} {_numbered(types)} {attributes} : ({', '.join(types)}) -> {result}", types, result)
-
-
-@cache
-def _code_of_assembly(text: tuple[str, str], types: tuple[str, ...], result: str) -> Code | None:
-    """The same of inline assembly, given as its text and constraints."""
-    assembly, constraints = ("".join(map(_escaped, part)) for part in text)
-    attributes = f'{{constraints = "{constraints}", packed_element = 1 : i32, pure = true}}'
-    operation = f'{_ASSEMBLY} "{assembly}" {attributes} {_numbered(types)}'
-    return _compiled(f"{operation} : {', '.join(types)} -> {result}", types, result)
-
-
-def _escaped(character: str) -> str:
-    return character if character.isprintable() and character not in '"\\' else f"\\{ord(character):02X}"
 
 
 def _numbered(types: tuple[str, ...]) -> str:

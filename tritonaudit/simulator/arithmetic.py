@@ -35,6 +35,8 @@ _DIVISIONS = frozenset(
 )
 _LEAST_ROW = 8
 """Lanes that a number stands for, so many that it is better kept as one."""
+_ABSORBING = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
+"""What operand decides the result alone, whatever the other one is."""
 _MAY_WRAP = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
 
@@ -79,6 +81,8 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     if bound.is_division and machine.is_checked:
         _check_divisor(machine, operation, frame, values)
     undefined, wrapped = doubts_of(values)
+    if undefined is not None and operation.name in _ABSORBING:
+        undefined = _undecided(undefined, values, bound)
     data = None
     if bound.rule is not None and not frame.has_lanes:
         data = bound.rule(bound, [value.data for value in values])
@@ -92,6 +96,15 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
         if bound.is_compact and not frame.has_lanes:
             data = compact(data, bound.type)
     return (Value(data, undefined, wrapped),)
+
+
+def _undecided(doubt: Doubt, values: Sequence[Value], bound: Bound) -> Doubt | None:
+    """What is in doubt of a result, without the lanes that an operand which is not in doubt decides alone."""
+    sound = mask_tensor(doubt.sound)
+    for value, operand in zip(values, _tensors(values, bound.types), strict=True):
+        decides = operand == torch.tensor(_ABSORBING[bound.operation.name]).to(operand.dtype)
+        sound = sound | (decides if value.undefined is None else decides & mask_tensor(value.undefined.sound))
+    return None if bool(sound.all()) else replace(doubt, sound=sound)
 
 
 def _tensors(values: Sequence[Value], types: Sequence[Type]) -> list[torch.Tensor]:

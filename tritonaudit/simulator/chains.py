@@ -30,7 +30,8 @@ _Scope: TypeAlias = "tuple[str, str, tuple[Location, ...]]"
 _ASSIGNED = re.compile(r"\s*(?:for\s+(\w+)\s+in\b|(\w+)\s*(?::[^=]*)?(?://|>>|<<|[-+*/%&|^@])?=(?!=))")
 _LOADS = ("tt.load", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_load", "tt.descriptor_gather")
 _STORED = (Kind.UNDEFINED_STORED, Kind.MASKED_STORED)
-_MASK_GROUPS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}
+_MASKS = (Kind.UNDEFINED_MASK, Kind.MASKED_MASK)
+_MASK_GROUPS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
 _LIBRARY = "/triton/language/"
 
 
@@ -274,7 +275,8 @@ def _asked(operation: Operation, kind: Kind) -> Sequence[int]:
         return operation.operands[:3]
     if operation.name in ("scf.if", "cf.cond_br"):
         return operation.operands[:1]
-    groups = (1,) if kind in _STORED else (0, _MASK_GROUPS.get(operation.name, 0))
+    mask = _MASK_GROUPS.get(operation.name, 0)
+    groups = (1,) if kind in _STORED else (mask,) if kind in _MASKS else (0, mask)
     return [one for one in dict.fromkeys(operation.operand(group) for group in groups) if one is not None]
 
 

@@ -27,6 +27,7 @@ from typing import Any
 import torch
 
 from tritonaudit.simulator import (
+    assembly,
     control,
     faithful,
     fused,
@@ -75,6 +76,7 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **products.HANDLERS,
         **statements.HANDLERS,
         **prints.HANDLERS,
+        **assembly.HANDLERS,
         "arith.select": select,
     }
 )
@@ -200,6 +202,8 @@ _FOUND_ANEW = frozenset(
         Kind.UNDEFINED_STORED,
         Kind.MASKED_STORED,
         Kind.UNDEFINED_BRANCH,
+        Kind.UNDEFINED_MASK,
+        Kind.MASKED_MASK,
         Kind.RACE_WRITE_WRITE,
         Kind.RACE_READ_WRITE,
         Kind.SAME_WRITES,

@@ -30,6 +30,8 @@ class Kind(Enum):
     MASKED_STORED = "value stored of lanes that a load's mask left out"
     UNDEFINED_ADDRESS = "address from an undefined value"
     UNDEFINED_BRANCH = "branch on an undefined value"
+    UNDEFINED_MASK = "mask from an undefined value"
+    MASKED_MASK = "mask of lanes that a load's mask left out"
     RACE_WRITE_WRITE = "race between two writes"
     RACE_READ_WRITE = "race between a read and a write"
     SAME_WRITES = "programs write the same to one place"

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.launch import Launch
+from tritonaudit.simulator.coincidence import told_apart
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
@@ -74,8 +75,11 @@ class Execution:
                 ttgir=ttgir_of(launch.program) if self.as_gpu else "",
             )
             arguments = arguments_of(launch, bound)
-            executed = execute_large if has_absent(arguments) else execute
-            outcome = executed(module, launch.grid, arguments, run)
+            if has_absent(arguments):
+                outcome = execute_large(module, launch.grid, arguments, run)
+            else:
+                outcome = execute(module, launch.grid, arguments, run)
+                outcome = told_apart(outcome, module, launch.grid, arguments, run)
         self.launches.append(Executed(launch, outcome))
 
 

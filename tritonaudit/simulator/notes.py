@@ -61,8 +61,8 @@ class Notes:
     ) -> None:
         """Write to memory, and note it.
 
-        Two programs that write the same to one place do no harm, nor does one that writes what is there to those that
-        have read it.
+        Two programs that write the same to one place do no harm unless it is the same by chance, which does not show
+        here; nor does one that writes what is there to those that have read it.
         """
         shadow = buffer.memory.shadow
         shadow.define(selection, values.itemsize)

@@ -29,7 +29,7 @@ def _poison(_: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]
 
 
 def _nothing(_: Machine, __: Operation, ___: Frame) -> tuple[Value, ...]:
-    """What it says is for the compiler, or for threads that run apart."""
+    """What it says is for the compiler, or for threads or launches that run at the same time."""
     return ()
 
 
@@ -39,4 +39,6 @@ HANDLERS: dict[str, Handler] = {
     "llvm.intr.assume": _nothing,
     "gpu.barrier": _nothing,
     "ttg.barrier": _nothing,
+    "tt.grid_dependency_wait": _nothing,
+    "tt.grid_dependency_launch_dependents": _nothing,
 }

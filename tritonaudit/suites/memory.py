@@ -21,7 +21,9 @@ _SYMPTOM_OF = {
     Kind.UNDEFINED_STORED: Symptom.UNINITIALISED,
     Kind.UNDEFINED_ADDRESS: Symptom.UNINITIALISED,
     Kind.UNDEFINED_BRANCH: Symptom.UNINITIALISED,
+    Kind.UNDEFINED_MASK: Symptom.UNINITIALISED,
     Kind.MASKED_STORED: Symptom.UNDEFINED_LANE,
+    Kind.MASKED_MASK: Symptom.UNDEFINED_LANE,
     Kind.RACE_WRITE_WRITE: Symptom.RACE,
     Kind.RACE_READ_WRITE: Symptom.RACE,
     Kind.SAME_WRITES: Symptom.RACE,
@@ -33,7 +35,7 @@ _SYMPTOM_OF = {
 }
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
 """What a load has from there means nothing, and it is reported where it is loaded."""
-_HARMLESS = frozenset((Kind.MASKED_STORED, Kind.SAME_WRITES))
+_HARMLESS = frozenset((Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES))
 """What every GPU does alike, although the language leaves it open: zeros are loaded, the same is written twice."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tritonaudit.simulator.numerics.unsupported import Unsupported
@@ -27,24 +27,27 @@ class Instruction:
 class Code:
     """A kernel's body: its instructions, where labels stand, and arrays of bytes.
 
-    `last_reads` tells of every register after which instruction nothing reads it any more.
+    `last_reads` tells of every register after which instruction nothing reads it any more. `is_assembly`: it stands in
+    a kernel's source. Then it is not known which thread executes it, and of approximations whose bits are not known
+    what they approximate will do.
     """
 
     instructions: tuple[Instruction, ...]
     labels: Mapping[str, int]
     arrays: Mapping[str, bytes]
     last_reads: Mapping[str, int] = field(default_factory=dict)
+    is_assembly: bool = False
 
 
 _ARRAY = re.compile(r"^\s*\.(?:visible )?\.?(?:global|const) .*?\.b8 ([\w$]+)\[\d+\] = \{([^}]*)\}", re.MULTILINE)
 _KERNEL = re.compile(r"\.entry\s+[\w$]+\(.*?\)[^{]*\{(.*?)^\}", re.DOTALL | re.MULTILINE)
-_SKIPPED = re.compile(r"//[^\n]*|^\s*\.(?:loc|file|section)[^\n]*", re.MULTILINE)
+_SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|^\s*\.(?:loc|file|section)[^\n]*", re.MULTILINE)
 _STATEMENT = re.compile(
     r"\s*(?:(?P<label>[$\w]+):|(?P<brace>[{}])|\.[^;]*;|"
     r"(?:@(?P<negated>!?)\s*(?P<guard>[%\w$]+)\s+)?(?P<name>[a-z][\w.:]*)\s*(?P<operands>[^;]*);|$)"
 )
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^\s,]+")
-_REGISTER = re.compile(r"%[a-zA-Z_][\w.]*")
+_REGISTER = re.compile(r"[%a-zA-Z_][\w.]*")
 _BRANCHES = ("bra", "bra.uni")
 
 
@@ -54,9 +57,22 @@ def parse(text: str) -> Code:
     if kernel is None or re.search(r"^\s*\.(?:visible |weak )?\.?func\b", text, re.MULTILINE):
         raise Unsupported("PTX", "a function")
     arrays = {name: bytes(int(one) & 0xFF for one in numbers.split(",")) for name, numbers in _ARRAY.findall(text)}
+    instructions, labels = _statements(kernel[1])
+    return Code(tuple(instructions), labels, arrays, _last_reads(instructions, labels))
+
+
+def parse_assembly(text: str, results: Sequence[str]) -> Code:
+    """Inline assembly that gives what these registers hold in the end. Raises Unsupported."""
+    instructions, labels = _statements(text)
+    kept = dict.fromkeys(results, len(instructions))
+    return Code(tuple(instructions), labels, {}, _last_reads(instructions, labels) | kept, is_assembly=True)
+
+
+def _statements(text: str) -> tuple[list[Instruction], dict[str, int]]:
+    """Instructions, and before which of them labels stand."""
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
-    body = _SKIPPED.sub("", kernel[1])
+    body = _SKIPPED.sub("", text)
     place = 0
     while place < len(body):
         found = _STATEMENT.match(body, place)
@@ -68,7 +84,7 @@ def parse(text: str) -> Code:
         elif found["name"]:
             operands = tuple(_OPERAND.findall(found["operands"]))
             instructions.append(Instruction(found["name"], operands, found["guard"] or "", bool(found["negated"])))
-    return Code(tuple(instructions), labels, arrays, _last_reads(instructions, labels))
+    return instructions, labels
 
 
 def _last_reads(instructions: list[Instruction], labels: Mapping[str, int]) -> dict[str, int]:

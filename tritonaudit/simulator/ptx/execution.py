@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -24,6 +24,8 @@ _NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)U?$")
 _ADDRESS = re.compile(r"\[\s*([%\w$.]+)\s*(?:\+\s*(-?\d+))?\s*\]$")
 _OF_THREADS = re.compile(r"%(?:tid|ctaid|laneid|warpid)(?:\.[xyz])?$")
 _CARRY = "carry"
+_WITHOUT_EFFECT = ("griddepcontrol", "bar", "barrier", "membar", "fence", "nanosleep")
+"""Instructions that put in order what here happens one after the other."""
 
 
 def run(code: Code, operands: Sequence[Tensor], result: torch.dtype) -> Tensor:
@@ -39,6 +41,24 @@ def run(code: Code, operands: Sequence[Tensor], result: torch.dtype) -> Tensor:
         threads = waiting.pop()
         waiting += threads.run(stored)
     return stored
+
+
+def run_assembly(code: Code, given: Mapping[str, Tensor], wanted: Sequence[str], count: int) -> list[Tensor | None]:
+    """What so many threads hold in these registers in the end; None for one that is not set. Raises Unsupported.
+
+    What is `given` in registers has one axis, a number per thread.
+    """
+    found: dict[str, Tensor] = {}
+    waiting = [_Threads(code, [], torch.arange(count), 0, dict(given))]
+    while waiting:
+        threads = waiting.pop()
+        parted = threads.run(torch.zeros(0))
+        waiting += parted
+        for name in () if parted else wanted:
+            if (value := threads.registers.get(name)) is not None:
+                whole = found.setdefault(name, torch.zeros(count, dtype=value.dtype))
+                whole[threads.places] = value if value.dtype == whole.dtype else value.view(whole.dtype)
+    return [found.get(name) for name in wanted]
 
 
 @dataclass(eq=False)
@@ -68,7 +88,7 @@ class _Threads:
             if one.name in ("ret", "exit"):
                 return []
             if one.name in ("bra", "bra.uni"):
-                self.at = self.code.labels[one.operands[0]]
+                self.at = self._target(one)
                 continue
             self._execute(one, stored)
             self.at += 1
@@ -77,8 +97,14 @@ class _Threads:
     def _guard(self, one: Instruction) -> Tensor | None:
         if not one.guard:
             return None
-        holds = self.registers[one.guard]
+        holds = self._read(one.guard, torch.bool)
         return ~holds if one.is_negated else holds
+
+    def _target(self, branch: Instruction) -> int:
+        found = self.code.labels.get(branch.operands[0])
+        if found is None:
+            raise Unsupported("PTX", " ".join((branch.name, *branch.operands)))
+        return found
 
     def _part(self, mask: Tensor) -> _Threads:
         """Those for which the mask holds, with what they still read."""
@@ -95,6 +121,10 @@ class _Threads:
 
     def _execute(self, one: Instruction, stored: Tensor) -> None:
         head = one.name.partition(".")[0]
+        if self.code.is_assembly and head in ("ld", "st"):
+            raise Unsupported("PTX", one.name)
+        if head in _WITHOUT_EFFECT:
+            return
         if head == "ld":
             self._load(one)
         elif head == "st":
@@ -105,7 +135,7 @@ class _Threads:
             self._compute(one)
 
     def _compute(self, one: Instruction) -> None:
-        what = meaning(one.name)
+        what = meaning(one.name, self.code.is_assembly)
         target, *sources = one.operands
         last = len(what.types) - 1
         values = [self._read(source, what.types[min(place, last)]) for place, source in enumerate(sources)]
@@ -121,26 +151,32 @@ class _Threads:
             return _literal(operand, dtype, self.code)
         if found.dtype == dtype:
             return found
+        if found.dtype.itemsize > dtype.itemsize and torch.bool not in (found.dtype, dtype):
+            return _lowest(found, dtype)
         if found.dtype.itemsize != dtype.itemsize or torch.bool in (found.dtype, dtype):
             raise Unsupported("PTX", f"{operand} as {dtype}")
         return found.view(dtype)
 
     def _repack(self, one: Instruction) -> None:
-        """Two registers as one of twice the width, or the other way."""
+        """Several registers as one of their width together, or the other way."""
         target, source = one.operands
         whole = dtype_of(one.name.split(".")[-1])
-        half = {8: torch.int32, 4: torch.int16}.get(whole.itemsize)
-        if half is None:
+        names = _names(target if target[0] == "{" else source)
+        part = {1: torch.int8, 2: torch.int16, 4: torch.int32}.get(whole.itemsize // len(names))
+        if part is None or part.itemsize * len(names) != whole.itemsize:
             raise Unsupported("PTX", one.name)
-        width = 8 * half.itemsize
+        width = 8 * part.itemsize
         if target[0] == "{":
             value = self._read(source, whole)
-            for name, part in zip(_names(target), (value, value >> width), strict=True):
+            for place, name in enumerate(names):
                 if name != "_":
-                    self.registers[name] = part.to(half)
+                    self.registers[name] = _lowest(value >> (place * width), part)
             return
-        low, high = (self._read(name, half).to(torch.int64) for name in _names(source))
-        self.registers[target] = ((high << width) | (low & ((1 << width) - 1))).to(whole)
+        total = torch.zeros(1, dtype=torch.int64)
+        for place, name in enumerate(names):
+            bits = self._read(name, part).to(torch.int64) & ((1 << width) - 1)
+            total = total | bits << (place * width)
+        self.registers[target] = _lowest(total, whole)
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -220,6 +256,12 @@ class _Threads:
         return base.to(torch.int64) + int(offset or 0)
 
 
+def _lowest(value: Tensor, dtype: torch.dtype) -> Tensor:
+    """The lowest bits, in a type of so many."""
+    integers = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return value.view(integers[value.dtype.itemsize]).to(integers[dtype.itemsize]).view(dtype)
+
+
 def _names(group: str) -> list[str]:
     return [one.strip() for one in group.strip("{} ").split(",")]
 
@@ -236,13 +278,13 @@ def _literal(operand: str, dtype: torch.dtype, code: Code) -> Tensor:
         number = int(operand.rstrip("U"), 0)
         if dtype == torch.bool:
             return torch.tensor([bool(number)])
-        integers = {16: torch.int16, 32: torch.int32, 64: torch.int64}[width]
+        integers = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[width]
         wrapped = struct.unpack("<q", struct.pack("<Q", number % (1 << width)))[0] if width == 64 else number
         if width < 64:
             wrapped = (number + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
         return torch.tensor([wrapped], dtype=integers).view(dtype)
     if operand in code.arrays:
         return torch.tensor([_ARRAY * (1 + list(code.arrays).index(operand))])
-    if _OF_THREADS.match(operand) or operand.startswith("__local_depot"):
+    if (_OF_THREADS.match(operand) and not code.is_assembly) or operand.startswith("__local_depot"):
         return torch.zeros(1, dtype=dtype)
     raise Unsupported("PTX", operand)

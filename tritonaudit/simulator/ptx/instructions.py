@@ -42,11 +42,18 @@ _LOW = 0xFFFFFFFF
 
 
 @lru_cache(maxsize=1024)
-def meaning(name: str) -> Meaning:
-    """What the instruction of this name does. Raises Unsupported."""
+def meaning(name: str, may_round: bool = False) -> Meaning:
+    """What the instruction of this name does. Raises Unsupported.
+
+    `may_round`: where it approximates, and its bits are not known, the rightly rounded result does.
+    """
     head, *modifiers = name.split(".")
+    if modifiers and modifiers[-1] in _PAIRS and head in _OF_PAIRS:
+        return _of_pairs(meaning(name.removesuffix("x2"), may_round))
     maker = _MAKERS.get(head)
     found = maker(modifiers) if maker is not None else None
+    if found is None and may_round and "approx" in modifiers:
+        found = _rounded(head, modifiers)
     if found is None:
         raise Unsupported("PTX", name)
     return found
@@ -83,6 +90,22 @@ def _saturating(compute: Function, modifiers: list[str]) -> Function:
     return lambda *operands: libdevice.FUNCTIONS["__nv_saturatef"](compute(*operands))
 
 
+# -- pairs of floats in one register -----------------------------------------------------------------------------------
+
+_PAIRS = ("f16x2", "bf16x2")
+_OF_PAIRS = ("add", "sub", "mul", "fma", "min", "max", "neg", "abs", "ex2", "tanh")
+
+
+def _of_pairs(half: Meaning) -> Meaning:
+    """The same of both halves of registers."""
+    (dtype,) = half.types
+
+    def compute(*operands: Tensor) -> Tensor:
+        return half.compute(*(one.view(dtype).reshape(-1, 2) for one in operands)).reshape(-1).view(torch.int32)
+
+    return Meaning((torch.int32,), compute)
+
+
 # -- floats ------------------------------------------------------------------------------------------------------------
 
 _ROUNDED: Mapping[str, str] = {"add": "fadd", "sub": "fsub", "mul": "fmul", "fma": "fmaf", "mad": "fmaf"}
@@ -117,6 +140,23 @@ def _approximate(exact: Mapping[str, Function], approximate: Function | None) ->
         return None
 
     return make
+
+
+_APPROXIMATED: Mapping[str, Function] = {
+    "tanh": torch.tanh,
+    "lg2": torch.log2,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "ex2": torch.exp2,
+}
+
+
+def _rounded(head: str, modifiers: list[str]) -> Meaning | None:
+    """What an approximation approximates."""
+    compute = _APPROXIMATED.get(head)
+    if compute is None or modifiers[-1] not in ("f16", "bf16", "f32"):
+        return None
+    return Meaning((dtype_of(modifiers[-1]),), _flushing(compute, modifiers))
 
 
 def _divide(modifiers: list[str]) -> Meaning | None:
@@ -341,6 +381,52 @@ def _extracted(modifiers: list[str]) -> Meaning | None:
     return Meaning((torch.int32,), compute)
 
 
+def _inserted(modifiers: list[str]) -> Meaning | None:
+    """The lowest bits of the first operand within the second, from a position on."""
+    if modifiers != ["b32"]:
+        return None
+
+    def compute(x: Tensor, into: Tensor, position: Tensor, length: Tensor) -> Tensor:
+        first, count = ((one & 0xFF).clamp(max=32).to(torch.int64) for one in (position, length))
+        mask = ((1 << count) - 1) << first
+        return _low((_wide(into) & ~mask) | ((_wide(x) << first) & mask))
+
+    return Meaning((torch.int32,), compute)
+
+
+def _looked_up(modifiers: list[str]) -> Meaning | None:
+    """Any function of three bits, whose values are the bits of the last operand."""
+    if modifiers != ["b32"]:
+        return None
+
+    def compute(a: Tensor, b: Tensor, c: Tensor, table: Tensor) -> Tensor:
+        found = torch.zeros_like(a)
+        for number in range(8):
+            of_a, of_b, of_c = ((x if number & bit else ~x) for x, bit in ((a, 4), (b, 2), (c, 1)))
+            found = found | (of_a & of_b & of_c & -(table >> number & 1))
+        return found
+
+    return Meaning((torch.int32,), compute)
+
+
+def _permuted(modifiers: list[str]) -> Meaning | None:
+    """Any four of the eight bytes of two registers; of one that is chosen with its sign alone, that in all bits."""
+    if modifiers != ["b32"]:
+        return None
+
+    def compute(a: Tensor, b: Tensor, chosen: Tensor) -> Tensor:
+        both = (_wide(b) << 32) | _wide(a)
+        found = torch.zeros_like(both)
+        for place in range(4):
+            choice = (chosen >> (4 * place)).to(torch.int64)
+            byte = both >> (8 * (choice & 7)) & 0xFF
+            byte = torch.where((choice & 8) != 0, (byte >> 7) * 0xFF, byte)
+            found = found | byte << (8 * place)
+        return _low(found)
+
+    return Meaning((torch.int32,), compute)
+
+
 def _counted(count: Function) -> Callable[[list[str]], Meaning]:
     def make(modifiers: list[str]) -> Meaning:
         return Meaning((dtype_of(modifiers[-1]),), lambda x: count(x).to(torch.int32))
@@ -419,6 +505,10 @@ _TO_WHOLE: Mapping[str, Function] = {
 
 def _converted(modifiers: list[str]) -> Meaning | None:
     target, source = modifiers[-2:]
+    if target in _PACKED or source in _PACKED:
+        return _packed(modifiers)
+    if target == "tf32":
+        return _to_tf32(modifiers)
     mode = next((one for one in modifiers[:-2] if one in _TO_WHOLE), None)
     taken, given = dtype_of(source), dtype_of(target)
     if source in _FLOATS and target in _FLOATS:
@@ -446,6 +536,48 @@ def _between_floats(modifiers: list[str], mode: str | None, given: torch.dtype) 
         return None
     whole: Function = _TO_WHOLE[mode] if mode else (lambda x: x)
     return _saturating(_flushing(lambda x: narrow(whole(x), given), modifiers), modifiers)
+
+
+_PACKED = {
+    "f16x2": torch.float16,
+    "bf16x2": torch.bfloat16,
+    "e4m3x2": torch.float8_e4m3fn,
+    "e5m2x2": torch.float8_e5m2,
+}
+
+
+def _packed(modifiers: list[str]) -> Meaning | None:
+    """Two floats as halves of one register, the second of them below; or two of 8 bits as two of 16."""
+    target, source = modifiers[-2:]
+    rest = set(modifiers[:-2])
+    if target not in _PACKED or "rn" not in rest:
+        return None
+    dtype = _PACKED[target]
+    whole = {1: torch.int16, 2: torch.int32}[dtype.itemsize]
+    if source == "f32" and rest == ({"rn"} if dtype.itemsize == 2 else {"rn", "satfinite"}):
+        narrowed = casts.between_floats
+
+        def compute(high: Tensor, low: Tensor) -> Tensor:
+            pair = torch.stack(torch.broadcast_tensors(narrowed(low, dtype), narrowed(high, dtype)), -1)
+            return pair.view(whole).reshape(-1)
+
+        return Meaning((torch.float32,), compute)
+    if target == "f16x2" and source in ("e4m3x2", "e5m2x2") and rest == {"rn"}:
+        narrow_type = _PACKED[source]
+        return Meaning((torch.int16,), lambda x: x.view(narrow_type).to(dtype).view(whole))
+    return None
+
+
+def _to_tf32(modifiers: list[str]) -> Meaning | None:
+    """Rounded to 10 bits behind the first, to nearest; of two that are as near the one further from 0."""
+    if modifiers[:-2] != ["rna"]:
+        return None
+
+    def compute(x: Tensor) -> Tensor:
+        rounded = (x.view(torch.int32) + (1 << 12)) & -(1 << 13)
+        return torch.where(x.isfinite(), rounded.view(torch.float32), x)
+
+    return Meaning((torch.float32,), compute)
 
 
 _MAKERS: Mapping[str, Callable[[list[str]], Meaning | None]] = {
@@ -477,6 +609,9 @@ _MAKERS: Mapping[str, Callable[[list[str]], Meaning | None]] = {
     "shr": _shift_right,
     "shf": _funnel,
     "bfe": _extracted,
+    "bfi": _inserted,
+    "lop3": _looked_up,
+    "prmt": _permuted,
     "clz": _counted(integers.leading_zeros),
     "popc": _counted(integers.bits_set),
     "brev": _reversed,

@@ -1,0 +1,134 @@
+"""Programs that write the same to one place race if they would not with other contents of what they read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="torch holds the tensors")
+pytest.importorskip("triton", reason="triton makes the programs")
+
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import simulate
+from tritonaudit.simulator.faults import Kind
+
+BLOCK = 256
+
+
+@triton.jit
+def constant(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    if tl.max(x, axis=0) > 0:
+        tl.store(out_ptr, 1.0)
+
+
+@triton.jit
+def found(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    is_found = (tl.max(x, axis=0) > 0).to(tl.float32)
+    tl.store(out_ptr, is_found, mask=is_found > 0)
+
+
+@triton.jit
+def whether_positive(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    tl.store(out_ptr, (tl.max(x, axis=0) > 0).to(tl.float32))
+
+
+@triton.jit
+def how_many(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.sum((x > 2).to(tl.int32), axis=0).to(tl.float32))
+
+
+@triton.jit
+def first_row(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.sum(tl.exp(x), axis=0))
+
+
+@triton.jit
+def moments(x_ptr, mean_ptr, scale_ptr, out_ptr, n, PARTS: tl.constexpr, BLOCK: tl.constexpr):
+    row, part = tl.program_id(0) // PARTS, tl.program_id(0) % PARTS
+    total = tl.zeros([BLOCK], tl.float32)
+    square = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * n + columns, mask=columns < n, other=0.0)
+        total += x
+        square += tl.exp(x) * tl.sigmoid(x)
+    mean, scale = tl.sum(total, axis=0) / n, 1 / tl.sqrt(tl.sum(square, axis=0))
+    tl.store(mean_ptr + row, mean)
+    tl.store(scale_ptr + row, scale)
+    columns = part * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + columns, mask=columns < n)
+    tl.store(out_ptr + row * n + columns, (x - mean) * scale, mask=columns < n)
+
+
+@triton.jit
+def products(a_ptr, b_ptr, c_ptr, B: tl.constexpr):
+    lanes = tl.arange(0, B)
+    square = lanes[:, None] * B + lanes[None, :]
+    row = tl.program_id(0) * B * B
+    product = tl.dot(tl.load(a_ptr + row + square), tl.load(b_ptr + square))
+    tl.store(c_ptr + row + square, tl.exp(product))
+
+
+@triton.jit
+def twice_each(x_ptr, bounds_ptr, out_ptr, BLOCK: tl.constexpr):
+    part = tl.program_id(0) // 2
+    first, last = tl.load(bounds_ptr + part), tl.load(bounds_ptr + part + 1)
+    places = first + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + places, mask=places < last)
+    tl.store(out_ptr + places, x + part, mask=places < last)
+
+
+def kinds(kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> set[Kind]:
+    return {fault.kind for fault in simulate(kernel, grid, *args, **kwargs).faults}
+
+
+@pytest.mark.parametrize("kernel", [constant, found, first_row])
+def test_what_is_the_same_whatever_is_read_is_no_race(kernel: Any) -> None:
+    x = torch.randn(4 * BLOCK, generator=torch.Generator().manual_seed(0))
+    assert kinds(kernel, (4,), x, torch.zeros(1), x.numel(), BLOCK=BLOCK) == {Kind.SAME_WRITES}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int32, torch.int8])
+@pytest.mark.parametrize("kernel", [whether_positive, how_many])
+def test_what_is_the_same_by_chance_is_a_race(kernel: Any, dtype: torch.dtype) -> None:
+    x = torch.ones(4 * BLOCK, dtype=dtype)
+    (found,) = simulate(kernel, (4,), x, torch.zeros(1), x.numel(), BLOCK=BLOCK).faults
+    assert found.kind is Kind.RACE_WRITE_WRITE
+    assert (found.tensor, found.element, found.count) == ("out_ptr", 0, 3)
+    assert "by chance" in found.detail
+    assert torch.equal(x, torch.ones_like(x))
+
+
+def test_what_is_found_out_leaves_the_result_alone() -> None:
+    out = torch.zeros(1)
+    simulate(how_many, (4,), torch.full((4 * BLOCK,), 3.0), out, 4 * BLOCK, BLOCK=BLOCK)
+    assert out.item() == BLOCK
+
+
+@pytest.mark.parametrize("n", [100, 256, 1000, 1777])
+def test_programs_that_compute_the_same_of_the_same_elements_do_not_race(n: int) -> None:
+    parts = triton.cdiv(n, BLOCK)
+    x = torch.randn(37, n, generator=torch.Generator().manual_seed(0))
+    stats = torch.zeros(37), torch.zeros(37)
+    found = kinds(moments, (37 * parts,), x, *stats, torch.zeros_like(x), n, PARTS=parts, BLOCK=BLOCK)
+    assert found <= {Kind.SAME_WRITES}
+    assert bool(found) == (parts > 1)
+
+
+def test_products_that_are_computed_twice_do_not_race() -> None:
+    a = torch.randn(5, 32, 32, generator=torch.Generator().manual_seed(0))
+    assert kinds(products, (5, 3), a, a[0].clone(), torch.zeros_like(a), B=32) == {Kind.SAME_WRITES}
+
+
+def test_integers_that_say_where_programs_write_stay_as_they_are() -> None:
+    bounds = torch.tensor([0, 5, 9, 9, 20], dtype=torch.int32)
+    assert kinds(twice_each, (8,), torch.zeros(32), bounds, torch.zeros(32), BLOCK=16) == {Kind.SAME_WRITES}

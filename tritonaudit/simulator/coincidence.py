@@ -1,0 +1,135 @@
+"""Programs that write the same to one place: whether they do so whatever lies in the memory that they read.
+
+What they write may be a constant, or computed by each of the same elements: whoever is last, it is the same. Else it is
+the same by chance, and they race. A launch shows that by itself, executed once more with other contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from math import log
+
+import torch
+
+from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
+from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.ir import Function, Location, Module, Operation
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.programs import Grid
+from tritonaudit.simulator.slices import blocks_in, made_of, may_wait, pointers_written, sources_of
+from tritonaudit.simulator.torch_memory import storage_address
+
+_TIMES = 3
+_LEAST_RUN = 8
+"""Elements in a row that have one sign, at least; at most all of them have."""
+_MOST_RUNS = 4096
+_SPREAD = 8
+"""By how much integers differ."""
+_READS = ("tt.load", "tt.atomic")
+_ACCESSES = (*_READS, "tt.store")
+_CONDITIONS = {"scf.for": 3, "scf.if": 1, "scf.condition": 1, "cf.cond_br": 1}
+_DIFFERS = "what they write is the same by chance, and differs with other contents of what they read"
+
+_Place = tuple["Location | None", str]
+
+
+def told_apart(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:
+    """What a launch showed, those programs reported to race that write the same by chance.
+
+    The launch has been executed. Nothing is said where others hold what it writes, or where its programs wait.
+    """
+    places = {_place(fault) for fault in outcome.faults if fault.kind is Kind.SAME_WRITES}
+    if not places or not _may_be_repeated(module):
+        return outcome
+    racing = {_place(fault) for fault in outcome.faults if fault.kind is Kind.RACE_WRITE_WRITE}
+    kept = _read_to_decide(module.kernel)
+    for seed in range(_TIMES):
+        if places <= racing:
+            break
+        others = _with_other_contents(arguments, kept, torch.Generator().manual_seed(seed))
+        racing |= _racing(module, grid, others, run)
+    return replace(outcome, faults=tuple(_retold(fault, racing) for fault in outcome.faults))
+
+
+def _may_be_repeated(module: Module) -> bool:
+    """Whether copies of the arguments' memory are all that executing it again can change."""
+    waits = any(may_wait(one) for function in module.functions for one in blocks_in(function.region.blocks))
+    return pointers_written(module) is not None and not waits
+
+
+def _racing(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> set[_Place]:
+    try:
+        outcome = execute(module, grid, arguments, replace(run, undefined=None, as_gpu=False))
+    except NotSimulated:
+        return set()
+    return {_place(fault) for fault in outcome.faults if fault.kind is Kind.RACE_WRITE_WRITE}
+
+
+def _retold(fault: Fault, racing: Set[_Place]) -> Fault:
+    if fault.kind is not Kind.SAME_WRITES or _place(fault) not in racing:
+        return fault
+    return replace(fault, kind=Kind.RACE_WRITE_WRITE, detail=_DIFFERS)
+
+
+def _place(fault: Fault) -> _Place:
+    return fault.location, fault.tensor
+
+
+# -- other contents ----------------------------------------------------------------------------------------------------
+
+
+def _read_to_decide(kernel: Function) -> frozenset[int]:
+    """The arguments, by their place, on whose contents it hangs which accesses are made, and where to."""
+    operations = list(blocks_in(kernel.region.blocks))
+    sources = sources_of(kernel)
+    decided = made_of([number for one in operations for number in _deciding(one, kernel)], sources)
+    reads = [one for one in operations if one.name.startswith(_READS) and not decided.isdisjoint(one.results)]
+    roots = made_of([one.operands[0] for one in reads], sources)
+    return frozenset(place for place, number in enumerate(kernel.arguments) if number in roots)
+
+
+def _deciding(operation: Operation, kernel: Function) -> Sequence[int]:
+    """The operands that say where an access goes and whether it is made, or what is executed."""
+    if operation.name.startswith(_ACCESSES):
+        types = kernel.types
+        return [one for one in operation.operands if types[one].is_pointer or types[one].element == "i1"]
+    return operation.operands[: _CONDITIONS.get(operation.name, 0)]
+
+
+def _with_other_contents(
+    arguments: Sequence[Argument], kept: Set[int], generator: torch.Generator
+) -> Sequence[Argument]:
+    """The same, their tensors in memory of their own: numbers there are others, but for integers that are `kept`."""
+    together: dict[int, list[int]] = {}
+    for place, one in enumerate(arguments):
+        if isinstance(one.value, torch.Tensor) and one.value.untyped_storage().nbytes():
+            together.setdefault(storage_address(one.value), []).append(place)
+    found = list(arguments)
+    for places in together.values():
+        tensors = [arguments[place].value for place in places]
+        storage = tensors[0].untyped_storage().clone()
+        dtypes = {tensor.dtype for tensor in tensors}
+        if len(dtypes) == 1 and (tensors[0].is_floating_point() or kept.isdisjoint(places)):
+            _change(storage, tensors[0].dtype, generator)
+        for place, tensor in zip(places, tensors, strict=True):
+            view = torch.empty(0, dtype=tensor.dtype).set_(
+                storage, tensor.storage_offset(), tensor.shape, tensor.stride()
+            )
+            found[place] = replace(arguments[place], value=view)
+    return found
+
+
+def _change(storage: torch.UntypedStorage, dtype: torch.dtype, generator: torch.Generator) -> None:
+    """Write normal numbers, with one sign for runs of elements: short ones and long ones, as blocks are."""
+    count = storage.nbytes() // dtype.itemsize
+    longest = log(max(count, 2 * _LEAST_RUN) / _LEAST_RUN)
+    runs = (_LEAST_RUN * torch.exp(torch.rand(_MOST_RUNS, generator=generator) * longest)).to(torch.int64)
+    runs = runs[: int(torch.searchsorted(runs.cumsum(0), count)) + 1]
+    signs = (1 - 2 * (torch.arange(len(runs)) % 2)).repeat_interleave(runs)[:count]
+    values = torch.randn(count, generator=generator).abs()
+    values[: len(signs)] *= signs
+    if not dtype.is_floating_point:
+        values = values > 0 if dtype is torch.bool else (values * _SPREAD).round()
+        values = values.abs() if not dtype.is_signed else values
+    torch.empty(0, dtype=dtype).set_(storage, 0, (count,)).copy_(values)
