@@ -81,7 +81,7 @@ def test_what_is_timed_is_verified_where_the_reference_is_finite(rows: int) -> N
     given = ((torch.randn(rows, 40, generator=torch.Generator().manual_seed(0)),), {})
 
     def said(result: Any, reference: Callable[[Any], Any]) -> str:
-        return wrong(subject(share, reference), CASE, given, [Result("result", result)])
+        return wrong(subject(share, reference), CASE, given, [Result("result", result, 0)])
 
     (x,) = given[0]
     assert said(share(x).nan_to_num(0.0), share) == ""

@@ -42,6 +42,8 @@ class Expected:
     perturbed: Sequence[Tensor]
     rounded: Rounded
     usual: float
+    is_nan_given: bool = False
+    """Whether the inputs hold NaN: then NaN is what follows from them, and no question of the reference's own."""
     _ordinary: dict[Any, Values | None] = field(default_factory=dict)
 
     @cached_property
@@ -91,7 +93,7 @@ class Expected:
         # what PyTorch has where it differs from the reference will do, and is then what is wanted
         wanted = torch.where(like_same & ~like_reference, beside, reference)
         wanted = torch.where(reference.isfinite(), wanted.clamp(-most, most), wanted)
-        unasked = got.isfinite() & ~wanted.isfinite()
+        unasked = got.isfinite() & ~wanted.isfinite() & (not self.is_nan_given)
         astray = ~(like_reference | like_same | unasked)
         at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
         got = torch.where(at_the_top, got.clamp(-most, most), got)

@@ -216,7 +216,7 @@ def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Cal
     for way, spent, whole in zip(("", "the backward pass of "), first.arithmetic, wanted, strict=True):
         share = min(spent / whole, 1.0) if whole else 0.0
         allowed = subject.torch_share
-        is_certain = share >= _LARGE_SHARE if allowed is None else share > allowed
+        is_certain = share > _LARGE_SHARE if allowed is None else share > allowed
         if is_certain or (allowed is None and share >= _SHARE):
             text = f"operators of torch do {share:.0%} of the arithmetic that {way}the reference takes"
             yield Symptom.TORCH_WORK, text, is_certain

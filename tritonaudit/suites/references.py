@@ -47,13 +47,16 @@ class References:
     perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
     rounded: tuple[Rounded, ...] = ()
     reason: str = ""
+    is_nan_given: bool = False
     _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
         """What results in the place of that number are judged by, of such a `usual` magnitude."""
         key = number, usual
         if key not in self._yardsticks:
-            self._yardsticks[key] = Yardstick(*self.of(number), self.rounded_of(number), usual)
+            self._yardsticks[key] = Yardstick(
+                *self.of(number), self.rounded_of(number), usual, is_nan_given=self.is_nan_given
+            )
         return self._yardsticks[key]
 
     def rounded_of(self, number: int) -> Rounded:
@@ -88,8 +91,14 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
-            return References(precise, same, perturbed, _rounded(subject, given, same, narrower, seed))
-    return References(tuple(wide(tensor) for tensor in same), same, reason=why)
+            rounded = _rounded(subject, given, same, narrower, seed)
+            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given))
+    return References(tuple(wide(tensor) for tensor in same), same, reason=why, is_nan_given=_has_nan(given))
+
+
+def _has_nan(given: Arguments) -> bool:
+    floats = (tensor.detach() for tensor in tensors_in(given) if tensor.is_floating_point())
+    return any(bool(tensor.double().isnan().any()) for tensor in floats)
 
 
 def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> tuple[float, float]:

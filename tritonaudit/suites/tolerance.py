@@ -90,8 +90,11 @@ class Yardstick:
         perturbed: Sequence[Tensor],
         rounded: Rounded = _NOT_ROUNDED,
         usual: float = 0.0,
+        *,
+        is_nan_given: bool = False,
     ) -> None:
         self._precise = precise
+        self._is_nan_given = is_nan_given
         self._same = None if same is None or same.shape != precise.shape else same
         self._perturbed = [one for one in perturbed if one.shape == precise.shape]
         self._rounded = rounded
@@ -115,7 +118,7 @@ class Yardstick:
             same = None if self._same is None else on(self._same, device)
             perturbed = [on(one, device) for one in self._perturbed]
             rounded = self._rounded.each(partial(on, device=device))
-            expected = Expected(on(self._precise, device), same, perturbed, rounded, self._usual)
+            expected = Expected(on(self._precise, device), same, perturbed, rounded, self._usual, self._is_nan_given)
             self._budgets[device] = Budgets(expected)
         budgets, output = self._budgets[device], on(output, device)
         expected = budgets.expected
