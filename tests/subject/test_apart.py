@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -129,10 +130,26 @@ def test_what_another_module_changes_is_not_changed_here(tmp_path: Path, monkeyp
     assert not (tmp_path / "was run").exists()
 
 
-def test_what_takes_all_of_a_module_cannot_be_separated(spec: Path) -> None:
+@pytest.mark.parametrize("declared", ["", "__all__ = ['scale']\n"])
+def test_of_a_module_that_is_taken_whole_what_is_needed_is_there(spec: Path, declared: str) -> None:
+    (spec.parent / "helpers.py").write_text(HELPERS + declared)
     spec.write_text(SPEC.replace("from helpers import scale, unused", "from helpers import *"))
-    with pytest.raises(Inseparable, match="it takes all that `helpers` has"):
-        judging(spec, "twice")
+    assert given(judging(spec, "twice")).tolist() == [2.0] * 3
+    assert "kernels" not in sys.modules
+
+
+def test_what_a_module_does_not_give_is_not_taken(spec: Path) -> None:
+    (spec.parent / "helpers.py").write_text(HELPERS + "__all__ = ['unused']\n")
+    spec.write_text(SPEC.replace("from helpers import scale, unused", "from helpers import *"))
+    with pytest.raises(NameError, match="'scale' is not defined"):
+        given(judging(spec, "twice"))
+
+
+def test_a_module_that_the_process_has_by_now_is_the_users_all_the_same(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "helpers", ModuleType("helpers"))
+    assert given(judging(spec, "twice")).tolist() == [2.0] * 3
 
 
 def test_a_reference_that_is_the_wrapper_cannot_be_separated(tmp_path: Path) -> None:

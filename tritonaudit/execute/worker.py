@@ -65,6 +65,12 @@ def tell(content: Any, seconds: float) -> None:
         _serving.tell(content, seconds)
 
 
+def be_last() -> None:
+    """From within a task, have it be this worker's last: what it brings into the process must not meet the next one."""
+    if _serving is not None:
+        _serving.is_last = True
+
+
 def tell_waiting(waited: float, seconds: float) -> None:
     """From within a task, have the pool know that it waits for its turn: so many seconds more it may take in all.
 
@@ -83,6 +89,7 @@ class _Worker:
         self._work: Callable[[Any], Any]
         self._threads = 0
         self._memory_at_rest = 0
+        self.is_last = False
 
     def get_ready(self, order: bytes) -> bool:
         mark, order = split(order)
@@ -140,10 +147,11 @@ class _Worker:
         sys.stdout, sys.stderr = _unbuffered(1), _unbuffered(2)
 
     def _is_spent(self) -> bool:
-        """Whether the task left processes, threads or much memory behind."""
+        """Whether the task was to be the last, or left processes, threads or much memory behind."""
         spare = (self._memory - self._memory_at_rest) // 2
         return (
-            has_children()
+            self.is_last
+            or has_children()
             or threading.active_count() > self._threads
             or resident(self._process) > self._memory_at_rest + spare
         )

@@ -28,6 +28,8 @@ _PAIR = ("Model", "get_inputs", "get_init_inputs")
 _ABSENT = "__absent__"
 
 
+_OURS = frozenset(sys.modules)
+"""The modules that are there before any of the user's."""
 _registered: set[str] = set()
 """The modules of which there are parts here, for the subject that was asked for last."""
 
@@ -160,7 +162,8 @@ class _Apart:
         if file is None:
             return _members(importlib.import_module(name), imported)
         if imported.member == "*":
-            raise Inseparable(f"it takes all that `{name}` has")
+            names = imported.attributes or frozenset()
+            return {key: value for key, value in _exported(self.part(file, names | {"__all__"})) if key in names}
         return {imported.name: getattr(self.part(file, (imported.member,)), imported.member)}
 
 
@@ -170,8 +173,15 @@ def _members(module: ModuleType, imported: Imported) -> dict[str, Any]:
         if not hasattr(module, imported.member):
             importlib.import_module(f"{module.__name__}.{imported.member}")
         return {imported.name: getattr(module, imported.member)}
-    names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
-    return {name: getattr(module, name) for name in names}
+    return dict(_exported(module))
+
+
+def _exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """What `import *` takes of it, as far as it is there."""
+    public = [name for name in vars(module) if not name.startswith("_")]
+    for name in vars(module).get("__all__", public):
+        if name in vars(module):
+            yield name, vars(module)[name]
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -202,7 +212,7 @@ def _absolute(path: Path, imported: Imported) -> str:
 def _users_file(path: Path, name: str) -> Path | None:
     """The file of a module of the project; None of one that is installed."""
     parts = name.split(".")
-    if parts[0] in sys.modules and parts[0] not in _registered:
+    if parts[0] in _OURS:
         return None
     for folder in import_folders(path):
         for place in (folder.joinpath(*parts).with_suffix(".py"), folder.joinpath(*parts, "__init__.py")):

@@ -19,7 +19,7 @@ class Imported:
     member: str | None
     level: int
     attributes: frozenset[str] | None
-    """Of a whole module those that are used; None where it is used in other ways, too."""
+    """Of a whole module, or of all of its names, those that are used; None where it is used in other ways, too."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def sliced(tree: ast.Module, wanted: Collection[str], roots: Collection[ast.stmt
     inner = [node for one in chosen for node in ast.walk(one.node)]
     return Slice(
         ast.Module([_future(), *(one.node for one in chosen)], []),
-        tuple(_imports((one.node for one in statements if one.is_import), needed, inner)),
+        tuple(_imports((one.node for one in statements if one.is_import), needed, defined, inner)),
         frozenset(line for node in inner for line in _lines(node)),
     )
 
@@ -141,7 +141,9 @@ def _root(node: ast.expr) -> Iterator[str]:
         yield node.id
 
 
-def _imports(nodes: Iterable[ast.stmt], needed: Collection[str], inner: Collection[ast.AST]) -> Iterator[Imported]:
+def _imports(
+    nodes: Iterable[ast.stmt], needed: Collection[str], defined: Collection[str], inner: Collection[ast.AST]
+) -> Iterator[Imported]:
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -151,7 +153,10 @@ def _imports(nodes: Iterable[ast.stmt], needed: Collection[str], inner: Collecti
                     yield Imported(name, module, None, 0, _attributes(name, inner))
         elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             for alias in node.names:
-                if _bound(alias) in needed or alias.name == "*":
+                if alias.name == "*":
+                    names = frozenset(needed) - frozenset(defined)
+                    yield Imported("*", node.module or "", "*", node.level, names)
+                elif _bound(alias) in needed:
                     yield Imported(
                         _bound(alias), node.module or "", alias.name, node.level, _attributes(_bound(alias), inner)
                     )

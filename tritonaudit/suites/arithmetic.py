@@ -6,6 +6,7 @@ Imports torch.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -60,30 +61,38 @@ def _elements(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
     return float(max((prod(one.shape) for one in tensors), default=0))
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Floating-point operations: `forward`, and `backward` where autograd calls them."""
+
+    forward: float = 0.0
+    backward: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.forward + other.forward, self.backward + other.backward)
+
+
+def spent_on(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> Spent:
+    """What an operator that has just run has computed: nothing, if it only moves, makes or views numbers."""
+    if operator_of(function).work_on(args, kwargs) is not Work.COMPUTES or not _has_numbers(result):
+        return Spent()
+    with torch._C.DisableTorchFunction():
+        spent = cost(function, args, kwargs, result)
+    return Spent(forward=spent) if torch._C._current_graph_task_id() == -1 else Spent(backward=spent)
+
+
 class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
-    """Counts, while it is active, what operators compute: `forward`, and `backward` where autograd calls them."""
+    """Counts, while it is active, what operators compute."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.forward = 0.0
-        self.backward = 0.0
+        self.spent = Spent()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = function(*args, **kwargs)
-        self.add(function, args, kwargs, result)
+        self.spent += spent_on(function, args, kwargs, result)
         return result
-
-    def add(self, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
-        """Count an operator, unless it only moves, makes or views numbers."""
-        if operator_of(function).work_on(args, kwargs) is not Work.COMPUTES or not _has_numbers(result):
-            return
-        with torch._C.DisableTorchFunction():
-            spent = cost(function, args, kwargs, result)
-        if torch._C._current_graph_task_id() == -1:
-            self.forward += spent
-        else:
-            self.backward += spent
 
 
 def _has_numbers(result: Any) -> bool:

@@ -23,6 +23,7 @@ from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
+from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.calling import (
     Device,
     How,
@@ -80,8 +81,8 @@ class Call:
     """One of the calls: `way` says how it was made, and `values` which of the two sets of values it was made with.
 
     `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
-    starts, `threads` those that are there when it is over. `arithmetic` is what operators of torch computed, forward
-    and backward; `unaccounted` is what was read and nobody was seen to make, and `altered` says
+    starts, `threads` those that are there when it is over. `arithmetic` is what operators of torch computed on
+    the way to the results; `unaccounted` is what was read and nobody was seen to make, and `altered` says
     how often what one had left was another thing for the next.
     """
 
@@ -99,7 +100,7 @@ class Call:
     shares: tuple[Share, ...] = ()
     computed: tuple[Computed, ...] = ()
     written: frozenset[int] = frozenset()
-    arithmetic: tuple[float, float] = (0.0, 0.0)
+    arithmetic: Spent = field(default_factory=Spent)
     unaccounted: tuple[Unaccounted, ...] = ()
     altered: int = 0
 
@@ -222,7 +223,7 @@ def _called(
             one.kept = tuple(copied(result.tensor) for result in one.results)
             one.shares = tuple(_shares(provenance, one.results))
         one.written = frozenset(provenance.written())
-        one.arithmetic = provenance.arithmetic.forward, provenance.arithmetic.backward
+        one.arithmetic = provenance.arithmetic([result.tensor for result in one.results])
         one.unaccounted, one.altered = tuple(provenance.unaccounted), provenance.altered
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))

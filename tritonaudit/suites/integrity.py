@@ -210,10 +210,12 @@ def _torch_work(first: Call, answers: Mapping[int, References], *, is_weak: bool
 
 def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Call) -> Iterator[_Seen]:
     """Operators of torch that compute as much in the call as much of the reference takes."""
-    if subject.reference is None or not first.ran or not any(first.arithmetic):
+    made = first.arithmetic
+    if subject.reference is None or not first.ran or not (made.forward or made.backward):
         return
     wanted = arithmetic_of(subject, given, case)
-    for way, spent, whole in zip(("", "the backward pass of "), first.arithmetic, wanted, strict=True):
+    ways = ("", made.forward, wanted.forward), ("the backward pass of ", made.backward, wanted.backward)
+    for way, spent, whole in ways:
         share = min(spent / whole, 1.0) if whole else 0.0
         allowed = subject.torch_share
         is_certain = share > _LARGE_SHARE if allowed is None else share > allowed

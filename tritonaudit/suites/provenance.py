@@ -17,9 +17,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tritonaudit.simulator.torch_memory import per_byte, storage_address, written_by
-from tritonaudit.suites.arithmetic import Arithmetic
+from tritonaudit.suites.arithmetic import Spent, spent_on
 from tritonaudit.suites.calling import Observed, Ran
 from tritonaudit.suites.operators import PLACES, Operator, Work, operator_of
+from tritonaudit.suites.reaching import Step, reaching
 from tritonaudit.suites.snapshots import bytes_of, digest
 
 
@@ -60,7 +61,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self._is_watched = is_watched
         self.computed: list[Computed] = []
-        self.arithmetic = Arithmetic()
+        self._steps: list[Step] = []
         self.unaccounted: list[Unaccounted] = []
         """What launches or operators read and nobody was seen to make, in the order in which it was met."""
         self.altered = 0
@@ -80,8 +81,9 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         kwargs = kwargs or {}
         self._see_launches()
         result = function(*args, **kwargs)
-        self.arithmetic.add(function, args, kwargs, result)
+        spent = spent_on(function, args, kwargs, result)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            self._steps.append(_step(spent, function, args, kwargs, result))
             self._follow(operator_of(function), function, args, kwargs, result)
         return result
 
@@ -96,6 +98,11 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def operators(self, tensor: torch.Tensor) -> frozenset[str]:
         """The operators of torch that made what is in its storage, by their names."""
         return self._operators.get(storage_address(tensor), frozenset())
+
+    def arithmetic(self, results: Sequence[torch.Tensor]) -> Spent:
+        """What operators of torch computed that can have got into these results."""
+        self._see_launches()
+        return reaching(self._steps, {storage_address(one) for one in results if _is_seen(one)})
 
     def is_known(self, tensor: torch.Tensor) -> bool:
         """Whether anything was seen of its storage."""
@@ -117,6 +124,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         while self._launches < len(ran):
             one = ran[self._launches]
             self._launches += 1
+            self._steps.append(Step(Spent(), frozenset(one.written)))
             self._look_at_given(one)
             self._left.update(one.left)
             for address in one.left:
@@ -279,6 +287,12 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             found = torch.full((storage.nbytes(),), int(origin), dtype=torch.uint8, device=storage.device)
             self._origins[storage.data_ptr()] = found
         return found
+
+
+def _step(spent: Spent, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> Step:
+    read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
+    made = [one for one in (*written_by(function, args, kwargs), *tree_leaves(result)) if _is_seen(one)]
+    return Step(spent, frozenset(map(storage_address, made)), frozenset(map(storage_address, read)))
 
 
 def _is_seen(value: Any) -> bool:

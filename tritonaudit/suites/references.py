@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, tensors_in
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.arithmetic import Arithmetic
+from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import wide
@@ -101,15 +101,15 @@ def _has_nan(given: Arguments) -> bool:
     return any(bool(tensor.double().isnan().any()) for tensor in floats)
 
 
-def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> tuple[float, float]:
-    """The floating-point operations that the reference takes, forward and backward; zeros where it fails."""
+def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> Spent:
+    """What the reference computes; nothing where it fails."""
     counting = Arithmetic()
     try:
         with counting:
             _results(subject, copied(given), case.seed)
     except Exception:
-        return 0.0, 0.0
-    return counting.forward, counting.backward
+        return Spent()
+    return counting.spent
 
 
 def reference_seconds(subject: Subject, given: Arguments, seed: int) -> float | None:

@@ -19,6 +19,7 @@ from tritonaudit.simulator.ir import Location
 from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
+from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.calling import How, Ran
 from tritonaudit.suites.calls import Input, Share
 from tritonaudit.suites.harness import Replaced
@@ -112,7 +113,7 @@ class OneCall:
     shares: tuple[Share, ...]
     computed: tuple[Made, ...]
     written: frozenset[int]
-    arithmetic: tuple[float, float]
+    arithmetic: Spent
     unaccounted: tuple[Unaccounted, ...]
     altered: int
 

@@ -23,6 +23,7 @@ from tritonaudit.data import NotData, decode
 from tritonaudit.execute.blame import Account, Recounted
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.processes import die_with_parent
+from tritonaudit.execute.worker import be_last
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
@@ -176,6 +177,7 @@ def _judging(path: Path, name: str, absent: Absent) -> Subject:
         return judging_subject(path, name, absent)
     except Inseparable as error:
         absent.doubt = str(error)
+        be_last()
         return replace(loaded(path)[name], function=absent)
 
 
