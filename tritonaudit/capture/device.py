@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import CodeType, FrameType
 
 from tritonaudit.hardware.targets import GpuTarget, gpu_target
 
@@ -16,6 +23,68 @@ class Device:
     capability: tuple[int, int]
     multiprocessors: int
     memory: int
+
+
+@dataclass
+class Told:
+    """What host code is told of the device's multiprocessors: so many, or (None) what it has; whether it `asked`."""
+
+    multiprocessors: int | None = None
+    asked: bool = False
+
+
+_told = Told()
+_askers: set[CodeType] = set()
+"""Functions that asked, and those that called them."""
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+@contextmanager
+def telling(multiprocessors: int | None) -> Iterator[Told]:
+    """While this lasts, host code is told of so many; what it yields says whether it asked.
+
+    What functions keep since they were told of another number is forgotten.
+    """
+    global _told
+    before, _told = _told, Told(multiprocessors)
+    is_another = before.multiprocessors != multiprocessors
+    if is_another:
+        _forget_answers()
+    try:
+        yield _told
+    finally:
+        _told = before
+        if is_another:
+            _forget_answers()
+
+
+def has_asked() -> bool:
+    """Whether host code has ever asked."""
+    return bool(_askers)
+
+
+def multiprocessors_told(device: Device) -> int:
+    """The answer to host code that asks how many the device has."""
+    _told.asked = True
+    _askers.update(_callers())
+    return device.multiprocessors if _told.multiprocessors is None else _told.multiprocessors
+
+
+def _callers() -> Iterator[CodeType]:
+    """The host code that is being executed: from what called into this package up to what this package called."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+        yield frame.f_code
+        frame = frame.f_back
+
+
+def _forget_answers() -> None:
+    """Empty the caches of functions that asked."""
+    for one in gc.get_objects() if _askers else ():
+        if type(one) is functools._lru_cache_wrapper and getattr(one.__wrapped__, "__code__", None) in _askers:
+            one.cache_clear()
 
 
 _GIB = 1 << 30

@@ -61,6 +61,8 @@ class Device(Protocol):
     name: str
     lost: Lost | None
     """Why nothing can be executed in this process any more."""
+    asked_for_multiprocessors: bool
+    """Whether host code has asked how many there are; after a call that was told of another number, whether it did."""
     is_engine: bool
     """Whether it is the CPU engine, which watches every access and can do without the tensors' memory."""
 
@@ -73,7 +75,8 @@ class How:
     """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults.
 
     `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`. Without memory
-    tensors have sizes alone, and nothing but where accesses go is looked at.
+    tensors have sizes alone, and nothing but where accesses go is looked at. `multiprocessors` are how many the CPU
+    engine says that the GPU has, in whose place it is; None for what that has.
     """
 
     order: str | int = "forward"
@@ -81,6 +84,7 @@ class How:
     is_checked: bool = True
     is_traced: bool = False
     has_memory: bool = True
+    multiprocessors: int | None = None
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,13 @@ _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
 
-def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> CaseOutcome:
+def examine(
+    device: Device, subject: Subject, case: Case, config: int = 0, multiprocessors: int | None = None
+) -> CaseOutcome:
     """Call the subject once and look at all that came of it."""
     started = time.perf_counter()
-    called = call_subject(device, subject, case, How(config=config))
+    called = call_subject(device, subject, case, How(config=config, multiprocessors=multiprocessors))
+    asks = device.asked_for_multiprocessors
     watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
     if called.error is None:
         outcome = _returned(subject, case, called, watched)
@@ -57,7 +60,20 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
         outcome = lost(case, device.lost)
     else:
         outcome = _failed(subject, case, called, watched)
-    return _completed(outcome, called, time.perf_counter() - started)
+    outcome = replace(_completed(outcome, called, time.perf_counter() - started), asks_multiprocessors=asks)
+    return outcome if multiprocessors is None else _with_few(outcome, called, multiprocessors)
+
+
+def _with_few(outcome: CaseOutcome, called: Called, multiprocessors: int) -> CaseOutcome:
+    """What a call came to that was told of so few: a wrapper may do with more alone, as all GPUs have more."""
+    few = f"with {multiprocessors} multiprocessors"
+    is_empty = any(ran.launch.grid is not None and 0 in ran.launch.grid for ran in called.ran)
+    if called.error is not None or is_empty:
+        why = f"{few} it launches no programs" if called.error is None else f"{few} {_crash(called.error)}"
+        unchecked = tuple((symptom, why) for symptom in sorted_(outcome.checked | _RESULTS))
+        return replace(outcome, checked=frozenset(), sightings=(), unchecked=unchecked, is_refused=True)
+    sightings = tuple(replace(one, text=f"{one.text}, {few}") for one in outcome.sightings)
+    return replace(outcome, sightings=sightings)
 
 
 def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from tritonaudit.capture.device import device_for
+from tritonaudit.capture.device import device_for, has_asked, telling
 from tritonaudit.capture.driver import stand_in_driver
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, install, recording
@@ -36,6 +36,7 @@ class CpuEngine:
 
     name = "CPU engine"
     lost: Lost | None = None
+    asked_for_multiprocessors = False
     is_engine = True
 
     def __init__(self) -> None:
@@ -52,8 +53,12 @@ class CpuEngine:
         observed = _Observed(fresh)
         execute = partial(_execute, execution, observed, how.is_traced)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS, raises=True)
-        with tensors_on(Host.CPU if how.has_memory else Host.META), fresh, recording(recorder):
-            yield observed
+        host = Host.CPU if how.has_memory else Host.META
+        with telling(how.multiprocessors) as told, tensors_on(host), fresh, recording(recorder):
+            try:
+                yield observed
+            finally:
+                self.asked_for_multiprocessors = told.asked or (how.multiprocessors is None and has_asked())
 
 
 class _Observed(Observed):

@@ -30,6 +30,7 @@ _POISON = 0xA5
 class Gpu:
     """Executes launches on the GPU of this process."""
 
+    asked_for_multiprocessors = False
     is_engine = False
 
     def __init__(self) -> None:

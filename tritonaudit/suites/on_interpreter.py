@@ -26,6 +26,7 @@ class Interpreter:
 
     name = "TRITON_INTERPRET=1"
     lost: Lost | None = None
+    asked_for_multiprocessors = False
     is_engine = False
 
     def __init__(self) -> None:

@@ -25,8 +25,10 @@ from tritonaudit.suites.core import (
     CALL,
     CONFIG,
     CONFIGS,
+    FEW_MULTIPROCESSORS,
     INTEGRITY,
     MEMORY,
+    MULTIPROCESSORS,
     REPEAT,
     STABILITY,
     called_cases,
@@ -35,6 +37,7 @@ from tritonaudit.suites.core import (
     core_hardships,
     core_trials,
     expected_trials,
+    few_multiprocessors_trial,
     inapplicable,
     memory_trials,
 )
@@ -288,6 +291,7 @@ class _Audit:
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
+        self._few_multiprocessors()
         self._settle()
         for name, case in core_hardships(self.subject, blocks):
             if self._may_try_core() and not self._is_wrong_ordinarily():
@@ -360,6 +364,17 @@ class _Audit:
         checked = outcome.checked & memory.SYMPTOMS
         return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
 
+    def _few_multiprocessors(self) -> None:
+        """A case on a GPU with few of them, where the wrapper asks how many there are."""
+        asking = {outcome.case.label for outcome in self.outcomes if outcome.asks_multiprocessors}
+        for case in [case for case in self._taken() if case.label in asking][:1]:
+            trial = few_multiprocessors_trial(case)
+            self._plan([*self.core, trial])
+            if self._may_try_core():
+                work = partial(self._examine, multiprocessors=FEW_MULTIPROCESSORS)
+                if not self._try(trial.trial.check, case, work, is_minimised=False).asks_multiprocessors:
+                    self._plan([one for one in self.core if one != trial])  # it keeps the number, or another asked
+
     def _core_configs(self, cases: Sequence[Case]) -> None:
         """Each further config of an autotuner, on the first case that came to a launch of one.
 
@@ -396,6 +411,8 @@ class _Audit:
         name, _, number = check.partition(" ")
         if name == CONFIG:
             return partial(self._examine, config=int(number))
+        if name == MULTIPROCESSORS:
+            return partial(self._examine, multiprocessors=int(number))
         works = {INTEGRITY: self._integrity, REPEAT: self._repeat, MEMORY: self._watched}
         return self._endured if check.startswith(STABILITY) else works.get(check, self._examine)
 
@@ -590,10 +607,10 @@ class _Audit:
     def _may_minimise(self, began: float) -> bool:
         return self.minimising + (self.spent - began) < _MINIMISED_SHARE * self.task.seconds
 
-    def _examine(self, case: Case, config: int = 0) -> CaseOutcome:
+    def _examine(self, case: Case, config: int = 0, multiprocessors: int | None = None) -> CaseOutcome:
         from tritonaudit.suites.correctness import examine
 
-        return examine(self.device, self.subject, case, config)
+        return examine(self.device, self.subject, case, config, multiprocessors)
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
