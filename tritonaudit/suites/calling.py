@@ -23,13 +23,15 @@ class Ran:
     """A launch that was executed: what is wrong in it, and to which storages, by address, it may have written.
 
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
-    of those where it is known which of their bytes were written.
+    of those where it is known which of their bytes were written. `untold` says where what happens depends on what is
+    not known.
     """
 
     launch: Launch
     faults: tuple[Fault, ...] = ()
     written: Mapping[int, tuple[str, int, int]] = field(default_factory=dict)
     elements: Mapping[int, torch.Tensor] = field(default_factory=dict)
+    untold: tuple[Fault, ...] = ()
 
 
 @dataclass

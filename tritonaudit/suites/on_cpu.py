@@ -25,7 +25,7 @@ from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
-from tritonaudit.suites.written import storages_written
+from tritonaudit.suites.written import still_known, storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -80,12 +80,14 @@ def _execute(
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()
+    untold: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if is_traced else {}
     with observed.fresh.watching(sizes) as elements:
         try:
             execution.launch(launch, bound)
             faults = execution.launches[-1].faults
+            untold = execution.launches[-1].outcome.untold
         except (NoProgram, NotSimulated) as error:
             observed.failure = error
             raise
@@ -95,4 +97,5 @@ def _execute(
             raise observed.failure from error
         finally:
             places = {address: one.place for address, one in written.items()}
-            observed.ran.append(Ran(launch, faults, places, elements))
+            observed.ran.append(Ran(launch, faults, places, elements, untold))
+            observed.contents = still_known(observed.contents, launch, written)
