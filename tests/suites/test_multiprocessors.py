@@ -8,6 +8,7 @@ import pytest
 
 from tests.checkout import ROOT
 from tritonaudit.config import Config
+from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 
 pytest.importorskip("torch")
@@ -47,3 +48,12 @@ def test_it_is_tried_where_the_number_is_asked_for(runs: dict[str, Any]) -> None
     assert (runs["quarter"].coverage.refused, plain.refused) == (1, 0)
     (reason,) = {reason for trial in runs["quarter"].trials for _, reason in trial.unchecked if "multi" in reason}
     assert reason == "with 2 multiprocessors it launches no programs"
+
+
+def test_a_witness_shows_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    from tritonaudit.suites.reproduce import reproduce
+
+    path = str(FOLDER / "audit_rows.py")
+    assert reproduce(path, "never_reset", Case({"rows": 37, "cols": 100}))
+    assert "with 2 multiprocessors" in capsys.readouterr().out
+    assert not reproduce(path, "by_torch", Case({"rows": 37, "cols": 100}))

@@ -196,7 +196,7 @@ class TryTask:
 
 
 def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
-    """What a call of the subject, and calls with its programs in other orders, come to."""
+    """What a call of the subject comes to, and calls with its programs in other orders and with few multiprocessors."""
     from tritonaudit.capture.task import loaded
     from tritonaudit.suites.correctness import examine, repeat
     from tritonaudit.suites.integrity import integrity
@@ -204,8 +204,11 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     assert _device is not None
     subject = loaded(task.path)[task.subject]
     given_too = GivenToo(subject)
-    works = (partial(check, _device, subject) for check in (integrity, examine, repeat))
-    return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
+    works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
+    outcomes = [given_too.settled(work(task.case), work, may_ask=True) for work in works]
+    if any(outcome.asks_multiprocessors for outcome in outcomes):
+        outcomes.append(examine(_device, subject, task.case, multiprocessors=FEW_MULTIPROCESSORS))
+    return tuple(outcomes)
 
 
 @dataclass
