@@ -27,7 +27,7 @@ def runs() -> dict[str, Any]:
     return {run.name: run for run in found.runs}
 
 
-@pytest.mark.parametrize("name", ["by_driver", "never_reset", "kept"])
+@pytest.mark.parametrize("name", ["by_driver", "never_reset", "kept", "at_import"])
 def test_an_accumulator_that_is_not_reset_is_wrong_where_a_program_has_several_rows(
     name: str, runs: dict[str, Any]
 ) -> None:
@@ -36,7 +36,7 @@ def test_an_accumulator_that_is_not_reset_is_wrong_where_a_program_has_several_r
     assert all(one.is_certain and "with 2 multiprocessors" in one.text for one in sightings)
 
 
-@pytest.mark.parametrize("name", ["by_torch", "quarter", "unasked"])
+@pytest.mark.parametrize("name", ["by_torch", "at_import_reset", "quarter", "unasked"])
 def test_the_others_are_right(name: str, runs: dict[str, Any]) -> None:
     assert not runs[name].kernels
     assert not runs[name].coverage.missing
@@ -45,6 +45,7 @@ def test_the_others_are_right(name: str, runs: dict[str, Any]) -> None:
 def test_it_is_tried_where_the_number_is_asked_for(runs: dict[str, Any]) -> None:
     plain = runs["unasked"].coverage
     assert runs["by_torch"].coverage.tried == plain.tried + 1
+    assert any("2 multiprocessors" in one.text for trial in runs["at_import"].trials for one in trial.sightings)
     assert (runs["quarter"].coverage.refused, plain.refused) == (1, 0)
     (reason,) = {reason for trial in runs["quarter"].trials for _, reason in trial.unchecked if "multi" in reason}
     assert reason == "with 2 multiprocessors it launches no programs"

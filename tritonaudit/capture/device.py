@@ -63,6 +63,11 @@ def has_asked() -> bool:
     return bool(_askers)
 
 
+def modules_that_asked() -> frozenset[str]:
+    """The files of modules that asked while they were imported, and of those that imported them."""
+    return frozenset(code.co_filename for code in _askers if code.co_name == "<module>")
+
+
 def multiprocessors_told(device: Device) -> int:
     """The answer to host code that asks how many the device has."""
     _told.asked = True

@@ -25,7 +25,6 @@ from tritonaudit.suites.core import (
     CALL,
     CONFIG,
     CONFIGS,
-    FEW_MULTIPROCESSORS,
     INTEGRITY,
     MEMORY,
     MULTIPROCESSORS,
@@ -199,6 +198,7 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     """What a call of the subject comes to, and calls with its programs in other orders and with few multiprocessors."""
     from tritonaudit.capture.task import loaded
     from tritonaudit.suites.correctness import examine, repeat
+    from tritonaudit.suites.few import examine_with_few
     from tritonaudit.suites.integrity import integrity
 
     assert _device is not None
@@ -207,7 +207,7 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
     outcomes = [given_too.settled(work(task.case), work, may_ask=True) for work in works]
     if any(outcome.asks_multiprocessors for outcome in outcomes):
-        outcomes.append(examine(_device, subject, task.case, multiprocessors=FEW_MULTIPROCESSORS))
+        outcomes.append(examine_with_few(_device, subject, task.path, task.case))
     return tuple(outcomes)
 
 
@@ -373,10 +373,11 @@ class _Audit:
         for case in [case for case in self._taken() if case.label in asking][:1]:
             trial = few_multiprocessors_trial(case)
             self._plan([*self.core, trial])
-            if self._may_try_core():
-                work = partial(self._examine, multiprocessors=FEW_MULTIPROCESSORS)
-                if not self._try(trial.trial.check, case, work, is_minimised=False).asks_multiprocessors:
-                    self._plan([one for one in self.core if one != trial])  # it keeps the number, or another asked
+            if not self._may_try_core():
+                return
+            outcome = self._try(trial.trial.check, case, self._with_few, is_minimised=False)
+            if not outcome.asks_multiprocessors:  # another subject did, or it keeps the number
+                self._plan([one for one in self.core if one != trial])
 
     def _core_configs(self, cases: Sequence[Case]) -> None:
         """Each further config of an autotuner, on the first case that came to a launch of one.
@@ -414,10 +415,13 @@ class _Audit:
         name, _, number = check.partition(" ")
         if name == CONFIG:
             return partial(self._examine, config=int(number))
-        if name == MULTIPROCESSORS:
-            return partial(self._examine, multiprocessors=int(number))
-        works = {INTEGRITY: self._integrity, REPEAT: self._repeat, MEMORY: self._watched}
-        return self._endured if check.startswith(STABILITY) else works.get(check, self._examine)
+        works = {
+            INTEGRITY: self._integrity,
+            REPEAT: self._repeat,
+            MEMORY: self._watched,
+            MULTIPROCESSORS: self._with_few,
+        }
+        return self._endured if check.startswith(STABILITY) else works.get(name, self._examine)
 
     def _may_try_core(self) -> bool:
         """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
@@ -610,10 +614,15 @@ class _Audit:
     def _may_minimise(self, began: float) -> bool:
         return self.minimising + (self.spent - began) < _MINIMISED_SHARE * self.task.seconds
 
-    def _examine(self, case: Case, config: int = 0, multiprocessors: int | None = None) -> CaseOutcome:
+    def _examine(self, case: Case, config: int = 0) -> CaseOutcome:
         from tritonaudit.suites.correctness import examine
 
-        return examine(self.device, self.subject, case, config, multiprocessors)
+        return examine(self.device, self.subject, case, config)
+
+    def _with_few(self, case: Case) -> CaseOutcome:
+        from tritonaudit.suites.few import examine_with_few
+
+        return examine_with_few(self.device, self.subject, self.task.path, case)
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
