@@ -87,7 +87,7 @@ def added_up(x, out, n: tl.constexpr):
 def assembly(x, out, n: tl.constexpr):
     i = tl.arange(0, n)
     packed = [tl.load(x + i).to(tl.int8)]
-    tl.store(out + i, tl.inline_asm_elementwise("add.u32 $0, $1, $1;", "=r,r", packed, tl.int8, True, 4))
+    tl.store(out + i, tl.inline_asm_elementwise("dp4a.u32.u32 $0, $1, $1, $1;", "=r,r", packed, tl.int8, True, 4))
 
 
 @triton.jit

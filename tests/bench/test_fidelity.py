@@ -280,7 +280,7 @@ def test_what_is_not_modelled_is_said_by_name() -> None:
     assert launch.program is not None
     row = judge(Recorded("source", "unit", "kernel", "file.py", 1, launch.program.ttir, (1, 1, 1), arguments))
     assert row.verdict is Verdict.NOT_SIMULATED
-    assert row.reason.startswith("tt.elementwise_inline_asm")
+    assert row.reason.startswith("tt.elementwise_inline_asm: dp4a.u32.u32")
 
 
 def test_an_error_that_nobody_declared_is_not_bounded() -> None:
