@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from tritonaudit.capture.device import device_for
+from tritonaudit.capture.device import device_for, has_asked, multiprocessors_told, tell_of
 from tritonaudit.hardware.targets import known_targets
 
 
@@ -14,3 +16,32 @@ def test_every_target_has_one(target: str) -> None:
     assert device.target.name == target
     if device.target.backend == "cuda":
         assert f"sm_{device.capability[0]}{device.capability[1]}" == target
+
+
+@pytest.fixture
+def few() -> Iterator[None]:
+    tell_of(2)
+    yield
+    tell_of(None)
+
+
+@pytest.mark.usefixtures("few")
+def test_host_code_is_told_of_as_many_multiprocessors_as_it_is_to_see() -> None:
+    assert not has_asked()
+    assert multiprocessors_told(device_for("sm_89")) == 2
+    assert has_asked()
+    tell_of(None)
+    assert not has_asked()
+    assert multiprocessors_told(device_for("sm_89")) == device_for("sm_89").multiprocessors
+
+
+@pytest.mark.usefixtures("few")
+def test_a_driver_is_asked_for_its_multiprocessors_alone() -> None:
+    pytest.importorskip("triton")
+    from tritonaudit.capture.driver import StandInDriver
+
+    figures = StandInDriver(device_for("sm_89")).utils.get_device_properties(0)
+    assert figures["max_shared_mem"] > 0
+    assert not has_asked()
+    assert figures["multiprocessor_count"] == figures.get("multiprocessor_count") == 2
+    assert has_asked()

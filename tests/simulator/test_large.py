@@ -75,6 +75,21 @@ def branching(x_ptr, out_ptr, shift):
     tl.store(out_ptr + place, first)
 
 
+@triton.jit
+def counted_rows(x_ptr, index_ptr, counts_ptr, out_ptr, stride, BLOCK: tl.constexpr):
+    row, lanes = tl.load(index_ptr + tl.program_id(0)), tl.arange(0, BLOCK)
+    tl.atomic_add(counts_ptr + row, 1)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + lanes, tl.load(x_ptr + row * stride + lanes))
+
+
+@triton.jit
+def where_flagged(x_ptr, flag_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    flags = tl.load(flag_ptr + offsets, mask=offsets < n, other=0.0)
+    x = tl.load(x_ptr + offsets, mask=(flags > 0) & (offsets < n))
+    tl.store(out_ptr + offsets, x, mask=(flags > 0) & (offsets < n))
+
+
 FAR_AWAY = tl.constexpr(1 << 40)
 
 
@@ -281,10 +296,34 @@ def test_a_loop_whose_end_is_not_known_is_not_followed_but_the_rest_is() -> None
     assert faults == [Kind.OUT_OF_BOUNDS_STORE]
 
 
-def test_a_mask_that_is_not_known_is_said() -> None:
-    untold, faults = untold_and_faults(masked_by, vast(64), vast(64), vast(64), BLOCK=16)
-    assert untold == [Kind.UNKNOWN_MASK, Kind.UNKNOWN_MASK]
-    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+def test_a_mask_that_is_not_known_is_said_where_it_matters() -> None:
+    arguments = vast(64), vast(64), vast(64)
+    found = simulate(masked_by, (4,), *arguments, MANY, BLOCK=16)
+    assert kinds(found.untold) == [Kind.UNKNOWN_MASK, Kind.UNKNOWN_MASK]
+    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_STORE]
+    found = simulate(masked_by, (4,), *arguments, 0, BLOCK=16)
+    assert found.untold == found.faults == ()
+
+
+@pytest.mark.parametrize("rows", [1000, 1 << 20])
+def test_indices_beside_an_atomic_are_known(rows: int) -> None:
+    index = torch.tensor([5, 0, 999, 7], dtype=torch.int32)
+    counts = torch.zeros(rows, dtype=torch.int32)
+    found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
+    assert found.untold == found.faults == ()
+    index[2] = rows - 1
+    found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
+    assert found.untold == ()
+    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS] * (rows * 4096 > FAR)
+    assert counts.eq(0).all()
+
+
+def test_lanes_that_are_known_to_be_left_out_are_not_in_question() -> None:
+    found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(1000), 1000, BLOCK=256)
+    assert found.untold == found.faults == ()
+    found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(999), 1000, BLOCK=256)
+    assert kinds(found.untold) == [Kind.UNKNOWN_MASK]
+    assert found.untold[0].origin is not None
 
 
 @triton.jit

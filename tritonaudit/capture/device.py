@@ -18,6 +18,32 @@ class Device:
     memory: int
 
 
+@dataclass
+class _Told:
+    multiprocessors: int | None = None
+    asked: bool = False
+
+
+_told = _Told()
+
+
+def tell_of(multiprocessors: int | None) -> None:
+    """From now on have this process's host code be told of so many multiprocessors; None for what the device has."""
+    global _told
+    _told = _Told(multiprocessors)
+
+
+def has_asked() -> bool:
+    """Whether host code has asked since how many there are."""
+    return _told.asked
+
+
+def multiprocessors_told(device: Device) -> int:
+    """The answer to host code that asks how many the device has."""
+    _told.asked = True
+    return device.multiprocessors if _told.multiprocessors is None else _told.multiprocessors
+
+
 _GIB = 1 << 30
 
 # Multiprocessors: T4 40, A100 108, A10 72, L40 142, RTX 5090 170 (NVIDIA's architecture whitepapers and data sheets),

@@ -10,7 +10,7 @@ import torch
 from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 
-from tritonaudit.capture.device import Device
+from tritonaudit.capture.device import Device, multiprocessors_told
 
 
 class StandInDriver:
@@ -67,6 +67,9 @@ class StandInDriver:
         return ()
 
 
+_MULTIPROCESSORS = "multiprocessor_count"
+
+
 class _Utils:
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -79,20 +82,34 @@ class _Utils:
             "max_shared_mem": target.shared_per_block,
             "max_num_regs": target.registers_per_multiprocessor,
             "max_threads_per_sm": None if warps is None else warps * target.warp_size,
-            "multiprocessor_count": self._device.multiprocessors,
+            _MULTIPROCESSORS: self._device.multiprocessors,
             "warpSize": target.warp_size,
             "arch": str(target.arch),
             "sm_clock_rate": 1_000_000,
             "mem_clock_rate": 1_000_000,
             "mem_bus_width": 4096,
         }
-        return {name: figure for name, figure in figures.items() if figure is not None}
+        return _Figures(self._device, {name: figure for name, figure in figures.items() if figure is not None})
 
     def load_binary(self, *arguments: Any) -> tuple[int, ...]:
         return (0, 0, 0, 0, 1024)
 
     def set_printf_fifo_size(self, size: int) -> None:
         """Nothing is printed."""
+
+
+class _Figures(dict[str, Any]):
+    """Figures of a device, of which Triton asks for others than the multiprocessors, too."""
+
+    def __init__(self, device: Device, figures: dict[str, Any]) -> None:
+        super().__init__(figures)
+        self._device = device
+
+    def __getitem__(self, name: str) -> Any:
+        return multiprocessors_told(self._device) if name == _MULTIPROCESSORS else super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return multiprocessors_told(self._device) if name == _MULTIPROCESSORS else super().get(name, default)
 
 
 class _NoLauncher:

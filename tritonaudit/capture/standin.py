@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from tritonaudit.capture.device import Device
+from tritonaudit.capture.device import Device, multiprocessors_told
 
 
 class Host(Enum):
@@ -240,7 +240,17 @@ _STATIC_SHARED = (
 )  # of a block that does not opt in to more (CUDA C++ Programming Guide, "Compute Capabilities")
 
 
-def _properties(device: Device) -> SimpleNamespace:
+class _Properties(SimpleNamespace):
+    def __init__(self, device: Device, **figures: Any) -> None:
+        super().__init__(**figures)
+        self._device = device
+
+    @property
+    def multi_processor_count(self) -> int:
+        return multiprocessors_told(self._device)
+
+
+def _properties(device: Device) -> _Properties:
     """What `torch.cuda.get_device_properties` tells, but for what is not known of the device."""
     target = device.target
     warps = target.warps_per_multiprocessor
@@ -249,7 +259,6 @@ def _properties(device: Device) -> SimpleNamespace:
         "major": device.capability[0],
         "minor": device.capability[1],
         "total_memory": device.memory,
-        "multi_processor_count": device.multiprocessors,
         "warp_size": target.warp_size,
         "shared_memory_per_block": _STATIC_SHARED if target.backend == "cuda" else target.shared_per_block,
         "shared_memory_per_block_optin": target.shared_per_block,
@@ -258,7 +267,7 @@ def _properties(device: Device) -> SimpleNamespace:
         "max_threads_per_multi_processor": None if warps is None else warps * target.warp_size,
         "gcnArchName": str(target.arch),
     }
-    return SimpleNamespace(**{name: figure for name, figure in figures.items() if figure is not None})
+    return _Properties(device, **{name: figure for name, figure in figures.items() if figure is not None})
 
 
 _SMI = {"cuda": "nvidia-smi", "hip": "rocm-smi"}

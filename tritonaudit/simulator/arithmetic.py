@@ -35,7 +35,7 @@ _DIVISIONS = frozenset(
 )
 _LEAST_ROW = 8
 """Lanes that a number stands for, so many that it is better kept as one."""
-_ABSORBING = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
+ABSORBING = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
 """What operand decides the result alone, whatever the other one is."""
 _MAY_WRAP = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
@@ -81,7 +81,7 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     if bound.is_division and machine.is_checked:
         _check_divisor(machine, operation, frame, values)
     undefined, wrapped = doubts_of(values)
-    if undefined is not None and operation.name in _ABSORBING:
+    if undefined is not None and operation.name in ABSORBING:
         undefined = _undecided(undefined, values, bound)
     data = None
     if bound.rule is not None and not frame.has_lanes:
@@ -102,7 +102,7 @@ def _undecided(doubt: Doubt, values: Sequence[Value], bound: Bound) -> Doubt | N
     """What is in doubt of a result, without the lanes that an operand which is not in doubt decides alone."""
     sound = mask_tensor(doubt.sound)
     for value, operand in zip(values, _tensors(values, bound.types), strict=True):
-        decides = operand == torch.tensor(_ABSORBING[bound.operation.name]).to(operand.dtype)
+        decides = operand == torch.tensor(ABSORBING[bound.operation.name]).to(operand.dtype)
         sound = sound | (decides if value.undefined is None else decides & mask_tensor(value.undefined.sound))
     return None if bool(sound.all()) else replace(doubt, sound=sound)
 

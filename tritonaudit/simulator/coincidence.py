@@ -17,7 +17,7 @@ from tritonaudit.simulator.faults import Fault, Kind
 from tritonaudit.simulator.ir import Function, Location, Module, Operation
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.programs import Grid
-from tritonaudit.simulator.slices import blocks_in, made_of, may_wait, pointers_written, sources_of
+from tritonaudit.simulator.slices import blocks_in, made_of, may_wait, pointed_to, pointers_written, sources_of
 from tritonaudit.simulator.torch_memory import storage_address
 
 _TIMES = 3
@@ -85,8 +85,7 @@ def _read_to_decide(kernel: Function) -> frozenset[int]:
     sources = sources_of(kernel)
     decided = made_of([number for one in operations for number in _deciding(one, kernel)], sources)
     reads = [one for one in operations if one.name.startswith(_READS) and not decided.isdisjoint(one.results)]
-    roots = made_of([one.operands[0] for one in reads], sources)
-    return frozenset(place for place, number in enumerate(kernel.arguments) if number in roots)
+    return pointed_to([one.operands[0] for one in reads], kernel, sources)
 
 
 def _deciding(operation: Operation, kernel: Function) -> Sequence[int]:

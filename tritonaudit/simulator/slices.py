@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation
 
-_WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
+_WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
 
 
 def blocks_in(blocks: Sequence[Block]) -> Iterator[Operation]:
@@ -56,8 +56,7 @@ def pointers_written(module: Module) -> frozenset[int] | None:
     if any(_finds_pointer(one, function) for one in operations):
         return None
     pointers = [one.operands[0] for one in operations if one.name in _WRITES]
-    roots = made_of(pointers, sources_of(function))
-    return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
+    return pointed_to(pointers, function, sources_of(function))
 
 
 def places_written(module: Module) -> Mapping[int, Location]:
@@ -69,13 +68,22 @@ def places_written(module: Module) -> Mapping[int, Location]:
         return {}
     function = module.kernel
     sources = sources_of(function)
-    places = {number: place for place, number in enumerate(function.arguments)}
     found: dict[int, Location] = {}
     for one in blocks_in(function.region.blocks):
         if one.name in _WRITES and one.location is not None:
-            roots = made_of(one.operands[:1], sources) & places.keys()
-            found |= {places[number]: one.location for number in roots if function.types[number].is_pointer}
+            found |= dict.fromkeys(pointed_to(one.operands[:1], function, sources), one.location)
     return found
+
+
+def pointed_to(pointers: Sequence[int], function: Function, sources: Mapping[int, Sequence[int]]) -> frozenset[int]:
+    """The kernel's arguments, by their place, to whose memory the pointers go, whatever their offsets are made of."""
+    known = {
+        number: [one for one in made if function.types[one].is_pointer]
+        for number, made in sources.items()
+        if function.types[number].is_pointer
+    }
+    roots = made_of(pointers, known)
+    return frozenset(place for place, number in enumerate(function.arguments) if number in roots)
 
 
 def _finds_pointer(operation: Operation, function: Function) -> bool:
@@ -84,7 +92,7 @@ def _finds_pointer(operation: Operation, function: Function) -> bool:
     return is_loaded or operation.name == "tt.int_to_ptr"
 
 
-def made_of(numbers: Sequence[int], sources: dict[int, list[int]]) -> set[int]:
+def made_of(numbers: Sequence[int], sources: Mapping[int, Sequence[int]]) -> set[int]:
     """The values, and all that they are computed from."""
     seen: set[int] = set()
     waiting = list(numbers)

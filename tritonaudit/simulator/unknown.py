@@ -10,7 +10,8 @@ import torch
 from tritonaudit.simulator import control, loads_stores
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.affine import Affine
-from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.arithmetic import ABSORBING
+from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import buffer_of, position_of
@@ -29,19 +30,21 @@ class UnknownAccesses(Accesses):
     """
 
     def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
-        at, where = self._told(pointer, mask, site)
+        at, where = self._told(pointer, mask, type, site, Kind.OUT_OF_BOUNDS_LOAD)
         if where is mask and not self._is_absent(at):
             return super().load(at, where, other, type, site)
         self._look(at, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
         return unknown(type, site.location)
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
-        self._look(*self._told(pointer, mask, site), type, site, Kind.OUT_OF_BOUNDS_STORE)
+        kind = Kind.OUT_OF_BOUNDS_STORE
+        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
 
     def atomic(
         self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
     ) -> tuple[tuple[()], tuple[int, ...], Doubt | None]:
-        self._look(*self._told(pointer, mask, site), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
+        kind = Kind.OUT_OF_BOUNDS_ATOMIC
+        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
         return (), (len(site.programs), *type.shape), unknown(type, site.location).undefined
 
     def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
@@ -49,18 +52,31 @@ class UnknownAccesses(Accesses):
         if doubt is None or not doubt.is_unknown:
             super().check_stored(value, pointer, mask, site)
 
-    def _told(self, pointer: Value, mask: Value | None, site: Site) -> tuple[Value, Value | None]:
+    def _told(
+        self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: Kind
+    ) -> tuple[Value, Value | None]:
         """The access without the lanes of which it is not known where they go, or whether they do."""
-        for kind, value in ((Kind.UNKNOWN_MASK, mask), (Kind.UNKNOWN_ADDRESS, pointer)):
-            doubt = None if value is None else value.undefined
-            if doubt is None or not doubt.is_unknown:
-                continue
-            sound = mask_tensor(doubt.sound)
-            bad = ~sound if mask is None or value is mask else ~sound & _lanes(mask)
-            self.addressing.faults.add_lanes(Fault(kind, site.location, origin=doubt.origin), bad, site)
-            mask = Value(sound if mask is None else sound & _lanes(mask))
-        known = pointer.undefined is None or not pointer.undefined.is_unknown
-        return pointer if known else replace(pointer, undefined=None), mask
+        if mask is not None and mask.undefined is not None and mask.undefined.is_unknown:
+            doubt, sound = mask.undefined, mask_tensor(mask.undefined.sound)
+            if not self._is_fine_anyway(pointer, Value(~sound), type, site, kind):
+                self.addressing.faults.add_lanes(
+                    Fault(Kind.UNKNOWN_MASK, site.location, origin=doubt.origin), ~sound, site
+                )
+            mask = Value(sound & _lanes(mask))
+        if pointer.undefined is None or not pointer.undefined.is_unknown:
+            return pointer, mask
+        doubt, sound = pointer.undefined, mask_tensor(pointer.undefined.sound)
+        bad = ~sound if mask is None else ~sound & _lanes(mask)
+        self.addressing.faults.add_lanes(Fault(Kind.UNKNOWN_ADDRESS, site.location, origin=doubt.origin), bad, site)
+        mask = Value(sound if mask is None else sound & _lanes(mask))
+        return replace(pointer, undefined=None), mask
+
+    def _is_fine_anyway(self, pointer: Value, mask: Value, type: Type, site: Site, kind: Kind) -> bool:
+        """Whether the lanes of that mask may access memory where they do."""
+        faults = Faults()
+        accesses = replace(self, addressing=replace(self.addressing, faults=faults))
+        accesses._look(*accesses._told(pointer, mask, type, site, kind), type, site, kind)
+        return not faults.found
 
     def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: Kind) -> None:
         """Report lanes that must not access memory where they do; of programs whose addresses overflow, that alone."""
@@ -123,6 +139,8 @@ def _skipping(handler: Handler) -> Handler:
     def handle(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value, ...]:
         doubts = [frame[number].undefined for number in operation.operands]
         unknowns = [doubt for doubt in doubts if doubt is not None and doubt.is_unknown]
+        if len(unknowns) < len(doubts) and operation.name in ABSORBING:
+            return handler(machine, operation, frame)
         lost = next(filter(_is_everywhere, unknowns), None)
         if lost is None and (operation.results or not unknowns):
             return handler(machine, operation, frame)

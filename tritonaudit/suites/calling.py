@@ -27,6 +27,7 @@ class Ran:
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
     of those where it is known which of their bytes were written. Where it was watched so closely `held` has a digest of
     each storage that it was given, as that was before, `sizes` its bytes, and `left` those of what it may have written.
+    `untold` says where what happens depends on what is not known.
     """
 
     launch: Launch
@@ -36,6 +37,7 @@ class Ran:
     held: Mapping[int, int] = field(default_factory=dict)
     sizes: Mapping[int, int] = field(default_factory=dict)
     left: Mapping[int, torch.Tensor] = field(default_factory=dict)
+    untold: tuple[Fault, ...] = ()
 
 
 @dataclass
@@ -79,8 +81,8 @@ class How:
     """How launches are executed: the order of their programs, which of an autotuner's configs, looking for faults.
 
     `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`, and `is_watched`
-    for what memory holds before and after it. Without memory
-    tensors have sizes alone, and nothing but where accesses go is looked at.
+    for what memory holds before and after it. Without memory tensors have sizes alone, and nothing but where accesses
+    go is looked at.
     """
 
     order: str | int = "forward"
@@ -108,7 +110,8 @@ class Result:
 class Called:
     """What a call came to. `given` are its arguments as they were; `changed` are inputs that are others since.
 
-    `error` is what it raised, and then there are no results.
+    `error` is what it raised, and then there are no results. The process in which the call was made has been told of
+    so many `multiprocessors`, or None for those of the GPU, and `asks_multiprocessors` where host code there has asked.
     """
 
     given: Arguments
@@ -116,6 +119,8 @@ class Called:
     changed: tuple[Result, ...]
     ran: tuple[Ran, ...]
     error: BaseException | None = None
+    multiprocessors: int | None = None
+    asks_multiprocessors: bool = False
 
     def last_writer(self, result: Result) -> Ran | None:
         """The launch that wrote to a result last, else the last of all."""

@@ -23,8 +23,10 @@ from tritonaudit.suites.stability import stability_cases, why_none
 from tritonaudit.suites.suite import Suite
 
 CALL, REPEAT, INTEGRITY, STABILITY, MEMORY = "call", "repeat", "integrity", "stability", "memory"
-CONFIG, CONFIGS = "config", "configs"
+CONFIG, CONFIGS, MULTIPROCESSORS = "config", "configs", "multiprocessors"
 """What the checks of trials are called; that of a hardship has its name after a colon, that of a config its number."""
+FEW_MULTIPROCESSORS = 2
+"""So few that programs which share the work among as many of them have several parts of it each."""
 
 _USUAL_BLOCK = 1024
 _MOST_NAMED = 6
@@ -178,6 +180,12 @@ def configs_trial(case: Case) -> CoreTrial:
 def config_trial(number: int, case: Case) -> CoreTrial:
     """A further config of an autotuner, which may choose any of them."""
     return _trial(Suite.CORRECTNESS, CALL, f"config {number} of the autotuner", case, f"{CONFIG} {number}")
+
+
+def few_multiprocessors_trial(case: Case) -> CoreTrial:
+    """A case on a GPU of few multiprocessors, whose number a wrapper asks for."""
+    check = f"{MULTIPROCESSORS} {FEW_MULTIPROCESSORS}"
+    return _trial(Suite.CORRECTNESS, CALL, f"{FEW_MULTIPROCESSORS} multiprocessors", case, check)
 
 
 def as_given_trials(outcomes: Mapping[Trial, CaseOutcome]) -> Iterator[CoreTrial]:

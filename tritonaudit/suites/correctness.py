@@ -58,7 +58,21 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
         outcome = lost(case, device.lost)
     else:
         outcome = _failed(subject, case, called, watched)
-    return _completed(outcome, called, time.perf_counter() - started)
+    outcome = _completed(outcome, called, time.perf_counter() - started)
+    outcome = replace(outcome, asks_multiprocessors=called.asks_multiprocessors)
+    return outcome if called.multiprocessors is None else _told_of(called.multiprocessors, outcome, called)
+
+
+def _told_of(multiprocessors: int, outcome: CaseOutcome, called: Called) -> CaseOutcome:
+    """What a call came to that was told of so few: a wrapper may do with more alone, as all GPUs have more."""
+    few = f"with {multiprocessors} multiprocessors"
+    is_empty = any(ran.launch.grid is not None and 0 in ran.launch.grid for ran in called.ran)
+    if called.error is not None or is_empty:
+        why = f"{few} it launches no programs" if called.error is None else f"{few} {_crash(called.error)}"
+        unchecked = tuple((symptom, why) for symptom in sorted_(outcome.checked | _RESULTS))
+        return replace(outcome, checked=frozenset(), sightings=(), unchecked=unchecked, is_refused=True)
+    sightings = tuple(replace(one, text=f"{one.text}, {few}") for one in outcome.sightings)
+    return replace(outcome, sightings=sightings)
 
 
 def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:

@@ -78,6 +78,11 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     if called.error is not None and not sightings:
         reason = f"on tensors without memory: {type(called.error).__name__}: {called.error}"
         return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, reason),))
+    untold = [(ran.launch.kernel, fault) for ran in called.ran for fault in ran.untold]
+    if untold and not sightings:
+        reason = f"on tensors without memory: in `{untold[0][0].name}` {memory.said(untold[0][1])}"
+        unchecked = ((Symptom.OVERFLOW, reason), (Symptom.OUT_OF_BOUNDS, reason))
+        return CaseOutcome(case, frozenset(), unchecked=unchecked)
     return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
 
 

@@ -26,7 +26,7 @@ from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import storages_written
+from tritonaudit.suites.written import still_known, storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -53,7 +53,8 @@ class CpuEngine:
         observed = _Observed(fresh)
         execute = partial(_execute, execution, observed, how)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS, raises=True)
-        with tensors_on(Host.CPU if how.has_memory else Host.META), fresh, recording(recorder):
+        host = Host.CPU if how.has_memory else Host.META
+        with tensors_on(host), fresh, recording(recorder):
             yield observed
 
 
@@ -78,6 +79,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()
+    untold: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
     storages = storages_in(bound) if how.is_watched else {}
@@ -86,6 +88,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
         try:
             execution.launch(launch, bound)
             faults = execution.launches[-1].faults
+            untold = execution.launches[-1].outcome.untold
         except (NoProgram, NotSimulated) as error:
             observed.failure = error
             raise
@@ -96,4 +99,5 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
         finally:
             places = {address: one.place for address, one in written.items()}
             left = copies(storages, places)
-            observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left))
+            observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold))
+            observed.contents = still_known(observed.contents, launch, written)

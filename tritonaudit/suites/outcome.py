@@ -58,7 +58,8 @@ class CaseOutcome:
     the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
     `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
     not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
-    seen at other sizes than given, and nobody knows whether it is there as given, too.
+    seen at other sizes than given, and nobody knows whether it is there as given, too. `asks_multiprocessors` where
+    host code has asked how many there are.
     """
 
     case: Case
@@ -73,3 +74,4 @@ class CaseOutcome:
     errors: tuple[ErrorMap, ...] = ()
     is_refused: bool = False
     unsettled: frozenset[Symptom] = frozenset()
+    asks_multiprocessors: bool = False

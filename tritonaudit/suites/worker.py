@@ -25,8 +25,10 @@ from tritonaudit.suites.core import (
     CALL,
     CONFIG,
     CONFIGS,
+    FEW_MULTIPROCESSORS,
     INTEGRITY,
     MEMORY,
+    MULTIPROCESSORS,
     REPEAT,
     STABILITY,
     called_cases,
@@ -35,6 +37,7 @@ from tritonaudit.suites.core import (
     core_hardships,
     core_trials,
     expected_trials,
+    few_multiprocessors_trial,
     inapplicable,
     memory_trials,
 )
@@ -206,7 +209,7 @@ class TryTask:
 
 
 def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
-    """What a call of the subject, and calls with its programs in other orders, come to."""
+    """What a call of the subject comes to, and calls with its programs in other orders and with few multiprocessors."""
     from tritonaudit.suites.correctness import examine, repeat
     from tritonaudit.suites.integrity import integrity
 
@@ -214,7 +217,19 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
     with subject_on(_device, task.path, task.subject) as subject:
         given_too = GivenToo(subject)
         works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
-        return tuple(given_too.settled(work(task.case), work, may_ask=True) for work in works)
+        outcomes = [given_too.settled(work(task.case), work, may_ask=True) for work in works]
+        if any(outcome.asks_multiprocessors for outcome in outcomes):
+            outcomes.append(_examine_with_few(_device, subject, task.case))
+        return tuple(outcomes)
+
+
+def _examine_with_few(device: Device, subject: Subject, case: Case) -> CaseOutcome:
+    """What a call comes to on a GPU with few multiprocessors."""
+    from tritonaudit.suites.apart.process import with_multiprocessors
+    from tritonaudit.suites.correctness import examine
+
+    with with_multiprocessors(subject, FEW_MULTIPROCESSORS) as again:
+        return examine(device, again, case)
 
 
 @dataclass
@@ -300,6 +315,7 @@ class _Audit:
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
+        self._few_multiprocessors()
         self._settle()
         for name, case in core_hardships(self.subject, blocks):
             if self._may_try_core() and not self._is_wrong_ordinarily():
@@ -372,6 +388,16 @@ class _Audit:
         checked = outcome.checked & memory.SYMPTOMS
         return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
 
+    def _few_multiprocessors(self) -> None:
+        """A case on a GPU with few of them, where the wrapper asks how many there are."""
+        asking = {outcome.case.label for outcome in self.outcomes if outcome.asks_multiprocessors}
+        for case in [case for case in self._taken() if case.label in asking][:1]:
+            trial = few_multiprocessors_trial(case)
+            self._plan([*self.core, trial])
+            if not self._may_try_core():
+                return
+            self._try(trial.trial.check, case, self._with_few, is_minimised=False)
+
     def _core_configs(self, cases: Sequence[Case]) -> None:
         """Each further config of an autotuner, on the first case that came to a launch of one.
 
@@ -408,8 +434,13 @@ class _Audit:
         name, _, number = check.partition(" ")
         if name == CONFIG:
             return partial(self._examine, config=int(number))
-        works = {INTEGRITY: self._integrity, REPEAT: self._repeat, MEMORY: self._watched}
-        return self._endured if check.startswith(STABILITY) else works.get(check, self._examine)
+        works = {
+            INTEGRITY: self._integrity,
+            REPEAT: self._repeat,
+            MEMORY: self._watched,
+            MULTIPROCESSORS: self._with_few,
+        }
+        return self._endured if check.startswith(STABILITY) else works.get(name, self._examine)
 
     def _may_try_core(self) -> bool:
         """Whether there is time for more of the core: beyond the subject's own not once cases do not end."""
@@ -606,6 +637,9 @@ class _Audit:
         from tritonaudit.suites.correctness import examine
 
         return examine(self.device, self.subject, case, config)
+
+    def _with_few(self, case: Case) -> CaseOutcome:
+        return _examine_with_few(self.device, self.subject, case)
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""

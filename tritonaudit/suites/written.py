@@ -10,7 +10,9 @@ import torch
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.simulator.live import arguments_of, module_of
-from tritonaudit.simulator.slices import places_written
+from tritonaudit.simulator.slices import places_written, pointers_written
+from tritonaudit.simulator.torch_memory import storage_address
+from tritonaudit.suites.integers import Contents
 
 
 @dataclass(frozen=True)
@@ -32,3 +34,10 @@ def storages_written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, W
         return {
             storage.data_ptr(): Written(storage.nbytes(), (at.path, at.line, at.column)) for storage, at in storages
         }
+
+
+def still_known(contents: Contents, launch: Launch, written: Mapping[int, Written]) -> Contents:
+    """What tensors without memory hold after a launch that may have written to these storages, as far as is known."""
+    if launch.program is None or pointers_written(module_of(launch.program.ttir)) is None:
+        return {}
+    return {key: tensor for key, tensor in contents.items() if storage_address(tensor) not in written}

@@ -85,6 +85,7 @@ class Answer:
     changed: tuple[Given, ...] = ()
     ran: tuple[Ran, ...] = ()
     error: Account | Failure | None = None
+    asks_multiprocessors: bool = False
 
 
 @dataclass(frozen=True)

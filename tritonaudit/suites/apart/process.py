@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
+from tritonaudit.capture.device import tell_of
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.data import NotData, decode
@@ -53,14 +54,19 @@ from tritonaudit.suites.provenance import Computed
 
 
 class Apart:
-    """A process in which the subject of that name of a file is called; it ends with this one, or by `close`."""
+    """A process in which the subject of that name of a file is called; it ends with this one, or by `close`.
 
-    def __init__(self, device: Device, path: Path, name: str) -> None:
+    Host code there is told of so many `multiprocessors`; None for those of the GPU in whose place the device is.
+    """
+
+    def __init__(self, device: Device, path: Path, name: str, multiprocessors: int | None = None) -> None:
         self._device = device
+        self._path, self._name, self._multiprocessors = path, name, multiprocessors
         ours, theirs = socket.socketpair()
         self._connection = ours
         self._process = os.fork()
         if not self._process:
+            tell_of(multiprocessors)
             _become_apart(device, theirs, path, name)
         theirs.close()
         word, _ = self._word()
@@ -78,6 +84,10 @@ class Apart:
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)
 
+    def another(self, multiprocessors: int) -> Apart:
+        """One in which host code is told of so many."""
+        return Apart(self._device, self._path, self._name, multiprocessors)
+
     def called(self, subject: Subject, case: Case, how: How) -> Called:
         """What calling the wrapper on the inputs of a case comes to."""
         given: Arguments = ((), {})
@@ -90,7 +100,8 @@ class Apart:
         with opened:
             results = tuple(_result(one, opened) for one in word.results)
             changed = tuple(_result(one, opened) for one in word.changed)
-        return Called(given, results, changed, word.ran, _error(word.error))
+        error = _error(word.error)
+        return Called(given, results, changed, word.ran, error, self._multiprocessors, word.asks_multiprocessors)
 
     def calls(self, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
         """What the calls of integrity come to, with the values of two sets of arguments."""
@@ -166,6 +177,20 @@ def judged_apart(device: Device, path: Path, name: str) -> Iterator[Subject]:
             subject = _judging(path, name, apart.absent)
             assert subject.given is None or subject.given.tensors  # it is found before any time counts
         yield subject
+    finally:
+        apart.close()
+
+
+@contextmanager
+def with_multiprocessors(subject: Subject, multiprocessors: int) -> Iterator[Subject]:
+    """A subject that is judged apart, in a process of its own again whose host code is told of so many."""
+    function = subject.function
+    assert isinstance(function, Absent)
+    faulthandler.cancel_dump_traceback_later()  # a fork has its lock and not its thread, and would wait for ever
+    apart = function.caller.another(multiprocessors)
+    apart.absent.doubt = function.doubt
+    try:
+        yield replace(subject, function=apart.absent)
     finally:
         apart.close()
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 
+from tritonaudit.capture.device import has_asked
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.data import encode
 from tritonaudit.execute.blame import Account, account_of
@@ -152,6 +153,7 @@ def _answer(called: Called, parcel: Parcel) -> Answer:
         tuple(_given(result, parcel) for result in called.changed),
         tuple(map(_plain, called.ran)),
         _told(called.error),
+        has_asked(),
     )
 
 
