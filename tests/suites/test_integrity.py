@@ -35,6 +35,7 @@ FOUND = {
     "kept_by_identity": {Symptom.STALE},
     "kept_by_version": {Symptom.STALE},
     "known_answers": {Symptom.WRONG_RESULT},
+    "known_by_some_elements": {Symptom.STALE},
     "later_in_a_thread": {Symptom.THREAD},
     "memory_reused": {Symptom.NOT_WRITTEN},
     "nothing_added": {Symptom.TORCH_WORK},

@@ -13,6 +13,7 @@ from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.keeping import keep, keep_options, require_history
 from tritonaudit.cli.options import (
     DEVICE,
+    SEED,
     about,
     audit_options,
     budget_option,
@@ -44,6 +45,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Do these parts alone: {', '.join(_STAGES)}."
 )
 @budget_option("subject")
+@SEED
 @DEVICE
 @click.option(
     "--cross-check",
@@ -57,6 +59,7 @@ def command(
     paths: tuple[Path, ...],
     only: frozenset[str],
     budget: float,
+    seed: int,
     device: str,
     cross_check: bool,
     resume: bool,
@@ -75,7 +78,8 @@ def command(
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
     Whatever the budget, the core of each subject is tried: ordinary cases, sizes around the blocks, special values,
-    layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, and no pass.
+    layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, and no pass. Some cases are
+    drawn anew each time, so that no kernel can be made for them; --seed repeats them.
 
     In the format jsonl each file has a line, which is written as soon as it is known; --resume then goes on behind the
     lines that --output-file holds.
@@ -97,7 +101,8 @@ def command(
 
     if cross_check:
         _check_engine(only, device)
-    request = AuditRequest(only, budget, jobs or os.cpu_count() or 1, device, resume, cross_checks=cross_check)
+    jobs = jobs or os.cpu_count() or 1
+    request = AuditRequest(only, budget, jobs, device, resume, cross_checks=cross_check, seed=seed)
     try:
         with shown_progress(lines=True) as progress:
             if output_format == JSONL:

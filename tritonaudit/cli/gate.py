@@ -17,6 +17,7 @@ from tritonaudit.cli.options import (
     DEVICE,
     JOBS,
     OUTPUT_FILE,
+    SEED,
     budget_option,
     configure,
     deliver,
@@ -44,6 +45,7 @@ _FAILED, _COULD_NOT, _NOT_RUN = 1, 2, 3
     help="The result of stage 1: a file v<N>.json that --keep wrote.",
 )
 @budget_option("subject")
+@SEED
 @DEVICE
 @keep_options
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -55,6 +57,7 @@ def command(
     stage: str,
     against: Path | None,
     budget: float,
+    seed: int,
     device: str,
     keep_folder: Path | None,
     note: str | None,
@@ -85,7 +88,14 @@ def command(
     from tritonaudit.suites.stage import NoGpu, Where
 
     request = GateRequest(
-        int(stage), budget, jobs or os.cpu_count() or 1, Where(device), name or None, earlier, keep_folder is not None
+        int(stage),
+        budget,
+        jobs or os.cpu_count() or 1,
+        Where(device),
+        name or None,
+        earlier,
+        keep_folder is not None,
+        seed,
     )
     try:
         with shown_progress(lines=True) as progress:

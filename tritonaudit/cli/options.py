@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -85,6 +86,19 @@ def audit_options(*more_formats: str) -> Callable[[Command], Command]:
         return command
 
     return add
+
+
+def _seed(_: click.Context, __: click.Parameter, value: int | None) -> int:
+    return secrets.randbits(32) if value is None else value
+
+
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    callback=_seed,
+    metavar="N",
+    help="Draw the cases that nobody can foresee as an earlier audit did, by the number in its report.",
+)
 
 
 def budget_option(each: str) -> Callable[[Command], Command]:

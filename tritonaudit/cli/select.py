@@ -11,7 +11,7 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
-from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, budget_option, configure, project_of, split
+from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SEED, budget_option, configure, project_of, split
 from tritonaudit.cli.progress import shown_progress
 
 _REPAIR_SECONDS = 120.0
@@ -64,6 +64,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     help="How long CMD may take for an attempt.",
 )
 @budget_option("variant")
+@SEED
 @DEVICE
 @click.option(
     "--target",
@@ -81,6 +82,7 @@ def command(
     regenerate: tuple[str, ...],
     regenerate_timeout: float,
     budget: float,
+    seed: int,
     device: str,
     target: str,
     config_file: Path | None,
@@ -116,7 +118,7 @@ def command(
     config = configure(root, config_file, {"ignore": (), "extend_select": ()})
     parts = parts_of(config.hardware_file, root, config_file)
     gpu = _gpu(device)
-    audit = AuditRequest(PARTS, budget, jobs or os.cpu_count() or 1, "gpu" if gpu else "cpu")
+    audit = AuditRequest(PARTS, budget, jobs or os.cpu_count() or 1, "gpu" if gpu else "cpu", seed=seed)
     repairer = Repairer(regenerate, regenerate_timeout) if regenerate else None
     request = SelectRequest(audit, logs, target, gpu, repairer)
     with shown_progress(lines=True) as progress:

@@ -50,7 +50,8 @@ class GateRequest:
     """Which stage's gate, for how many seconds each subject is tried, and on a GPU timed, in how many processes.
 
     `subject` is the name of one of the file's; without it all are asked. The result of stage 1 is `against`, an entry
-    of a history. One that `keeps` times the subject whatever the stage, so that a later one can be held against it.
+    of a history. One that `keeps` times the subject whatever the stage, so that a later one can be held against it. The
+    `seed` draws the cases that nobody can foresee.
     """
 
     stage: int
@@ -60,6 +61,7 @@ class GateRequest:
     subject: str | None = None
     against: Data | None = None
     keeps: bool = False
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def gate(path: Path, config: Config, request: GateRequest, progress: Progress = 
     gpu = gpu_for(request.device)
     keys, problems = _subjects(path, config, request, gpu, progress)
     compiled = compile_paths([path], config, CompileRequest(jobs=request.jobs), progress)
-    ran = run_subjects(keys, config, RunRequest(request.seconds, request.jobs, device=request.device), gpu, progress)
+    trying = RunRequest(request.seconds, request.jobs, device=request.device, seed=request.seed)
+    ran = run_subjects(keys, config, trying, gpu, progress)
     measured = _measured(keys, config, request, gpu, progress)
     if ran.is_interrupted or (measured is not None and measured.is_interrupted):
         raise KeyboardInterrupt

@@ -68,6 +68,8 @@ def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
         yield ((f"{text} within 1e-3 in {loose}", ""),)
     for what, why in run.left_out:
         yield ((f"{_INDENT}left out: {visible(what)}: {visible(why)}", "dim"),)
+    if run.seed is not None:
+        yield ((f"{_INDENT}drawn anew: --seed {run.seed} repeats it", "dim"),)
 
 
 def _outcome(outcome: Outcome) -> Line:
@@ -84,6 +86,7 @@ def _data(run: SubjectRun) -> dict[str, Any]:
             {"name": kernel.name, "path": shown_path(Path(kernel.path)), "line": kernel.line} for kernel in run.launched
         ],
         "verdict": run.verdict.value,
+        "seed": run.seed,
         "coverage": _coverage(run.coverage),
         "cases": run.cases,
         "checks": [

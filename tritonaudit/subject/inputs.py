@@ -48,7 +48,7 @@ def seed(case: Case) -> None:
     torch.manual_seed(case.seed)
     random.seed(case.seed)
     if (numpy := sys.modules.get("numpy")) is not None:
-        numpy.random.seed(case.seed)
+        numpy.random.seed(case.seed % (1 << 32))
 
 
 def specs_of(subject: Subject) -> Iterator[Tensor | Offsets | torch.Tensor]:

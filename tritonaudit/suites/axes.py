@@ -30,6 +30,8 @@ _OTHER_SIZES = {
 _MIDDLING = 64
 _LARGEST_MIDDLING = 4096
 _HUGE = 1 << 16
+_ANY = 4096
+"""Up to so large a dimension may have any size."""
 QUICK = 4
 """The part of the limits, one in so many, that an ordinary case may have."""
 
@@ -58,7 +60,8 @@ class Axis:
     """One thing in which cases differ. The ordinary value is first, then what most often goes wrong.
 
     Those of `alone` are tried with ordinary values of the other axes only. `smaller` are sizes that make room for a
-    large one of another dimension, from large to small. `odd` is one that is about as large as the ordinary one.
+    large one of another dimension, from large to small. `odd` is one that is about as large as the ordinary one. A size
+    may be any up to `most`, or only one of the values where that is 0.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Axis:
     alone: frozenset[Value] = frozenset()
     smaller: tuple[int, ...] = ()
     odd: int | None = None
+    most: int = 0
 
     @property
     def ordinary(self) -> Value:
@@ -214,7 +218,7 @@ def _size_axis(
     left_out += [LeftOut(AxisValue(name, size), why) for size, why in too_large.items()]
     fitting = tuple(size for size in values if size not in too_large)
     is_free = name not in subject.sizes and size_kind(subject, name) is SizeKind.LARGE
-    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free)), left_out
+    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free), _ANY * is_free), left_out
 
 
 def _odd(sizes: Sequence[int], *, is_free: bool) -> int | None:
@@ -275,8 +279,8 @@ def _given_size_axis(
     left_out = [LeftOut(AxisValue(name, size), why) for size, why in reasons.items() if why]
     fitting = (ordinary, *(size for size, why in reasons.items() if not why))
     smaller = smaller_sizes(given, name, ordinary, blocks)
-    odd = _odd(fitting, is_free=not given.why_not({name: ordinary - 1}))
-    return Axis(name, fitting, alone, smaller, odd), left_out
+    is_free = not given.why_not({name: ordinary - 1})
+    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free), _ANY * is_free), left_out
 
 
 # -- dtypes, layouts and fills -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
@@ -134,7 +134,7 @@ class Elsewhere(Protocol):
     def called(self, subject: Subject, case: Case, how: How) -> Called:
         """What calling it there comes to."""
 
-    def calls(self, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Any:
+    def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Any:
         """What the `Calls` of integrity come to there."""
 
 

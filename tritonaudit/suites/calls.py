@@ -13,14 +13,15 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 import torch
 
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.torch_memory import storage_address
-from tritonaudit.subject.inputs import Arguments, call, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.arithmetic import Spent
@@ -39,7 +40,7 @@ from tritonaudit.suites.calling import (
 from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.provenance import Computed, Origin, Provenance, Unaccounted
 
-_WATCHED = (0, 1, 4)
+_WATCHED = (0, 1, 5)
 """The calls in which memory is looked at before and after every launch: the first, and one with each of the values
 after that, when all that is made only once is there.
 """
@@ -78,7 +79,7 @@ class Input:
 
 @dataclass(eq=False)
 class Call:
-    """One of the calls: `way` says how it was made, and `values` which of the two sets of values it was made with.
+    """One of the calls: `way` says how it was made, and `values` which of the sets of values it was made with.
 
     `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
     starts, `threads` those that are there when it is over. `arithmetic` is what operators of torch computed on
@@ -113,25 +114,50 @@ class Calls:
     replaced: tuple[Replaced, ...] = ()
 
 
-def calls_here(device: Device, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
-    """Make them in this process, with the values of two sets of arguments; after one that fails there are no more."""
+def values_of(device: Device, subject: Subject, case: Case, draw: int) -> tuple[Arguments, ...]:
+    """The sets of values for the calls: those of a case, others, and these with an element changed that is drawn."""
+    with device.observing(How(is_checked=False)):
+        first, second = make_inputs(subject, case), make_inputs(subject, replace(case, seed=case.seed + 1))
+        return first, second, nearly_same(second, Random(draw))
+
+
+def nearly_same(arguments: Arguments, numbers: Random) -> Arguments:
+    """The same, but for an element of each tensor of floating-point numbers, which has the value of another one.
+
+    That is the one furthest away, so that what is computed from it shows it.
+    """
+    changed: Arguments = copied(arguments)
+    for tensor in tensors_in(changed):
+        if tensor.is_floating_point() and tensor.numel() > 1 and tensor.layout == torch.strided:
+            place = numbers.randrange(tensor.numel())
+            with torch.no_grad():
+                elements = tensor.flatten()
+                away = (elements.double() - elements[place].double()).abs().nan_to_num(-1.0, -1.0, -1.0)
+                tensor[torch.unravel_index(torch.tensor(place), tensor.shape)] = elements[int(away.argmax())]
+    return changed
+
+
+def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Arguments]) -> Calls:
+    """Make them in this process, with such `values_of` a case; after one that fails there are no more."""
     harness.repair()
+    first, second, nearly = values
     here, there = copied(first), copied(second)
     plans: tuple[tuple[str, int, Arguments, Arguments | None], ...] = (
         ("the first call", 0, here, None),
         ("the same tensors with other values", 1, here, second),
         ("other tensors with the same values", 1, there, None),
         ("the very same tensors again", 1, there, None),
+        ("the very same tensors with one element changed", 2, there, nearly),
         ("the first tensors with their first values", 0, here, first),
     )
     calls: list[Call] = []
-    for way, values, arguments, filled in plans:
+    for way, number, arguments, filled in plans:
         if filled is None and calls and not _are_same(arguments, second):
             filled = second  # the call before has changed them
         if filled is not None:
             arguments = _filled(arguments, filled)
         one = _called(
-            device, subject, case, Call(way, values), arguments, is_traced=not calls, is_watched=len(calls) in _WATCHED
+            device, subject, case, Call(way, number), arguments, is_traced=not calls, is_watched=len(calls) in _WATCHED
         )
         calls.append(one)
         if one.error is not None:

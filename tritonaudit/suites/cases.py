@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, zip_longest
+from itertools import combinations, islice, zip_longest
 
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.size_kind import size_kind
 from tritonaudit.suites.axes import QUICK, Axes, Axis, AxisValue, LeftOut, Value, axes_of, is_huge, shrunk
+from tritonaudit.suites.fresh import fresh_cases, fresh_seeds
 from tritonaudit.suites.given_sizes import MOST_EVER, MOST_EVER_ON_ENGINE, MOST_FIRST, MOST_FIRST_ON_ENGINE
 from tritonaudit.suites.limits import can_be_made
 
 SEEDS = 5
 """How often a subject is tried of which all cases are the same."""
 
+FRESH = 12
+"""Cases that nobody can foresee."""
 _MOST_AS_GIVEN = {False: (MOST_FIRST, MOST_EVER), True: (MOST_FIRST_ON_ENGINE, MOST_EVER_ON_ENGINE)}
 
 
@@ -33,7 +36,7 @@ class Plan:
 
 
 def audit_cases(
-    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), *, on_engine: bool = False
+    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), *, on_engine: bool = False, seed: int = 0
 ) -> Plan:
     """The cases for the correctness of a subject whose launches used blocks of these sizes.
 
@@ -46,18 +49,20 @@ def audit_cases(
     of two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones
     beside it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks
     and huge sizes of matrix products are tried alone; huge tensors have no special fills. Where a function gives the
-    inputs they come first as they are given, unless they are huge, and once more so with another seed; sizes as given
-    are in no case's `sizes`. Inputs that never differ are made of several seeds.
+    inputs they come first as they are given, unless they are huge; sizes as given are in no case's `sizes`. By the
+    `seed` come some that nobody can foresee. Inputs that never differ are made of several seeds.
     """
     axes = axes_of(subject, blocks, later)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
     left_out = list(axes.left_out)
     if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
-        cases = [_case(axes, rows[0], seed) for seed in range(SEEDS)]
+        plain = _case(axes, rows[0])
+        cases = [plain, *islice(fresh_seeds(plain, seed), SEEDS - 1)]
     else:
         singles = [_case(axes, row) for row in rows]
         first, after, unfit = _as_given(subject, axes, on_engine=on_engine)
-        cases = [*first, *singles, *after, *(_case(axes, row) for row in _pairs(subject, axes, rows))]
+        fresh = islice(fresh_cases(subject, axes, (*first, *singles)[0], seed), FRESH)
+        cases = [*first, *singles, *after, *(_case(axes, row) for row in _pairs(subject, axes, rows)), *fresh]
         left_out += unfit
         cases = list({case.label: case for case in cases}.values())
     had = {value for case in cases for value in values_of(case)}
@@ -83,7 +88,7 @@ def _as_given(
     fills, layouts = (axis.values[1:2] for axis in (axes.fill, axes.layout))
     unusual = [replace(plain, fill=str(fill)) for fill in fills if axes.holds(plain.dtype, fill)]
     unusual += [replace(plain, layout=Layout(layout)) for layout in layouts]
-    return (plain,), (*unusual, replace(plain, seed=1)), ()
+    return (plain,), unusual, ()
 
 
 def why_not_as_given(subject: Subject, *, on_engine: bool) -> str:
@@ -96,13 +101,15 @@ def why_not_as_given(subject: Subject, *, on_engine: bool) -> str:
 def simpler(subject: Subject, case: Case) -> Iterator[Case]:
     """Cases simpler than this one in one thing, the greatest simplification of each thing first.
 
-    Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously
-    and holds normal numbers, or one of its sizes is smaller, beginning with the largest.
+    Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously,
+    holds normal numbers, or those of the usual seed, or one of its sizes is smaller, beginning with the largest.
     """
     if case.layout is not Layout.CONTIGUOUS:
         yield replace(case, layout=Layout.CONTIGUOUS)
     if case.fill != "normal":
         yield replace(case, fill="normal")
+    if case.seed:
+        yield replace(case, seed=0)
     for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
         for less in _smaller_sizes(subject, name, size):
             sizes = {**case.sizes, name: less}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from tritonaudit.subject.given import special_of
 from tritonaudit.subject.model import Case, Subject
@@ -16,6 +17,7 @@ from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
 from tritonaudit.suites.facts import WATCHED, Symptom
+from tritonaudit.suites.fresh import fresh_cases
 from tritonaudit.suites.given_too import unsettled
 from tritonaudit.suites.journal import CoreTrial, Trial
 from tritonaudit.suites.outcome import CaseOutcome
@@ -31,6 +33,8 @@ FEW_MULTIPROCESSORS = 2
 _USUAL_BLOCK = 1024
 _MOST_NAMED = 6
 """Of the sizes that a subject names for a dimension."""
+_FRESH = 4
+"""Cases that nobody can foresee."""
 _TELLING_FILLS = ("nan", "inf", "zeros")
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -59,17 +63,22 @@ class CoreCase:
     case: Case
 
 
-def called_cases(subject: Subject, axes: Axes, plan: Plan, taken: Case | None = None) -> tuple[CoreCase, ...]:
+def called_cases(
+    subject: Subject, axes: Axes, plan: Plan, taken: Case | None = None, seed: int = 0
+) -> tuple[CoreCase, ...]:
     """The cases that have to be called, the most telling first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
     other dtypes, one size of each dimension that counts heads and the like, and the other layouts: each beside
-    ordinary values of all else, so that a refusal of one hides no other. Where the wrapper refuses the ordinary case,
-    and has `taken` another, they are beside the values of that.
+    ordinary values of all else, so that a refusal of one hides no other. The last have numbers, and sizes, that the
+    `seed` draws. Where the wrapper refuses the ordinary case, and has `taken` another, they are beside the values of
+    that.
     """
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):
         found.setdefault(case.label, CoreCase(what, case))
+    for case in islice(fresh_cases(subject, axes, taken or plan.cases[0], seed), _FRESH):
+        found.setdefault(case.label, CoreCase("drawn anew", case))
     return tuple(found.values())
 
 

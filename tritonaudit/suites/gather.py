@@ -31,7 +31,10 @@ _INSTEAD = {Symptom.WEAK_REFERENCE: Status.INCONCLUSIVE}
 
 @dataclass(frozen=True)
 class SubjectRun:
-    """All that trying a subject came to: `trials` in their order, what was `left_out` and why, and its `coverage`."""
+    """All that trying a subject came to: `trials` in their order, what was `left_out` and why, its `coverage`.
+
+    The `seed` drew the cases that nobody could foresee; None where it came to none.
+    """
 
     path: Path
     name: str
@@ -40,6 +43,7 @@ class SubjectRun:
     outcomes: tuple[Outcome, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
+    seed: int | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -102,6 +106,7 @@ def gather(
         ),
         left_out,
         coverage,
+        record.seed,
     )
 
 

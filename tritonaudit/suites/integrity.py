@@ -19,10 +19,10 @@ from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments, make_inputs
+from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.calling import Device, How, Result, is_same
-from tritonaudit.suites.calls import Call, Calls, calls_here
+from tritonaudit.suites.calling import Device, Result, is_same
+from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.garbage import garbage
@@ -42,18 +42,20 @@ SYMPTOMS = (
     Symptom.WEAK_REFERENCE,
 )
 _OF_CALLS = tuple(symptom for symptom in SYMPTOMS if symptom is not Symptom.PATCHED)
-_ALL_CALLS = 5
+_ALL_CALLS = 6
 """The second has other values than the last, and both come when all that is made only once is there."""
 _LARGE_SHARE, _SHARE = 0.5, 0.2
 """Of a result's elements, made by torch alone: for certain too many, and worth a warning."""
 
 
-def integrity(device: Device, subject: Subject, case: Case) -> CaseOutcome:
-    """Call the subject on a case again and again, and look at what its results are and where they come from."""
+def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> CaseOutcome:
+    """Call the subject on a case again and again, and look at what its results are and where they come from.
+
+    What changes from call to call that nobody is to foresee is drawn.
+    """
     started = time.perf_counter()
-    with device.observing(How(is_checked=False)):
-        given = make_inputs(subject, case), make_inputs(subject, replace(case, seed=case.seed + 1))
-    made = calls_of(device, subject, case, *given)
+    given = values_of(device, subject, case, draw)
+    made = calls_of(device, subject, case, given, draw)
     outcome = _outcome(device, subject, case, made.calls, given)
     doubt = subject.function.doubt if isinstance(subject.function, Absent) else ""
     unvouched = ((Symptom.PATCHED, f"what judges it cannot be had without it: {doubt}"),) if doubt else ()
@@ -80,12 +82,12 @@ def _outcome(
     return _judged(device, subject, case, calls, given)
 
 
-def calls_of(device: Device, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
-    """Make the calls where the wrapper is, with the values of these arguments."""
+def calls_of(device: Device, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
+    """Make the calls where the wrapper is, with the values of these arguments, of which something was drawn."""
     if isinstance(subject.function, Absent):
-        made: Calls = subject.function.caller.calls(subject, case, first, second)
+        made: Calls = subject.function.caller.calls(subject, case, values, draw)
         return made
-    return calls_here(device, subject, case, first, second)
+    return calls_here(device, subject, case, values)
 
 
 def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sighting:
@@ -127,10 +129,10 @@ def _judged(
 def _answers(
     subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
 ) -> tuple[dict[int, References], str]:
-    """What the reference gives for the first and for the other values; if it does not, why."""
+    """What the reference gives for each set of values; if it does not, why."""
     if subject.reference is None:
         return {}, "the subject has no reference"
-    found = {one.values: references(subject, given[one.values], case) for one in calls[:2]}
+    found = {values: references(subject, given[values], case) for values in {one.values for one in calls}}
     if not found[0].same:
         return {}, found[0].reason
     if len(found[0].same) != len(calls[0].results):

@@ -48,10 +48,14 @@ class CoreTrial:
 
 @dataclass(frozen=True)
 class Expected:
-    """Before anything is tried: about so many trials are the core, which take about so many seconds."""
+    """Before anything is tried: about so many trials are the core, which take about so many seconds.
+
+    The `seed` draws what nobody can foresee.
+    """
 
     trials: int
     seconds: float
+    seed: int = 0
     spent: float = 0.0
 
 
@@ -224,6 +228,11 @@ class Record:
         """What came to an outcome, each sighting with the simplest case that was found for it."""
         simplest = {(entry.trial, entry.seen): entry.case for entry in self.entries if isinstance(entry, Simplified)}
         return tuple(_with(simplest, entry) for entry in self.entries if isinstance(entry, Ended))
+
+    @property
+    def seed(self) -> int | None:
+        """What draws the cases that nobody can foresee; None before that is known."""
+        return next((entry.seed for entry in self.entries if isinstance(entry, Expected)), None)
 
     @property
     def outcomes(self) -> dict[Trial, CaseOutcome]:

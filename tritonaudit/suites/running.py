@@ -34,7 +34,7 @@ _MEMORY_SHARE = 0.75
 class Means:
     """What subjects are tried with: seconds and cases for each, workers at once, on the GPU or not.
 
-    With `cross_checks` the interpreter is asked for a second opinion, too.
+    With `cross_checks` the interpreter is asked for a second opinion, too. The `seed` draws what nobody can foresee.
     """
 
     seconds: float
@@ -42,6 +42,7 @@ class Means:
     jobs: int
     on_gpu: bool
     cross_checks: bool = False
+    seed: int = 0
 
 
 @dataclass
@@ -96,7 +97,8 @@ class Runner:
         """What is to be gone on with of it."""
         key, only_watches = part
         means, record = self.means, self._journal(part).read()
-        return SubjectTask(*key, means.seconds, record, means.most_cases, means.cross_checks, only_watches)
+        most, crosses = means.most_cases, means.cross_checks
+        return SubjectTask(*key, means.seconds, record, most, crosses, only_watches, means.seed)
 
     def _outcomes(self, feed: Feed[SubjectTask]) -> Iterator[tuple[SubjectTask, Killed | None]]:
         means = self.means

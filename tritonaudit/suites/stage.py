@@ -52,7 +52,7 @@ class RunRequest:
 
     With a `folder` an audit that was killed can be resumed: then trials that ended are not run again. `most_cases` of
     each subject's plan are tried at most, beside its core: a count ends it where a clock shall not. `cross_checks` has
-    Triton's interpreter do a few cases, too, beside the CPU engine.
+    Triton's interpreter do a few cases, too, beside the CPU engine. The `seed` draws the cases that nobody can foresee.
     """
 
     seconds: float = SECONDS
@@ -62,6 +62,7 @@ class RunRequest:
     device: Where = Where.ANY
     most_cases: int | None = None
     cross_checks: bool = False
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,9 @@ class _Running:
         self._seconds = request.seconds
         self._has_warned = False
         self._cross_checks = request.cross_checks
-        means = Means(request.seconds, request.most_cases, request.jobs, bool(watched), request.cross_checks)
+        means = Means(
+            request.seconds, request.most_cases, request.jobs, bool(watched), request.cross_checks, request.seed
+        )
         self._runner = Runner(means, journals, watched, self._show, self._finish)
 
     def to_end(self) -> bool:

@@ -117,7 +117,8 @@ class SubjectTask:
 
     Bringing up the device and compiling count, too. One that `cross_checks` asks Triton's interpreter for a second
     opinion, where the CPU engine executes launches. One that `only_watches` looks at memory on the CPU engine, and at
-    nothing else: a GPU is trying the same subject.
+    nothing else: a GPU is trying the same subject. The `seed` draws what nobody can foresee, unless another one has
+    begun to.
     """
 
     path: Path
@@ -127,6 +128,7 @@ class SubjectTask:
     most_cases: int | None = None
     cross_checks: bool = False
     only_watches: bool = False
+    seed: int = 0
 
     @property
     def key(self) -> tuple[Path, str]:
@@ -245,6 +247,7 @@ class _Audit:
         self.known = dict(record.outcomes)
         self.broken_off = record.broken_off
         self.spent_before = record.spent
+        self.seed = self.task.seed if record.seed is None else record.seed
         self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
@@ -273,7 +276,8 @@ class _Audit:
     def run(self) -> None:
         """Try the core, whatever time there is, and then what else there is time for."""
         trials = expected_trials(self.subject)
-        self._tell(Expected(trials, trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)))
+        seconds = trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)
+        self._tell(Expected(trials, seconds, self.seed))
         plan = self._core()
         self.is_in_core = False
         self._tell(CoreTried(self.spent))
@@ -303,9 +307,9 @@ class _Audit:
             self._call(long)
         blocks = self.blocks if is_refused else blocks
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
-        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine)
+        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine, seed=self.seed)
         axes = axes_of(self.subject, blocks, later)
-        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._call))
+        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._call), self.seed)
         self.labels = tuple(case.label for case in plan.cases)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._plan([*core, *map(configs_trial, self._tuned()[:1])])
@@ -363,9 +367,9 @@ class _Audit:
         first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
         self._watch(first)
         blocks = self.blocks
-        plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine)
+        plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine, seed=self.seed)
         axes = axes_of(self.subject, blocks)
-        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._watch))
+        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._watch), self.seed)
         self._plan(tuple(memory_trials(cases, MEMORY)))
         wanted = {one.trial.case for one in self.core}
         for one in cases:
@@ -686,7 +690,7 @@ class _Audit:
     def _integrity(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.integrity import integrity
 
-        return integrity(self.device, self.subject, case)
+        return integrity(self.device, self.subject, case, self.seed)
 
     def _repeat(self, case: Case) -> CaseOutcome:
         from tritonaudit.suites.correctness import repeat

@@ -5,6 +5,7 @@ The user's code runs in worker processes alone, as in an audit.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +41,8 @@ class Plugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self.seconds: float = config.getoption("tritonaudit_budget")
+        seed: int | None = config.getoption("tritonaudit_seed")
+        self.seed = secrets.randbits(32) if seed is None else seed
         self.is_strict: bool = config.getoption("tritonaudit_strict")
         self.device = Where(config.getoption("tritonaudit_device"))
         self.is_distributed = config.pluginmanager.hasplugin("xdist")
@@ -105,7 +108,7 @@ class SubjectNode(pytest.Collector):
     @cached_property
     def ran(self) -> RunAudit:
         """What trying it came to."""
-        request = RunRequest(self.plugin.seconds, device=self.plugin.device)
+        request = RunRequest(self.plugin.seconds, device=self.plugin.device, seed=self.plugin.seed)
         ran = run_subjects([self._key], self.audit_config, request, self.plugin.gpu)
         if ran.is_interrupted:
             raise KeyboardInterrupt

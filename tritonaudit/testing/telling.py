@@ -43,6 +43,7 @@ def run_properties(ran: RunAudit, verdict: Verdict) -> Iterator[Property]:
     """Of a suite of the run stage: device, number of cases, worst error over its budget, codes found."""
     yield "tritonaudit.device", ran.device
     for run in ran.runs:
+        yield "tritonaudit.seed", str(run.seed)
         yield "tritonaudit.cases", str(run.cases)
         ratios = [trial.closeness.ratio for trial in run.trials if trial.closeness is not None]
         if ratios:

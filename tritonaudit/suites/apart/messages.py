@@ -30,7 +30,8 @@ from tritonaudit.suites.provenance import Unaccounted
 class Question:
     """What is to be called: how, for so many seconds, and a traceback is written after `last` seconds.
 
-    `inputs` are one set of arguments for a call, or two for the calls of integrity; without any the case gives them.
+    `inputs` are the arguments of a call, or sets of values for the calls of integrity, of which something is drawn by
+    `draw`; without any the case gives them.
     """
 
     case: Case
@@ -40,7 +41,7 @@ class Question:
     seconds: float
     waiting: float
     last: float
-    is_of_integrity: bool = False
+    draw: int | None = None
     inputs: tuple[bytes, ...] = ()
 
 

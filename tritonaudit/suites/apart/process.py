@@ -11,7 +11,7 @@ import pickle
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -103,16 +103,16 @@ class Apart:
         error = _error(word.error)
         return Called(given, results, changed, word.ran, error, self._multiprocessors, word.asks_multiprocessors)
 
-    def calls(self, subject: Subject, case: Case, first: Arguments, second: Arguments) -> Calls:
-        """What the calls of integrity come to, with the values of two sets of arguments."""
-        word, opened = self._asked(subject, case, How(), (first, second), is_of_integrity=True)
+    def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
+        """What the calls of integrity come to, with these sets of values, of which something was drawn."""
+        word, opened = self._asked(subject, case, How(), values, draw)
         if not isinstance(word, CallsAnswer) or not word.calls:
             raise NotData("another answer than that which was asked for")
         with opened:
             return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
 
     def _asked(
-        self, subject: Subject, case: Case, how: How, inputs: tuple[Arguments, ...], *, is_of_integrity: bool = False
+        self, subject: Subject, case: Case, how: How, inputs: Sequence[Arguments], draw: int | None = None
     ) -> tuple[Word, Opened]:
         parcel = Parcel()
         try:
@@ -122,7 +122,7 @@ class Apart:
         patience = current_patience()
         with patience.elsewhere() as left:
             seconds = left.seconds, left.waiting, longest(left.seconds) - 1
-            question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, is_of_integrity, sent)
+            question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, draw, sent)
             try:
                 send(self._connection, pickle.dumps(question), parcel.file())
             except OSError:

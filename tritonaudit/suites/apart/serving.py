@@ -22,8 +22,8 @@ from tritonaudit.data import encode
 from tritonaudit.execute.blame import Account, account_of
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
-from tritonaudit.subject.inputs import Arguments, make_inputs
-from tritonaudit.subject.model import Subject
+from tritonaudit.subject.inputs import Arguments
+from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.apart.messages import (
     Answer,
@@ -41,8 +41,8 @@ from tritonaudit.suites.apart.messages import (
     unpickled,
 )
 from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
-from tritonaudit.suites.calling import Called, Device, How, Ran, Result, called_here
-from tritonaudit.suites.calls import Call, Calls, calls_here
+from tritonaudit.suites.calling import Called, Device, Ran, Result, called_here
+from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
 from tritonaudit.suites.late import Late, patience
 
 
@@ -98,8 +98,9 @@ def _answered(
     faulthandler.dump_traceback_later(question.last)
     try:
         with patience(question.seconds, question.waiting):
-            if question.is_of_integrity:
-                return _calls(device, subject, question, inputs, parcel)
+            if question.draw is not None:
+                values = inputs or values_of(device, subject, question.case, question.draw)
+                return _calls(device, subject, question.case, values, parcel)
             arguments = inputs[0] if inputs else None
             called = called_here(device, subject, question.case, question.how, arguments)
             harness.repair()
@@ -114,14 +115,8 @@ def _answered(
         faulthandler.cancel_dump_traceback_later()
 
 
-def _calls(
-    device: Device, subject: Subject, question: Question, inputs: Sequence[Arguments], parcel: Parcel
-) -> CallsAnswer:
-    if len(inputs) != 2:
-        other = replace(question.case, seed=question.case.seed + 1)
-        with device.observing(How(is_checked=False)):
-            inputs = [make_inputs(subject, question.case), make_inputs(subject, other)]
-    made: Calls = calls_here(device, subject, question.case, *inputs)
+def _calls(device: Device, subject: Subject, case: Case, values: Sequence[Arguments], parcel: Parcel) -> CallsAnswer:
+    made: Calls = calls_here(device, subject, case, values)
     return CallsAnswer(tuple(_one(call, parcel) for call in made.calls), made.replaced)
 
 
