@@ -9,29 +9,28 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.hostile.subjects import KERNELS
+from tests.call_log import TELL, call_log
 from tests.checkout import ROOT
 
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 SPEC = """\
-import os
-
+from calls import tell
 from kernels import launched, {kernel}
 
 from tritonaudit import Subject, Tensor
 
 
 def double(x):
-    with open(os.environ["CALLS"], "a") as file:
-        file.write("called\\n")
+    tell("called")
     return launched({kernel}, x)
 
 
@@ -45,22 +44,24 @@ ONE_TRIAL = 30
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A right subject and a wrong one, whose calls are counted."""
     folder = tmp_path_factory.mktemp("audited") / "project"
     folder.mkdir()
     (folder / "pyproject.toml").touch()
     (folder / "kernels.py").write_text(KERNELS)
+    (folder / "calls.py").write_text(TELL)
     for name, kernel in (("right", "double_kernel"), ("wrong", "wrong_kernel")):
         (folder / f"audit_{name}.py").write_text(SPEC.format(name=name, kernel=kernel))
-    return folder
+    with call_log(folder.parent / "calls", folder.parent / "address"):
+        yield folder
 
 
 def environment(project: Path, cache: str) -> dict[str, str]:
     paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
     variables = {
         "PYTHONPATH": paths,
-        "CALLS": str(project.parent / "calls"),
+        "CALLS": str(project.parent / "address"),
         "TRITONAUDIT_CACHE": str(project.parent / cache),
     }
     return {**os.environ, **variables}

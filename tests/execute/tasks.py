@@ -12,12 +12,14 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from tritonaudit.execute import worker
+from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 
 prepared: list[object] = []
@@ -469,3 +471,64 @@ def shout_for(seconds: float) -> int:
         print("x" * 4000)
     time.sleep(0.2)
     return os.fstat(1).st_size
+
+
+def be_confined() -> None:
+    """Prepares a worker that may write to its own folder only."""
+    assert confine()
+
+
+def attempted(how: str, *arguments: Any) -> str:
+    """What the operating system says of a deed; nothing where it lets it be done."""
+    try:
+        _DEEDS[how](*arguments)
+    except OSError as error:
+        return type(error).__name__
+    return ""
+
+
+def write_at_home() -> str:
+    """The path of what was written."""
+    path = Path.home() / "mine"
+    path.write_text("mine")
+    return str(path)
+
+
+def _fork_and_attempt(how: str, *arguments: Any) -> None:
+    """Another process does it; it ends with what the operating system says."""
+    child = os.fork()
+    if not child:
+        os._exit(13 if attempted(how, *arguments) else 0)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise PermissionError
+
+
+def _write_through_a_link(path: str) -> None:
+    link = Path.home() / "link"
+    link.symlink_to(path)
+    link.write_text("forged")
+
+
+def _rename_into(path: str) -> None:
+    forged = Path.home() / "forged"
+    forged.write_text("forged")
+    forged.replace(path)
+
+
+_DEEDS: dict[str, Any] = {
+    "write": lambda path: Path(path).write_text("forged"),
+    "truncate": lambda path: os.truncate(path, 0),
+    "add": lambda path: Path(path, "added").touch(),
+    "remove": lambda path: Path(path).unlink(),
+    "rename": lambda path: Path(path).rename(f"{path} elsewhere"),
+    "rename into its place": _rename_into,
+    "write through a link": _write_through_a_link,
+    "write by another process": lambda path: _fork_and_attempt("write", path),
+    "signal": lambda process: os.kill(process, signal.SIGUSR1),
+    "signal by another process": lambda process: _fork_and_attempt("signal", process),
+    "write to memory": lambda process: open(f"/proc/{process}/mem", "wb").close(),
+    "read": lambda path: Path(path).read_bytes(),
+    "write at home": write_at_home,
+    "make a temporary file": lambda: tempfile.TemporaryFile().close(),
+    "write to nowhere": lambda: Path(os.devnull).write_text("nothing"),
+}

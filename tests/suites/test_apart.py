@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.checkout import ROOT
 from tritonaudit.config import Config
 from tritonaudit.data import NotData
 from tritonaudit.engine import shown_path
+from tritonaudit.execute.confine import _version
 from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
 from tritonaudit.suites.calling import is_same
 from tritonaudit.suites.coverage import Verdict
@@ -137,6 +139,43 @@ def test_messages_of_its_own_move_nobody(tmp_path: Path, when: str) -> None:
     assert verdicts.get("audit_hostile.py") is not Verdict.PASS
     assert "audit_hostile.py" in verdicts or [one.path for one in found.audit.problems] == [shown_path(hostile)]
     assert not (tmp_path / "mark").exists()
+
+
+HARM = """
+import os, pathlib, signal
+
+def deed():
+    for harm in (
+        lambda: pathlib.Path("REPORT").write_text("[]"),
+        lambda: pathlib.Path("REPORT").unlink(),
+        lambda: (pathlib.Path.home() / "tensors").symlink_to("REPORT"),
+        lambda: (pathlib.Path.home() / "tensors").write_text("[]"),
+        lambda: os.kill(AUDITOR, signal.SIGTERM),
+        lambda: os.kill(os.getppid(), signal.SIGKILL),
+    ):
+        try:
+            harm()
+        except OSError as error:
+            last = error
+    raise last
+
+WHEN
+"""
+
+
+@pytest.mark.skipif(_version() < 6, reason="Landlock keeps signals back since Linux 6.12")
+@pytest.mark.parametrize("when", ["deed()", "def twice(x):\n    deed()"])
+def test_the_auditor_and_its_files_stay_as_they_were(tmp_path: Path, when: str) -> None:
+    head, _, tail = HONEST.partition("twice_subject")
+    report = tmp_path / "report.json"
+    report.write_text("true")
+    text = HARM.replace("REPORT", str(report)).replace("AUDITOR", str(os.getpid())).replace("WHEN", when)
+    hostile = tmp_path / "audit_hostile.py"
+    hostile.write_text(head + text + "\ntwice_subject" + tail)
+    found = run_paths([hostile], Config(tmp_path), RunRequest(5.0, jobs=1, device=Where.CPU, most_cases=20))
+    told = [finding.message for finding in found.audit.findings] + [one.message for one in found.audit.problems]
+    assert any("Operation not permitted" in one for one in told), told
+    assert report.read_text() == "true"
 
 
 @pytest.mark.parametrize(

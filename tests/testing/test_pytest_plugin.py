@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from bench.hostile.subjects import KERNELS
+from tests.call_log import TELL, call_log
 from tests.checkout import ROOT
 
 SUITES = ("correctness", "stability", "memory", "integrity", "performance")
 DOUBLE = """\
-import os
-
+from calls import tell
 from kernels import double_kernel, launched, wrong_kernel
 
 from tritonaudit import Subject, Tensor
@@ -31,8 +31,7 @@ FEW = {"reference": lambda x: 2 * x, "inputs": [Tensor("n")], "sizes": {"n": [7]
 
 def calling(name, kernel):
     def double(x):
-        with open(os.environ["CALLS"], "a") as file:
-            file.write(name + "\\n")
+        tell(name)
         return launched(kernel, x)
 
     return double
@@ -80,23 +79,24 @@ def session(project: Path, *options: str, variables: Mapping[str, str] | None = 
     ours = () if entry_points(group="pytest11", name="tritonaudit") else ("-p", "tritonaudit.pytest_plugin")
     command = [sys.executable, "-m", "pytest", *ours, "-p", "no:cacheprovider", *options]
     paths = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
-    environment = {**os.environ, "PYTHONPATH": paths, "CALLS": str(calls)}
-    done = subprocess.run(
-        command,
-        cwd=project,
-        env={**environment, **(variables or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": paths, "CALLS": str(project / "address")}
+    with call_log(calls, project / "address"):
+        done = subprocess.run(
+            command,
+            cwd=project,
+            env={**environment, **(variables or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
     return Session(done.returncode, done.stdout, calls.read_text().split() if calls.exists() else [])
 
 
 def written(folder: Path, **files: str) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
-    for name, text in {"kernels": KERNELS, **files}.items():
+    for name, text in {"kernels": KERNELS, "calls": TELL, **files}.items():
         (folder / f"{name}.py").write_text(text)
     return folder
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import text_of, users_place
+from tritonaudit.execute.confine import confine
 from tritonaudit.subject.model import Case, Subject
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def become_gpu(target: str) -> None:
     driver.stand_in_driver(device)
     standin.stand_in_tensors(device)
     record.install()
+    confine()
 
 
 def target() -> str:

@@ -11,6 +11,7 @@ import contextlib
 import os
 import resource
 import select
+import shutil
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ import traceback
 from dataclasses import astuple
 from typing import NoReturn
 
+from tritonaudit.execute.confine import scratch_for_worker
 from tritonaudit.execute.processes import (
     MemoryWatch,
     adopt_orphans,
@@ -50,6 +52,7 @@ def supervise(channel: Channel, memory: int, inherited: int = 0) -> NoReturn:
     """Run a worker to its end; it may hold `memory` bytes beside the inherited ones that this process began with."""
     parent = os.getppid()
     adopt_orphans()
+    scratch = scratch_for_worker()
     worker = os.fork()
     if worker == 0:
         _work(channel, memory + inherited)
@@ -61,6 +64,7 @@ def supervise(channel: Channel, memory: int, inherited: int = 0) -> NoReturn:
         end = _wait(worker, parent, channel.log, MemoryWatch(worker, memory, inherited))
     finally:
         _kill_all(worker)
+        shutil.rmtree(scratch, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.write(1, end.encode())
     os._exit(0)

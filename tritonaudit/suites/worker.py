@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
+from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Layout, Subject
@@ -158,6 +159,8 @@ def become_device(on_gpu: bool) -> None:
 
     assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
     harness.remember()
+    if not on_gpu:
+        confine()
 
 
 def gpu_name(_: object) -> str:

@@ -22,6 +22,7 @@ from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.data import NotData, decode
 from tritonaudit.execute.blame import Account, Recounted
+from tritonaudit.execute.confine import confine
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.processes import die_with_parent
 from tritonaudit.execute.worker import be_last
@@ -215,6 +216,8 @@ def _become_apart(device: Device, connection: socket.socket, path: Path, name: s
         die_with_parent(signal.SIGKILL)
         worker.forget_serving()
         close_all_but({0, 1, 2, connection.fileno()})
+        confine()
+        _leave_no_name()
         serve(connection, device, path, name, IMPORT_SECONDS)
     except SystemExit as error:
         os._exit(error.code if isinstance(error.code, int) else 1)
@@ -222,6 +225,13 @@ def _become_apart(device: Device, connection: socket.socket, path: Path, name: s
         sys.excepthook(*sys.exc_info())
         os._exit(1)
     os._exit(0)
+
+
+def _leave_no_name() -> None:
+    """What asks how this process was called, and with which variables, is not told of an audit."""
+    sys.argv[:] = [""]
+    for name in [name for name in os.environ if name.startswith("TRITONAUDIT_")]:
+        del os.environ[name]
 
 
 def _result(given: Given, opened: Opened) -> Result:

@@ -1,0 +1,104 @@
+"""Keeps the user's code to itself, as far as the operating system can (Landlock, Linux 5.13 and later).
+
+Numbers are those of <linux/landlock.h> and <linux/prctl.h>; the system calls' are the same on every architecture.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
+_PATH_BENEATH = 1
+_NO_NEW_PRIVS = 38
+_WRITE_FILE = 1 << 1
+_REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
+_REMOVE_FILE, _MAKE_FILE = 1 << 5, 1 << 8
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_HOMES = {"HOME": "", "XDG_CACHE_HOME": ".cache", "TMPDIR": "", "TRITON_HOME": "", "TRITON_CACHE_DIR": ".triton"}
+
+_scratch: Path | None = None
+
+
+def scratch_for_worker() -> Path:
+    """A folder that a worker may write to, made for it by whoever removes it."""
+    global _scratch
+    _scratch = Path(tempfile.mkdtemp(prefix="tritonaudit-"))
+    return _scratch
+
+
+def confine() -> bool:
+    """From now on let this process, and those it starts, write nowhere but in the worker's scratch folder.
+
+    That is their home and the place of their temporary files; memory that processes share is open to them, too. Where
+    the kernel can (6.12) they signal nobody but each other. What was opened before stays open, and everything may be
+    read. False where the system has no Landlock. A process that is confined already has its own descendants be less
+    still: they can do nothing to it.
+    """
+    version = _version() if _scratch is not None else 0
+    if _scratch is None or version < 1:
+        return False
+    _move_home(_scratch)
+    return _restrict(_scratch, version)
+
+
+def _move_home(scratch: Path) -> None:
+    for name, folder in _HOMES.items():
+        os.environ[name] = str(scratch / folder)
+    tempfile.tempdir = None
+
+
+def _version() -> int:
+    if sys.platform != "linux":
+        return 0
+    found: int = _libc().syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    return found
+
+
+def _restrict(scratch: Path, version: int) -> bool:
+    handled = _WRITE_FILE | _REMOVE_AND_MAKE | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
+    scoped = _ABSTRACT_SOCKETS | _SIGNALS if version >= 6 else 0
+    words = (handled, *((0,) if version >= 4 else ()), *((scoped,) if version >= 6 else ()))
+    attributes = (ctypes.c_uint64 * len(words))(*words)
+    libc = _libc()
+    rules = libc.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)
+    if rules < 0:
+        return False
+    try:
+        _allow(libc, rules, scratch, handled)
+        _allow(libc, rules, Path("/dev/shm"), handled & (_WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE))
+        for device in _DEVICES:
+            _allow(libc, rules, Path("/dev", device), _WRITE_FILE | handled & _TRUNCATE)
+        libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+        is_done: bool = libc.syscall(_RESTRICT_SELF, rules, 0) == 0
+    finally:
+        os.close(rules)
+    return is_done
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def _allow(libc: ctypes.CDLL, rules: int, path: Path, rights: int) -> None:
+    """Allow it beneath the path, or of the file that it is; nothing where that is not there."""
+    with contextlib.suppress(OSError):
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            rule = _PathBeneath(rights, place)
+            libc.syscall(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
+        finally:
+            os.close(place)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
