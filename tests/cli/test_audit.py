@@ -210,6 +210,18 @@ def test_each_part_of_what_is_run_has_a_name(part: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, b"No findings in 0 files, 0 kernels.\n")
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "-1", "0", "soon"])
+@pytest.mark.parametrize("command", [("audit", "."), ("gate", "audit_it.py", "--stage", "1"), ("select", "operation")])
+def test_a_budget_is_a_number_of_seconds(seconds: str, command: tuple[str, ...], tmp_path: Path) -> None:
+    options = [sys.executable, "-m", "tritonaudit", *command, "--budget", seconds]
+    done = subprocess.run(
+        options, cwd=tmp_path, env=environment(tmp_path, "cache"), check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tritonaudit: Invalid value for '--budget': ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import shlex
@@ -101,11 +102,27 @@ SEED = click.option(
 )
 
 
+class _Seconds(click.FloatRange):
+    """More than none, and not for ever."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
+SECONDS = _Seconds()
+
+
 def budget_option(each: str) -> Callable[[Command], Command]:
     """How long each of what the command runs is tried."""
     return click.option(
         "--budget",
-        type=click.FloatRange(min=0, min_open=True),
+        type=SECONDS,
         default=_SECONDS,
         show_default=True,
         metavar="SECONDS",

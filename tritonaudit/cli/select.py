@@ -11,7 +11,7 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
-from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SEED, budget_option, configure, project_of, split
+from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SECONDS, SEED, budget_option, configure, project_of, split
 from tritonaudit.cli.progress import shown_progress
 
 _REPAIR_SECONDS = 120.0
@@ -57,7 +57,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
 )
 @click.option(
     "--regenerate-timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=_REPAIR_SECONDS,
     show_default=True,
     metavar="SECONDS",
