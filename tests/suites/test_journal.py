@@ -14,7 +14,7 @@ from tritonaudit.capture.launch import KernelRef
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Begun, Ended, Entry, Journal, Simplified, Stopped, Trial
-from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
 
 CASE, SMALLER = Case({"n": 1000}), Case({"n": 3})
 CALL = Trial("call", CASE.label)
@@ -144,6 +144,6 @@ def test_a_record_knows_what_is_under_way_and_what_was_broken_off() -> None:
 def test_sightings_have_the_simplest_case_that_was_found_later() -> None:
     journal = Journal()
     journal.add(Ended(CALL, OUTCOME))
-    journal.add(Simplified(CALL, WRONG.key, SMALLER))
+    journal.add(Simplified(CALL, WRONG.key, Simplest(SMALLER, "0, wanted 1")))
     (ended,) = journal.read().ended
-    assert [one.simplest for one in ended.outcome.sightings] == [SMALLER]
+    assert [one.simplest for one in ended.outcome.sightings] == [Simplest(SMALLER, "0, wanted 1")]

@@ -15,7 +15,7 @@ from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome,
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import REST, Ended, Record, Stopped
 from tritonaudit.suites.opinion import Opinion, outcome_of
-from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
 from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.stability import NUMERIC
 from tritonaudit.suites.suite import Suite
@@ -142,9 +142,10 @@ def _kernels(path: Path, subject: str, trials: Sequence[CaseOutcome]) -> Iterato
 def _seen(
     path: Path, subject: str, alike: Sequence[tuple[Sighting, Case]], kernel: KernelRef, span: Span, places: Places
 ) -> Seen:
-    """One defect over the cases that show it: what the surest of them shows, and the simplest as its witness."""
-    first = next((sighting for sighting, _ in alike if sighting.is_certain), alike[0][0])
-    simplest = next((sighting.simplest for sighting, _ in alike if sighting.simplest), alike[0][1])
+    """One defect over the cases that show it: what the simplest of the surest shows, and that as its witness."""
+    surest = [one for one in alike if one[0].is_certain] or alike
+    first, case = next((one for one in surest if one[0].simplest), surest[0])
+    simplest = first.simplest or Simplest(case, first.text)
     elsewhere = ""
     if first.place is not None:
         file, line, column = first.place
@@ -153,8 +154,8 @@ def _seen(
         else:
             elsewhere = f" ({shown_path(Path(file))}:{line})"
     labels = tuple(dict.fromkeys(case.label for _, case in alike))
-    witness: Witness = witness_of(path, subject, simplest)
-    return Seen(first.symptom, span, labels, f"{first.text}{elsewhere}", first.is_certain, witness)
+    witness: Witness = witness_of(path, subject, simplest.case)
+    return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness)
 
 
 def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardship: str) -> Iterator[Outcome]:

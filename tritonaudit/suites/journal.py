@@ -17,7 +17,7 @@ from tritonaudit.execute.messages import framed, take_message
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.opinion import Opinion
-from tritonaudit.suites.outcome import CaseOutcome, Sighting, SightingKey
+from tritonaudit.suites.outcome import CaseOutcome, Sighting, SightingKey, Simplest
 
 REST = "the rest"
 """What a subject that came to no end leaves out."""
@@ -96,7 +96,7 @@ class Simplified:
 
     trial: Trial
     seen: SightingKey
-    case: Case
+    simplest: Simplest
     spent: float = 0.0
 
 
@@ -226,7 +226,9 @@ class Record:
     @cached_property
     def ended(self) -> tuple[Ended, ...]:
         """What came to an outcome, each sighting with the simplest case that was found for it."""
-        simplest = {(entry.trial, entry.seen): entry.case for entry in self.entries if isinstance(entry, Simplified)}
+        simplest = {
+            (entry.trial, entry.seen): entry.simplest for entry in self.entries if isinstance(entry, Simplified)
+        }
         return tuple(_with(simplest, entry) for entry in self.entries if isinstance(entry, Ended))
 
     @property
@@ -278,7 +280,7 @@ class Record:
         return self.entries[-1].spent if self.entries else 0.0
 
 
-def _with(simplest: Mapping[tuple[Trial, SightingKey], Case], entry: Ended) -> Ended:
+def _with(simplest: Mapping[tuple[Trial, SightingKey], Simplest], entry: Ended) -> Ended:
     sightings: tuple[Sighting, ...] = tuple(
         replace(one, simplest=simplest.get((entry.trial, one.key), one.simplest)) for one in entry.outcome.sightings
     )

@@ -16,11 +16,18 @@ SightingKey = tuple[Symptom, KernelRef, Place | None]
 
 
 @dataclass(frozen=True)
+class Simplest:
+    """The simplest case that was found to show something, and what was seen in it."""
+
+    case: Case
+    text: str
+
+
+@dataclass(frozen=True)
 class Sighting:
     """A symptom that one case shows: of which kernel, at which place of it (None: its `def`), and what was seen.
 
-    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless. `simplest` is
-    the simplest case that was found to show it, too.
+    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless.
     """
 
     symptom: Symptom
@@ -28,7 +35,7 @@ class Sighting:
     place: Place | None
     text: str
     is_certain: bool = True
-    simplest: Case | None = None
+    simplest: Simplest | None = None
 
     @property
     def key(self) -> SightingKey:

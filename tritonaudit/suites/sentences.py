@@ -18,7 +18,7 @@ def hit(seen: Seen, message: str, remedy: str, doubtful: tuple[Severity, Confide
 def cases(run: RunKernel, seen: Seen) -> str:
     """`in 3 of 41 cases, such as n=1000 float32`."""
     among = f"in {len(seen.cases)} of {run.cases} cases" if run.cases > 1 else "in the one case"
-    return f"{among}, such as {seen.cases[0]}"
+    return f"{among}, such as {seen.witness.description if seen.witness is not None else seen.cases[0]}"
 
 
 def counted(number: int, what: str) -> str:

@@ -61,7 +61,7 @@ from tritonaudit.suites.journal import (
 from tritonaudit.suites.large import large_cases, look
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
-from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
 from tritonaudit.suites.stability import (
     endure,
     hardships_on,
@@ -620,10 +620,11 @@ class _Audit:
 
         return wrapper_ref(self.subject)
 
-    def _simplest(self, case: Case, sighting: Sighting, work: Callable[[Case], CaseOutcome]) -> Case:
+    def _simplest(self, case: Case, sighting: Sighting, work: Callable[[Case], CaseOutcome]) -> Simplest:
         """A case with the same defect that is as simple as the time allows."""
+        simplest = Simplest(case, sighting.text)
         if sighting.symptom is Symptom.HANG:
-            return case
+            return simplest
         began = self.spent
         tries: Iterator[Case] = simpler(self.subject, case)
         while self.device.lost is None and self._may_minimise(began):
@@ -632,10 +633,11 @@ class _Audit:
                 break
             trial = Trial(SIMPLER, tried.label)
             outcome = self.known.get(trial) or self._timed(trial, tried, work)
-            if any(other.key == sighting.key for other in outcome.sightings):
-                case, tries = tried, simpler(self.subject, tried)
+            alike = (other for other in outcome.sightings if other.key == sighting.key)
+            if (same := next(alike, None)) is not None and same.is_certain >= sighting.is_certain:
+                simplest, tries = Simplest(tried, same.text), simpler(self.subject, tried)
         self.minimising += self.spent - began
-        return case
+        return simplest
 
     def _may_minimise(self, began: float) -> bool:
         return self.minimising + (self.spent - began) < _MINIMISED_SHARE * self.task.seconds
