@@ -438,3 +438,13 @@ _NUMBERS = {
     "float8_e5m2fnuz": _Numbers(57344, 2.0**-17, has_infinity=False),
     "float8_e8m0fnu": _Numbers(2.0**127, 2.0**-127, has_infinity=False, is_signed=False),  # powers of 2, no 0
 }
+
+
+def largest(dtype: str) -> float:
+    """The largest number of a dtype; infinity of one that holds no floating-point numbers."""
+    return _NUMBERS[dtype].largest if dtype in _NUMBERS else math.inf
+
+
+def has_infinity(dtype: str) -> bool:
+    """Whether a dtype has infinities, or holds no floating-point numbers."""
+    return dtype not in _NUMBERS or _NUMBERS[dtype].has_infinity

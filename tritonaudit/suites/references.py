@@ -21,7 +21,7 @@ from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.in_double import NARROWER, InDouble
-from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, perturb
+from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
 from tritonaudit.suites.tolerance import Yardstick
 
@@ -39,7 +39,7 @@ class References:
 
     `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
     `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
-    What the reference cannot do is empty, and `reason` says why.
+    What the reference cannot do is empty, and `reason` says why. `moved_by` is the rounding where it is another one.
     """
 
     precise: tuple[torch.Tensor, ...] = ()
@@ -48,6 +48,7 @@ class References:
     rounded: tuple[Rounded, ...] = ()
     reason: str = ""
     is_nan_given: bool = False
+    moved_by: float | None = None
     _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
@@ -55,7 +56,11 @@ class References:
         key = number, usual
         if key not in self._yardsticks:
             self._yardsticks[key] = Yardstick(
-                *self.of(number), self.rounded_of(number), usual, is_nan_given=self.is_nan_given
+                *self.of(number),
+                self.rounded_of(number),
+                usual,
+                is_nan_given=self.is_nan_given,
+                moved_by=self.moved_by,
             )
         return self._yardsticks[key]
 
@@ -81,10 +86,10 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
     for narrower in (NARROWER | OF_8_BITS, NARROWER):  # some references take only floats of 8 bits, or their bytes
         try:
             with InDouble():
-                precise = _results(subject, in_double(given, narrower), seed)
+                precise = _wide_results(subject, in_double(given, narrower), seed)
                 noises = _noises(given, narrower, has_equals=case.fill != "normal")
                 perturbed = tuple(
-                    _results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
+                    _wide_results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
                 )
                 if _is_constant(case.fill):
                     perturbed += tuple(_rounded_within(subject, in_double(given, narrower), seed, d) for d in range(2))
@@ -92,7 +97,8 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
             why = f"the reference in float64 {described(error)}"
         else:
             rounded = _rounded(subject, given, same, narrower, seed)
-            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given))
+            moved = moved_by((tensor.dtype for tensor in tensors_in(given)), narrower)
+            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given), moved_by=moved)
     return References(tuple(wide(tensor) for tensor in same), same, reason=why, is_nan_given=_has_nan(given))
 
 
@@ -147,7 +153,7 @@ def _is_constant(fill: str) -> bool:
 
 def _rounded_within(subject: Subject, arguments: Arguments, seed: int, draw: int) -> tuple[torch.Tensor, ...]:
     with Roundings(draw):
-        return _results(subject, arguments, seed)
+        return _wide_results(subject, arguments, seed)
 
 
 def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:
@@ -225,6 +231,11 @@ def _converted(
         made[place] = other.requires_grad_() if leaves[place].requires_grad else other
     converted: Arguments = tree_unflatten([made.get(place, leaf) for place, leaf in enumerate(leaves)], form)
     return converted
+
+
+def _wide_results(subject: Subject, arguments: Arguments, seed: int) -> tuple[torch.Tensor, ...]:
+    """In float64 also what the reference itself rounds to floats of 8 bits, with which torch hardly computes."""
+    return tuple(map(wide, _results(subject, arguments, seed)))
 
 
 def _results(subject: Subject, arguments: Arguments, seed: int) -> tuple[torch.Tensor, ...]:
