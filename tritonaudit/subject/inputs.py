@@ -13,7 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from tritonaudit.subject.filling import filled, laid_out
+from tritonaudit.subject.filling import Turn, filled, laid_out, turns
 from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
@@ -29,8 +29,9 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     returns what cannot be arguments.
     """
     seed(case)
-    made = _Maker(subject, case)
-    keywords = {name: made.value(value, name) for name, value in subject.keywords.items()}
+    at_first = 0 if callable(subject.inputs) else len(subject.tensors) - _tensors_among(subject.keywords)
+    keyed, made = _Maker(subject, case, at_first), _Maker(subject, case)
+    keywords = {name: keyed.value(value, name) for name, value in subject.keywords.items()}
     if callable(subject.inputs):
         positional, own = _given(subject, case)
         arguments: Arguments = positional, {**keywords, **own}
@@ -63,6 +64,10 @@ def make_argument(subject: Subject, case: Case, spec: Tensor | Offsets) -> torch
     torch.manual_seed(case.seed)
     made: torch.Tensor = _Maker(subject, case).value(spec, "")
     return made
+
+
+def _tensors_among(values: Any) -> int:
+    return sum(isinstance(spec, Tensor) for spec in _specs_in(values))
 
 
 def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
@@ -147,13 +152,14 @@ class OnDevice(TorchFunctionMode):  # type: ignore[misc]
 class _Maker:
     """Makes what stands for an argument into the argument."""
 
-    def __init__(self, subject: Subject, case: Case) -> None:
+    def __init__(self, subject: Subject, case: Case, at_first: int = 0) -> None:
         self._mutates = frozenset(subject.mutates)
         self._case = case
+        self._turns = iter(turns([len(tensor.dims) for tensor in subject.tensors])[at_first:])
 
     def value(self, value: Any, place: str | int) -> Any:
         if isinstance(value, Tensor):
-            return self._tensor(value, is_written=place in self._mutates)
+            return self._tensor(value, next(self._turns), is_written=place in self._mutates)
         if isinstance(value, Size):
             return self._case[value.dim]
         if isinstance(value, Offsets):
@@ -164,7 +170,7 @@ class _Maker:
             return type(value)(self.value(member, place) for member in value)
         return value
 
-    def _tensor(self, spec: Tensor, *, is_written: bool) -> torch.Tensor:
+    def _tensor(self, spec: Tensor, turn: Turn, *, is_written: bool) -> torch.Tensor:
         case = self._case
         shape = tuple(case[dim] for dim in spec.dims)
         name = spec.dtype or case.dtype
@@ -177,7 +183,7 @@ class _Maker:
             low, high = case[spec.low], case[spec.high]
             integers = torch.randint(low, max(high, low + 1), values_shape, device=case.device)
             values = integers.to(dtype)
-        return values.expand(shape) if is_expanded else laid_out(values, case.layout)
+        return values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
         case = self._case

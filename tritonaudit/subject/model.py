@@ -26,12 +26,22 @@ INTEGER = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 
 class Layout(Enum):
-    """How the tensors of a case lie in memory."""
+    """How the tensors of a case lie in memory: all in one way, or, padded and spread, each with strides of its own.
+
+    Padded, the first that is a matrix, or more, lies contiguously, and each after it has one more element between
+    rows. Spread, the last one does, and each before it has one more element between its elements.
+    """
 
     CONTIGUOUS = "contiguous"
     TRANSPOSED = "transposed"
     EXPANDED = "expanded"
     OFFSET = "offset"
+    PADDED = "padded"
+    SPREAD = "spread"
+
+
+OF_EACH = (Layout.PADDED, Layout.SPREAD)
+"""Those in which no two tensors have the same strides."""
 
 
 @dataclass(frozen=True)
