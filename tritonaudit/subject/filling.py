@@ -88,7 +88,11 @@ def laid_out(values: torch.Tensor, layout: Layout, turn: Turn) -> torch.Tensor:
         wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + turn.number))
         return wider[..., : values.shape[-1]].copy_(values)
     if layout is Layout.SPREAD and values.dim() >= 2 and turn.number + 1 < turn.of:
-        step = turn.of - turn.number
-        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] * step))
-        return wider[..., ::step].copy_(values)
+        return spread(values, turn.of - turn.number)
     return values
+
+
+def spread(values: torch.Tensor, step: int) -> torch.Tensor:
+    """The same values, of which each is so many elements behind the one before it."""
+    wider = values.new_zeros((*values.shape[:-1], values.shape[-1] * step))
+    return wider[..., ::step].copy_(values)

@@ -13,7 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from tritonaudit.subject.filling import Turn, filled, laid_out, turns
+from tritonaudit.subject.filling import Turn, filled, laid_out, spread, turns
 from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
@@ -83,15 +83,21 @@ def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
 def run_subject(subject: Subject, case: Case) -> Any:
     """What the wrapper returns for a case, after its backward pass where the subject asks for gradients."""
     positional, keywords = make_inputs(subject, case)
-    return call(subject.function, positional, keywords, gradients=subject.gradients)
+    return call(subject.function, positional, keywords, gradients=subject.gradients, gradient=case.gradient)
 
 
 def call(
-    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], *, gradients: bool
+    function: Callable[..., Any],
+    positional: Sequence[Any],
+    keywords: Mapping[str, Any],
+    *,
+    gradients: bool,
+    gradient: Layout = Layout.CONTIGUOUS,
 ) -> Any:
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
-    They are random eighths between -2 and 2, which every dtype holds, the same in each call.
+    They are random eighths between -2 and 2, which every dtype holds, the same in each call, and lie as `gradient`
+    says; expanded they are ones.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any.
     """
@@ -100,8 +106,20 @@ def call(
         differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
         if not differentiable:
             raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [eighths(tensor) for tensor in differentiable])
+        torch.autograd.backward(differentiable, [_passed(tensor, gradient) for tensor in differentiable])
     return outputs
+
+
+def _passed(output: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """What is passed backward from an output."""
+    if layout is Layout.EXPANDED:
+        return torch.ones((), device=output.device, dtype=output.dtype).expand(output.shape)
+    if layout is Layout.SPREAD and output.dim():
+        return spread(eighths(output), 2)
+    return laid_out(eighths(output), layout, Turn())
+
+
+_EIGHTHS = tuple(number / 8 for number in range(-16, 17))
 
 
 def eighths(like: torch.Tensor) -> torch.Tensor:
@@ -109,7 +127,8 @@ def eighths(like: torch.Tensor) -> torch.Tensor:
     if like.is_meta:
         return torch.ones_like(like)
     generator = torch.Generator().manual_seed(like.numel())
-    numbers = torch.randint(-16, 17, like.shape, generator=generator).div(8)
+    places = torch.randint(len(_EIGHTHS), like.shape, generator=generator)
+    numbers = torch.tensor(_EIGHTHS)[places]  # chosen, so that no arithmetic counts which nobody asked for
     return numbers.to(like.device, like.dtype)
 
 

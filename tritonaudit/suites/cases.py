@@ -96,13 +96,15 @@ def why_not_as_given(subject: Subject, *, on_engine: bool) -> str:
 def simpler(subject: Subject, case: Case) -> Iterator[Case]:
     """Cases simpler than this one in one thing, the greatest simplification of each thing first.
 
-    Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously
-    and holds normal numbers, or one of its sizes is smaller, beginning with the largest.
+    Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously,
+    holds normal numbers or has another gradient passed, or one of its sizes is smaller, beginning with the largest.
     """
     if case.layout is not Layout.CONTIGUOUS:
         yield replace(case, layout=Layout.CONTIGUOUS)
     if case.fill != "normal":
         yield replace(case, fill="normal")
+    if case.gradient is not Layout.CONTIGUOUS:
+        yield replace(case, gradient=Layout.CONTIGUOUS)
     for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
         for less in _smaller_sizes(subject, name, size):
             sizes = {**case.sizes, name: less}

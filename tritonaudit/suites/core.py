@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tritonaudit.subject.given import special_of
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
@@ -63,7 +63,8 @@ def called_cases(subject: Subject, axes: Axes, plan: Plan, taken: Case | None = 
     """The cases that have to be called, the most telling first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
-    other dtypes, one size of each dimension that counts heads and the like, and the other layouts: each beside
+    other dtypes, one size of each dimension that counts heads and the like, the other layouts, and those of what a
+    backward pass begins with: each beside
     ordinary values of all else, so that a refusal of one hides no other. Where the wrapper refuses the ordinary case,
     and has `taken` another, they are beside the values of that.
     """
@@ -88,6 +89,9 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
             yield from _with(subject, axes, str(AxisValue(axis.name, value)), {**beside, axis: value})
+    if subject.gradients:
+        usual = plan.cases[0] if taken is None else taken
+        yield from ((f"{layout.value} gradients", replace(usual, gradient=layout)) for layout in OF_GRADIENTS)
 
 
 def _values(axes: Axes, case: Case) -> dict[Axis, Value]:

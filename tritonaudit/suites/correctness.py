@@ -272,11 +272,16 @@ class _Judged:
 
 
 def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
-    """The magnitude that each result has on the inputs as given, where the case makes these tiny."""
-    if subject.given is None or not case.fill.startswith(SCALED):
+    """The magnitude that each result has on the inputs as given, where the case makes these tiny.
+
+    And that on gradients which differ, where those of the case do not: they may cancel.
+    """
+    given, plain = called.given, replace(case, gradient=Case().gradient)
+    if subject.given is not None and case.fill.startswith(SCALED):
+        given, plain = unscaled(subject.given, case, given), replace(plain, fill=Case().fill)
+    elif case.gradient is not Layout.EXPANDED:
         return ()
-    plain = replace(case, fill=Case().fill)
-    ordinary = references(subject, unscaled(subject.given, case, called.given), plain).precise
+    ordinary = references(subject, given, plain).precise
     with torch._C.DisableTorchFunction():
         finite = [one[one.isfinite()].double() for one in ordinary]
         return [float(one.square().mean().sqrt()) if one.numel() else 0.0 for one in finite]

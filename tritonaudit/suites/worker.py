@@ -18,7 +18,7 @@ from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
-from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler, why_not_as_given
 from tritonaudit.suites.core import (
@@ -576,7 +576,7 @@ class _Audit:
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
-        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case.seed)
+        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
 
     def _is_quick_as_given(self, seconds: float) -> bool:
         """Whether a case with its inputs as given is known to take little of so many seconds."""
@@ -704,7 +704,7 @@ def _cost(case: Case) -> int:
 
 
 def _is_plain(case: Case) -> bool:
-    return case.layout is Layout.CONTIGUOUS and case.fill == Case().fill
+    return case.is_plain
 
 
 def _has_distinct_elements(case: Case) -> bool:
