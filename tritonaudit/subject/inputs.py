@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.filling import Turn, filled, laid_out, spread, turns
 from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
@@ -20,6 +21,9 @@ from tritonaudit.subject.size_kind import size_names
 from tritonaudit.subject.varying import Resized, cut, each_tensor, has_shapes, varied, within
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+_MOST_WITH_MEMORY = 1 << 30
+"""Elements of all tensors: more are had without memory alone."""
 
 
 def make_inputs(subject: Subject, case: Case) -> Arguments:
@@ -249,6 +253,8 @@ def _changed_by_intent(subject: Subject, arguments: Arguments) -> Iterator[torch
 def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
     """What the function gives, of other sizes: it makes tensors of these, or those that it makes are cut."""
     sizes = given.changed(case.sizes)
+    if given.elements(sizes) > _MOST_WITH_MEMORY:
+        return _hollow(subject, given, case)
     made = _remade(subject, given, case, sizes) if given.is_remade else None
     full = {**given.sizes, **sizes}
     if made is None:
@@ -257,6 +263,18 @@ def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
         made = each_tensor(whole, lambda number, tensor: cut(given.tensors[number], full, tensor))
     fitting: Arguments = each_tensor(made, lambda number, tensor: within(given, sizes, number, tensor))
     return fitting
+
+
+def _hollow(subject: Subject, given: Given, case: Case) -> Arguments:
+    """What the function gives, with tensors of the case's sizes of which nobody asks what they hold."""
+    full = {**given.sizes, **case.sizes}
+
+    def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
+        shape = tuple(size_of(dim, full) for dim in given.tensors[number].dims)
+        return torch.empty(shape, dtype=tensor.dtype, device=case.device)
+
+    made: Arguments = each_tensor(as_given(subject, replace(case, sizes={})), hollow)
+    return made
 
 
 def _remade(subject: Subject, given: Given, case: Case, sizes: Mapping[str, int]) -> Arguments | None:

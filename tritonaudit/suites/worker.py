@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,7 @@ from tritonaudit.suites.journal import (
     Stopped,
     Trial,
 )
-from tritonaudit.suites.large import large_cases, look
+from tritonaudit.suites.large import large_cases, look, not_looked, why_none
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -643,9 +643,16 @@ class _Audit:
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
-        for case in large_cases(self.subject) if self.device.is_engine else ():
+        check = f"{LARGE}: more than 2^31 elements"
+        for case in self._large if self.device.is_engine else ():
             if self._has_time(share):
-                self._try(f"{LARGE}: more than 2^31 elements", case, partial(look, self.device, self.subject))
+                self._try(check, case, partial(look, self.device, self.subject))
+        if self.device.is_engine and not self._large and (why := why_none(self.subject)):
+            self._try(check, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
+
+    @cached_property
+    def _large(self) -> tuple[Case, ...]:
+        return tuple(large_cases(self.subject))
 
     def _sanitize(self, plan: Plan) -> None:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
