@@ -308,3 +308,13 @@ def test_what_is_changed_by_intent_is_not_expanded() -> None:
     subject = Subject(nothing, inputs=lambda case: (torch.randn(6, 4), torch.randn(6, 4)), mutates=[0])
     out, x = made(subject, layout=Layout.EXPANDED)
     assert (out.stride(), x.stride()) == ((4, 1), (0, 1))
+
+
+def test_without_memory_tensors_of_other_sizes_have_none_either() -> None:
+    def seeded(case: Case) -> Any:
+        return torch.randn(100, 384, generator=torch.Generator().manual_seed(0))
+
+    of = Subject(nothing, inputs=seeded, dtypes=["float32"])
+    assert of.given is not None
+    (x,), _ = make_inputs(of, Case({"dim_100": 1 << 23}, device="meta"))
+    assert (x.shape, x.is_meta) == ((1 << 23, 384), True)

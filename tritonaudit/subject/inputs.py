@@ -22,9 +22,6 @@ from tritonaudit.subject.varying import Resized, cut, each_tensor, has_shapes, v
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
-_MOST_WITH_MEMORY = 1 << 30
-"""Elements of all tensors: more are had without memory alone."""
-
 
 def make_inputs(subject: Subject, case: Case) -> Arguments:
     """The arguments, positional and by keyword, that a case gives the subject; the same whenever they are made.
@@ -253,7 +250,7 @@ def _changed_by_intent(subject: Subject, arguments: Arguments) -> Iterator[torch
 def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
     """What the function gives, of other sizes: it makes tensors of these, or those that it makes are cut."""
     sizes = given.changed(case.sizes)
-    if given.elements(sizes) > _MOST_WITH_MEMORY:
+    if torch.empty((), device=case.device).is_meta:
         return _hollow(subject, given, case)
     made = _remade(subject, given, case, sizes) if given.is_remade else None
     full = {**given.sizes, **sizes}
@@ -266,7 +263,7 @@ def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
 
 
 def _hollow(subject: Subject, given: Given, case: Case) -> Arguments:
-    """What the function gives, with tensors of the case's sizes of which nobody asks what they hold."""
+    """What the function gives, with tensors of the case's sizes that have no memory to hold anything."""
     full = {**given.sizes, **case.sizes}
 
     def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
