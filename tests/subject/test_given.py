@@ -205,7 +205,18 @@ def test_layouts_change_where_elements_lie() -> None:
         Layout.TRANSPOSED: ((1, 6), 0),
         Layout.OFFSET: ((11, 1), 1),
         Layout.EXPANDED: ((0, 1), 0),
+        Layout.PADDED: ((10, 1), 0),
+        Layout.SPREAD: ((10, 1), 0),
     }
+
+
+def test_each_matrix_may_have_strides_of_its_own() -> None:
+    several = pair(Same, lambda: [torch.randn(6, 4), torch.randn(4), torch.randn(6, 4), torch.randn(2, 6, 4)])
+    plain = made(several)
+    padded, spread = (made(several, layout=layout) for layout in (Layout.PADDED, Layout.SPREAD))
+    assert [one.stride() for one in padded] == [(4, 1), (1,), (5, 1), (36, 6, 1)]
+    assert [one.stride() for one in spread] == [(12, 3), (1,), (8, 2), (24, 4, 1)]
+    assert all(map(torch.equal, (*padded, *spread), (*plain, *plain)))
 
 
 def test_what_is_given_otherwise_than_contiguously_stays_so() -> None:
@@ -297,3 +308,13 @@ def test_what_is_changed_by_intent_is_not_expanded() -> None:
     subject = Subject(nothing, inputs=lambda case: (torch.randn(6, 4), torch.randn(6, 4)), mutates=[0])
     out, x = made(subject, layout=Layout.EXPANDED)
     assert (out.stride(), x.stride()) == ((4, 1), (0, 1))
+
+
+def test_without_memory_tensors_of_other_sizes_have_none_either() -> None:
+    def seeded(case: Case) -> Any:
+        return torch.randn(100, 384, generator=torch.Generator().manual_seed(0))
+
+    of = Subject(nothing, inputs=seeded, dtypes=["float32"])
+    assert of.given is not None
+    (x,), _ = make_inputs(of, Case({"dim_100": 1 << 23}, device="meta"))
+    assert (x.shape, x.is_meta) == ((1 << 23, 384), True)

@@ -37,7 +37,7 @@ STEP = tl.constexpr(3 if IS_INTERPRETED else 2)
 
 @triton.jit
 def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
     tl.store(out_ptr + lanes, x + x, mask=lanes < n)
 
@@ -45,28 +45,28 @@ def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 @triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 32})], key=["n"])
 @triton.jit
 def tuned_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
     tl.store(out_ptr + lanes, tl.exp(x) + BLOCK, mask=lanes < n)
 
 
 @triton.jit
 def joined_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n, other=0.0)
     tl.store(out_ptr + lanes, tl.where((x > 0) and (x < 1), x, 0.0), mask=lanes < n)
 
 
 @triton.jit
 def telling_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
     tl.store(out_ptr + lanes, x * STEP, mask=lanes < n)
 
 
 @triton.jit
 def unmasked_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + lanes, tl.load(x_ptr + lanes) * 2, mask=lanes < n)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.checkout import ROOT
 from tritonaudit.config import Config
-from tritonaudit.finding import Status
+from tritonaudit.finding import Outcome, Status
+from tritonaudit.subject.model import Subject
 from tritonaudit.suites.facts import Symptom
 
 FOLDER = ROOT / "tests" / "suites" / "subjects" / "large"
@@ -31,3 +34,58 @@ def test_targets_are_there_to_be_followed() -> None:
         one for run in runs if run.name == "appended" for one in run.outcomes if one.check.startswith("large tensors")
     ]
     assert (outcome.status, outcome.reason) == (Status.NOT_RUN, reason)
+
+
+GIVEN = ROOT / "tests" / "suites" / "subjects" / "large_given"
+
+
+@pytest.fixture(scope="module")
+def given() -> dict[str, Outcome]:
+    """What tensors so large came to where a function makes the inputs."""
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    runs = run_paths([GIVEN], Config(ROOT), RunRequest(seconds=30, jobs=2, device=Where.CPU, most_cases=1)).runs
+    large = [[one for one in run.outcomes if one.check.startswith("large tensors")] for run in runs]
+    return {run.name: outcome for run, (outcome,) in zip(runs, large, strict=True)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["of_the_case", "by_size", "by_picks"])
+def test_an_offset_of_64_bits_passes_where_a_function_makes_the_inputs(how: str, given: dict[str, Outcome]) -> None:
+    assert given[f"wide_{how}"].status is Status.PASS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["narrow_of_the_case", "narrow_by_size", "narrow_by_picks", "pair_narrow"])
+def test_one_of_32_bits_does_not(name: str, given: dict[str, Outcome]) -> None:
+    assert given[name].status is Status.WARN
+    assert given[name].reason.startswith("address from an integer that overflowed by program (5592406, 0, 0)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("narrow_in_memory", "the function for the inputs makes 393,216 elements in memory"),
+        ("narrow_named", "the subject names the sizes to try"),
+    ],
+)
+def test_where_it_cannot_be_done_it_says_why(name: str, why: str, given: dict[str, Outcome]) -> None:
+    assert (given[name].status, given[name].reason) == (Status.NOT_RUN, f"with so many elements: {why}")
+
+
+def test_a_dimension_grows_that_the_reference_lets() -> None:
+    torch = pytest.importorskip("torch")
+    from tritonaudit.suites.large import large_cases, why_none
+
+    def made(*shape: int, **more: Any) -> Subject:
+        return Subject(abs, inputs=lambda case: torch.randn(shape), dtypes=["float32"], **more)
+
+    assert [case.label for case in large_cases(made(1 << 20))] == ["dim_1048576=2147484673 float32"]
+    square = [case.label for case in large_cases(made(64, 64))]
+    assert square == ["dim_64=47364 float32", "dim_64=47364 float32 transposed"]
+    fixed = made(64, reference=lambda x: x + torch.ones(64, device=x.device))
+    assert list(large_cases(fixed)) == []
+    assert why_none(fixed).startswith("dim_64: the reference refuses other sizes: ")

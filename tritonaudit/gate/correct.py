@@ -12,7 +12,7 @@ from tritonaudit.finding import Status
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
 from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, why_unknown
-from tritonaudit.subject.model import Case, Layout
+from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.gather import SubjectRun
@@ -150,7 +150,7 @@ def _is_spared(kernel: CompiledKernel, variant: Variant) -> bool:
 
 
 def _is_plain(case: Case) -> bool:
-    return case.layout is Layout.CONTIGUOUS and case.fill == Case().fill
+    return case.is_plain
 
 
 def _is_edge(case: Case) -> bool:

@@ -65,10 +65,10 @@ def _far(got: torch.Tensor, precise: torch.Tensor, same: torch.Tensor, perturbed
         return f"it is {tuple(got.shape)} of {got.dtype}, and the reference's {tuple(same.shape)} of {same.dtype}"
     if not precise.is_floating_point():
         return "" if torch.equal(got, same) else f"{int((got != same).sum()):,} elements differ"
-    finite = precise.isfinite()
-    if bool((finite & ~got.isfinite()).any()):
+    finite, is_got_finite = precise.isfinite(), got.double().isfinite()
+    if bool((finite & ~is_got_finite).any()):
         return "NaN or Inf stands where the reference has none"
-    if not bool(finite.any()) and bool(got.isfinite().any()):
+    if not bool(finite.any()) and bool(is_got_finite.any()):
         raise Unverified("the reference is finite nowhere")
     exact = precise.where(finite, 0)
     error = (got.double().where(finite, 0) - exact).abs()

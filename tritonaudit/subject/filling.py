@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -11,6 +12,13 @@ from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": 0.0, "ones": 1.0}
 _ROWS, _SHIFT, _PARTS = " rows", "+normal", "|"
+
+
+class Turn(NamedTuple):
+    """Which of the tensors of two dimensions or more one is, and how many these are."""
+
+    number: int = 0
+    of: int = 1
 
 
 def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.Tensor | None = None) -> torch.Tensor:
@@ -62,7 +70,13 @@ def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dty
     return row.expand(shape).clone() if shape else row.reshape(())
 
 
-def laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:
+def turns(ranks: Sequence[int]) -> list[Turn]:
+    """That of each tensor, by their numbers of dimensions."""
+    of = sum(rank > 1 for rank in ranks)
+    return [Turn(sum(rank > 1 for rank in ranks[:number]), of) for number in range(len(ranks))]
+
+
+def laid_out(values: torch.Tensor, layout: Layout, turn: Turn) -> torch.Tensor:
     """The same values, placed in memory as the layout says."""
     if layout is Layout.TRANSPOSED and values.dim() >= 2:
         return values.transpose(-1, -2).contiguous().transpose(-1, -2)
@@ -70,4 +84,15 @@ def laid_out(values: torch.Tensor, layout: Layout) -> torch.Tensor:
         wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + 1))
         wider[..., 1:].copy_(values)
         return wider[..., 1:]
+    if layout is Layout.PADDED and values.dim() >= 2 and turn.number:
+        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + turn.number))
+        return wider[..., : values.shape[-1]].copy_(values)
+    if layout is Layout.SPREAD and values.dim() >= 2 and turn.number + 1 < turn.of:
+        return spread(values, turn.of - turn.number)
     return values
+
+
+def spread(values: torch.Tensor, step: int) -> torch.Tensor:
+    """The same values, of which each is so many elements behind the one before it."""
+    wider = values.new_zeros((*values.shape[:-1], values.shape[-1] * step))
+    return wider[..., ::step].copy_(values)

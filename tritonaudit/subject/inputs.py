@@ -13,7 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from tritonaudit.subject.filling import filled, laid_out
+from tritonaudit.subject.dimension import size_of
+from tritonaudit.subject.filling import Turn, filled, laid_out, spread, turns
 from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
@@ -29,8 +30,9 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     returns what cannot be arguments.
     """
     seed(case)
-    made = _Maker(subject, case)
-    keywords = {name: made.value(value, name) for name, value in subject.keywords.items()}
+    at_first = 0 if callable(subject.inputs) else len(subject.tensors) - _tensors_among(subject.keywords)
+    keyed, made = _Maker(subject, case, at_first), _Maker(subject, case)
+    keywords = {name: keyed.value(value, name) for name, value in subject.keywords.items()}
     if callable(subject.inputs):
         positional, own = _given(subject, case)
         arguments: Arguments = positional, {**keywords, **own}
@@ -65,6 +67,10 @@ def make_argument(subject: Subject, case: Case, spec: Tensor | Offsets) -> torch
     return made
 
 
+def _tensors_among(values: Any) -> int:
+    return sum(isinstance(spec, Tensor) for spec in _specs_in(values))
+
+
 def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
     if isinstance(value, (Tensor, Offsets, torch.Tensor)):
         yield value
@@ -78,15 +84,21 @@ def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
 def run_subject(subject: Subject, case: Case) -> Any:
     """What the wrapper returns for a case, after its backward pass where the subject asks for gradients."""
     positional, keywords = make_inputs(subject, case)
-    return call(subject.function, positional, keywords, gradients=subject.gradients)
+    return call(subject.function, positional, keywords, gradients=subject.gradients, gradient=case.gradient)
 
 
 def call(
-    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], *, gradients: bool
+    function: Callable[..., Any],
+    positional: Sequence[Any],
+    keywords: Mapping[str, Any],
+    *,
+    gradients: bool,
+    gradient: Layout = Layout.CONTIGUOUS,
 ) -> Any:
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
-    They are random eighths between -2 and 2, which every dtype holds, the same in each call.
+    They are random eighths between -2 and 2, which every dtype holds, the same in each call, and lie as `gradient`
+    says; expanded they are ones.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any.
     """
@@ -95,8 +107,20 @@ def call(
         differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
         if not differentiable:
             raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [eighths(tensor) for tensor in differentiable])
+        torch.autograd.backward(differentiable, [_passed(tensor, gradient) for tensor in differentiable])
     return outputs
+
+
+def _passed(output: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """What is passed backward from an output."""
+    if layout is Layout.EXPANDED:
+        return torch.ones((), device=output.device, dtype=output.dtype).expand(output.shape)
+    if layout is Layout.SPREAD and output.dim():
+        return spread(eighths(output), 2)
+    return laid_out(eighths(output), layout, Turn())
+
+
+_EIGHTHS = tuple(number / 8 for number in range(-16, 17))
 
 
 def eighths(like: torch.Tensor) -> torch.Tensor:
@@ -104,7 +128,8 @@ def eighths(like: torch.Tensor) -> torch.Tensor:
     if like.is_meta:
         return torch.ones_like(like)
     generator = torch.Generator().manual_seed(like.numel())
-    numbers = torch.randint(-16, 17, like.shape, generator=generator).div(8)
+    places = torch.randint(len(_EIGHTHS), like.shape, generator=generator)
+    numbers = torch.tensor(_EIGHTHS)[places]  # chosen, so that no arithmetic counts which nobody asked for
     return numbers.to(like.device, like.dtype)
 
 
@@ -147,13 +172,14 @@ class OnDevice(TorchFunctionMode):  # type: ignore[misc]
 class _Maker:
     """Makes what stands for an argument into the argument."""
 
-    def __init__(self, subject: Subject, case: Case) -> None:
+    def __init__(self, subject: Subject, case: Case, at_first: int = 0) -> None:
         self._mutates = frozenset(subject.mutates)
         self._case = case
+        self._turns = iter(turns([len(tensor.dims) for tensor in subject.tensors])[at_first:])
 
     def value(self, value: Any, place: str | int) -> Any:
         if isinstance(value, Tensor):
-            return self._tensor(value, is_written=place in self._mutates)
+            return self._tensor(value, next(self._turns), is_written=place in self._mutates)
         if isinstance(value, Size):
             return self._case[value.dim]
         if isinstance(value, Offsets):
@@ -164,7 +190,7 @@ class _Maker:
             return type(value)(self.value(member, place) for member in value)
         return value
 
-    def _tensor(self, spec: Tensor, *, is_written: bool) -> torch.Tensor:
+    def _tensor(self, spec: Tensor, turn: Turn, *, is_written: bool) -> torch.Tensor:
         case = self._case
         shape = tuple(case[dim] for dim in spec.dims)
         name = spec.dtype or case.dtype
@@ -177,7 +203,7 @@ class _Maker:
             low, high = case[spec.low], case[spec.high]
             integers = torch.randint(low, max(high, low + 1), values_shape, device=case.device)
             values = integers.to(dtype)
-        return values.expand(shape) if is_expanded else laid_out(values, case.layout)
+        return values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
         case = self._case
@@ -224,6 +250,8 @@ def _changed_by_intent(subject: Subject, arguments: Arguments) -> Iterator[torch
 def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
     """What the function gives, of other sizes: it makes tensors of these, or those that it makes are cut."""
     sizes = given.changed(case.sizes)
+    if torch.empty((), device=case.device).is_meta:
+        return _hollow(subject, given, case)
     made = _remade(subject, given, case, sizes) if given.is_remade else None
     full = {**given.sizes, **sizes}
     if made is None:
@@ -232,6 +260,18 @@ def _resized(subject: Subject, given: Given, case: Case) -> Arguments:
         made = each_tensor(whole, lambda number, tensor: cut(given.tensors[number], full, tensor))
     fitting: Arguments = each_tensor(made, lambda number, tensor: within(given, sizes, number, tensor))
     return fitting
+
+
+def _hollow(subject: Subject, given: Given, case: Case) -> Arguments:
+    """What the function gives, with tensors of the case's sizes that have no memory to hold anything."""
+    full = {**given.sizes, **case.sizes}
+
+    def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
+        shape = tuple(size_of(dim, full) for dim in given.tensors[number].dims)
+        return torch.empty(shape, dtype=tensor.dtype, device=case.device)
+
+    made: Arguments = each_tensor(as_given(subject, replace(case, sizes={})), hollow)
+    return made
 
 
 def _remade(subject: Subject, given: Given, case: Case, sizes: Mapping[str, int]) -> Arguments | None:

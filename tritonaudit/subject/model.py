@@ -26,12 +26,25 @@ INTEGER = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 
 class Layout(Enum):
-    """How the tensors of a case lie in memory."""
+    """How the tensors of a case lie in memory: all in one way, or, padded and spread, each with strides of its own.
+
+    Padded, the first that is a matrix, or more, lies contiguously, and each after it has one more element between
+    rows. Spread, the last one does, and each before it has one more element between its elements.
+    """
 
     CONTIGUOUS = "contiguous"
     TRANSPOSED = "transposed"
     EXPANDED = "expanded"
     OFFSET = "offset"
+    PADDED = "padded"
+    SPREAD = "spread"
+
+
+OF_EACH = (Layout.PADDED, Layout.SPREAD)
+"""Those in which no two tensors have the same strides."""
+
+OF_GRADIENTS = (Layout.EXPANDED, Layout.SPREAD, Layout.TRANSPOSED)
+"""How what a backward pass begins with may lie."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class Case:
     of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100"). Where a function
     gives the tensors, also one of `Given.fills`, such as "nan among given"; a dimension that is given with the size
     100 is `dim_100`, and has another only where `sizes` names it.
+    `gradient` is how that lies which a backward pass begins with: expanded it is as `.sum()` gives it.
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
 
@@ -52,6 +66,7 @@ class Case:
     fill: str = "normal"
     seed: int = 0
     device: str = "cuda"
+    gradient: Layout = Layout.CONTIGUOUS
 
     def __getitem__(self, dim: Dimension) -> int:
         """The size of a dimension: `case["rows"]`, `case["2 * rows"]`."""
@@ -60,7 +75,12 @@ class Case:
     @property
     def is_as_given(self) -> bool:
         """Whether nothing of it varies what a function for the inputs gives."""
-        return not self.sizes and self.layout is Layout.CONTIGUOUS and self.fill == "normal"
+        return not self.sizes and self.is_plain
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its tensors lie contiguously and hold normal numbers."""
+        return self.layout is self.gradient is Layout.CONTIGUOUS and self.fill == "normal"
 
     @property
     def label(self) -> str:
@@ -69,7 +89,8 @@ class Case:
         layout = [] if self.layout is Layout.CONTIGUOUS else [self.layout.value]
         fill = [] if self.fill == "normal" else [self.fill]
         seed = [f"seed={self.seed}"] if self.seed else []
-        return " ".join([*sizes, self.dtype, *layout, *fill, *seed])
+        gradient = [] if self.gradient is Layout.CONTIGUOUS else [f"{self.gradient.value} gradient"]
+        return " ".join([*sizes, self.dtype, *layout, *fill, *gradient, *seed])
 
 
 @dataclass(frozen=True, init=False)

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from tritonaudit.subject.dimension import size_of
-from tritonaudit.subject.filling import filled, laid_out
+from tritonaudit.subject.filling import Turn, filled, laid_out, turns
 from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, GivenTensor, special_of
 from tritonaudit.subject.model import Case, Layout
 
@@ -45,13 +45,17 @@ def varied(given: Given, case: Case, number: int, tensor: torch.Tensor, *, is_wr
     with torch.no_grad():
         values = _valued(facts, case, number, tensor.detach())
         if facts.is_contiguous and not (is_written and case.layout is Layout.EXPANDED):
-            values = _placed(facts, case.layout, values)
+            values = _placed(facts, case.layout, values, _turn(given, number))
     return values.requires_grad_() if tensor.requires_grad else values
 
 
-def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor) -> torch.Tensor:
+def _turn(given: Given, number: int) -> Turn:
+    return turns([len(tensor.dims) if tensor.is_contiguous else 0 for tensor in given.tensors])[number]
+
+
+def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor, turn: Turn) -> torch.Tensor:
     if layout is not Layout.EXPANDED:
-        return laid_out(values, layout)
+        return laid_out(values, layout, turn)
     is_alike = values.dim() and values.numel() and not facts.is_ordered
     return values[:1].clone().expand(values.shape) if is_alike else values
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, special_of
-from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
+from tritonaudit.subject.model import FLOATING, OF_EACH, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
 from tritonaudit.suites.limits import LARGEST, Limits, can_be_made
@@ -295,23 +295,26 @@ def _dtype_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
 
 
 def _layout_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
-    reasons = {layout: why for layout in Layout if (why := _why_not_laid_out(subject, layout))}
-    layouts = tuple(layout.value for layout in (Layout.CONTIGUOUS, *_UNUSUAL_LAYOUTS) if layout not in reasons)
-    return Axis("layout", layouts), [
-        LeftOut(AxisValue("layout", layout.value), reasons[layout]) for layout in _UNUSUAL_LAYOUTS if layout in reasons
-    ]
+    """What differs from tensor to tensor is no layout of one alone, which is therefore left out of nothing."""
+    unusual = _UNUSUAL_LAYOUTS + (OF_EACH if sum(rank > 1 for rank in _ranks(subject)) > 1 else ())
+    reasons = {layout: why for layout in unusual if (why := _why_not_laid_out(subject, layout))}
+    layouts = tuple(layout.value for layout in (Layout.CONTIGUOUS, *unusual) if layout not in reasons)
+    return Axis("layout", layouts), [LeftOut(AxisValue("layout", one.value), why) for one, why in reasons.items()]
+
+
+def _ranks(subject: Subject) -> list[int]:
+    """The numbers of dimensions of the tensors that can be laid out."""
+    given = () if subject.given is None else subject.given.tensors
+    return [len(one.dims) for one in subject.tensors] + [len(one.dims) for one in given if one.is_contiguous]
 
 
 def _why_not_laid_out(subject: Subject, layout: Layout) -> str | None:
-    if layout is Layout.CONTIGUOUS:
-        return None
     if callable(subject.inputs) and subject.given is None:
         return "a function makes the inputs"
     given = () if subject.given is None else subject.given.tensors
     if given and not any(tensor.is_contiguous for tensor in given):
         return "no tensor is given contiguously"
-    ranks = [len(tensor.dims) for tensor in subject.tensors]
-    ranks += [len(tensor.dims) for tensor in given if tensor.is_contiguous]
+    ranks = _ranks(subject)
     if max(ranks, default=0) < 1:
         return "no tensor has dimensions"
     if layout is Layout.TRANSPOSED and max(ranks) < 2:
@@ -442,3 +445,13 @@ _NUMBERS = {
     "float8_e5m2fnuz": _Numbers(57344, 2.0**-17, has_infinity=False),
     "float8_e8m0fnu": _Numbers(2.0**127, 2.0**-127, has_infinity=False, is_signed=False),  # powers of 2, no 0
 }
+
+
+def largest(dtype: str) -> float:
+    """The largest number of a dtype; infinity of one that holds no floating-point numbers."""
+    return _NUMBERS[dtype].largest if dtype in _NUMBERS else math.inf
+
+
+def has_infinity(dtype: str) -> bool:
+    """Whether a dtype has infinities, or holds no floating-point numbers."""
+    return dtype not in _NUMBERS or _NUMBERS[dtype].has_infinity

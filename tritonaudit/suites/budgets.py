@@ -73,7 +73,8 @@ class Budget:
         As far as inputs that are rounded once more move it: more than need be, yet as products of narrow numbers do.
         """
         values = self.values
-        backward = _BACKWARD * self.moved * (torch.finfo(values.dtype).eps / 2 / unit(values.dtype))
+        moved_by = values.expected.moved_by or unit(values.dtype)
+        backward = _BACKWARD * self.moved * max(torch.finfo(values.dtype).eps / 2 / moved_by, 1.0)
         if values.distinct(FEW) < FEW:
             backward = torch.maximum(backward, _ONE_SIDED * unit(values.dtype) * values.magnitude)
         return torch.maximum(self.passes, backward)

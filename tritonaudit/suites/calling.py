@@ -156,7 +156,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         if not how.has_memory:
             observed.contents = contents_of(subject, case, arguments)
         try:
-            returned = call(subject.function, *arguments, gradients=subject.gradients)
+            returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:

@@ -226,7 +226,7 @@ def _called(
         provenance = Provenance(observed, list(tensors_in(arguments)), is_watched=is_watched)
         try:
             with _noting_threads(one.started), provenance:
-                returned = call(subject.function, *arguments, gradients=subject.gradients)
+                returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:

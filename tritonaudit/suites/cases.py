@@ -102,7 +102,8 @@ def simpler(subject: Subject, case: Case) -> Iterator[Case]:
     """Cases simpler than this one in one thing, the greatest simplification of each thing first.
 
     Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously,
-    holds normal numbers, or those of the usual seed, or one of its sizes is smaller, beginning with the largest.
+    holds normal numbers, or those of the usual seed, has another gradient passed, or one of its sizes is smaller,
+    beginning with the largest.
     """
     if case.layout is not Layout.CONTIGUOUS:
         yield replace(case, layout=Layout.CONTIGUOUS)
@@ -110,6 +111,8 @@ def simpler(subject: Subject, case: Case) -> Iterator[Case]:
         yield replace(case, fill="normal")
     if case.seed:
         yield replace(case, seed=0)
+    if case.gradient is not Layout.CONTIGUOUS:
+        yield replace(case, gradient=Layout.CONTIGUOUS)
     for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
         for less in _smaller_sizes(subject, name, size):
             sizes = {**case.sizes, name: less}

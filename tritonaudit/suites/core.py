@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from tritonaudit.subject.given import special_of
-from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
@@ -69,10 +69,10 @@ def called_cases(
     """The cases that have to be called, the most telling first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
-    other dtypes, one size of each dimension that counts heads and the like, and the other layouts: each beside
-    ordinary values of all else, so that a refusal of one hides no other. The last have numbers, and sizes, that the
-    `seed` draws. Where the wrapper refuses the ordinary case, and has `taken` another, they are beside the values of
-    that.
+    other dtypes, one size of each dimension that counts heads and the like, the other layouts, and those of what a
+    backward pass begins with: each beside ordinary values of all else, so that a refusal of one hides no other. The
+    last have numbers, and sizes, that the `seed` draws. Where the wrapper refuses the ordinary case, and has `taken`
+    another, they are beside the values of that.
     """
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):
@@ -97,6 +97,9 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
             yield from _with(subject, axes, str(AxisValue(axis.name, value)), {**beside, axis: value})
+    if subject.gradients:
+        usual = plan.cases[0] if taken is None else taken
+        yield from ((f"{layout.value} gradients", replace(usual, gradient=layout)) for layout in OF_GRADIENTS)
 
 
 def _values(axes: Axes, case: Case) -> dict[Axis, Value]:

@@ -22,6 +22,7 @@ from tritonaudit.suites import memory
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
+from tritonaudit.suites.formats import wide
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import References, references
@@ -271,11 +272,16 @@ class _Judged:
 
 
 def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
-    """The magnitude that each result has on the inputs as given, where the case makes these tiny."""
-    if subject.given is None or not case.fill.startswith(SCALED):
+    """The magnitude that each result has on the inputs as given, where the case makes these tiny.
+
+    And that on gradients which differ, where those of the case do not: they may cancel.
+    """
+    given, plain = called.given, replace(case, gradient=Case().gradient)
+    if subject.given is not None and case.fill.startswith(SCALED):
+        given, plain = unscaled(subject.given, case, given), replace(plain, fill=Case().fill)
+    elif case.gradient is not Layout.EXPANDED:
         return ()
-    plain = replace(case, fill=Case().fill)
-    ordinary = references(subject, unscaled(subject.given, case, called.given), plain).precise
+    ordinary = references(subject, given, plain).precise
     with torch._C.DisableTorchFunction():
         finite = [one[one.isfinite()].double() for one in ordinary]
         return [float(one.square().mean().sqrt()) if one.numel() else 0.0 for one in finite]
@@ -326,18 +332,18 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
 
 def _is_new_non_finite(judged: _Judged) -> bool:
     """Whether an element is NaN or infinite that is finite in the reference, and not only the other way round."""
-    got, wanted = judged.result.tensor, judged.precise
+    got, wanted = wide(judged.result.tensor), judged.precise
     return got.shape == wanted.shape and bool((~got.isfinite() & wanted.isfinite()).any())
 
 
 def _is_at_boundary(judged: _Judged) -> bool:
     """Whether what is far off, and not all of a tensor, is alone at the end of one axis."""
-    got, wanted = judged.result.tensor, judged.precise
+    got, wanted = wide(judged.result.tensor), judged.precise
     is_floating = got.is_floating_point() and wanted.is_floating_point()
     if not is_floating or got.shape != wanted.shape or not got.numel():
         return False
     scale = float(wanted.abs().nan_to_num(0.0, 0.0).max())
-    wrong = ~torch.isclose(got.double(), wanted, rtol=_FAR, atol=_FAR * scale, equal_nan=True)
+    wrong = ~torch.isclose(got, wanted, rtol=_FAR, atol=_FAR * scale, equal_nan=True)
     wrong &= ~got.isfinite() | wanted.isfinite()
     if not bool(wrong.any()):
         return False
@@ -374,7 +380,8 @@ def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned:
         if is_same(one.tensor, other.tensor):
             continue
         kernel, place = _writer(subject, first, one)
-        different = (one.tensor != other.tensor) & ~(one.tensor.isnan() & other.tensor.isnan())
+        here, there = wide(one.tensor), wide(other.tensor)
+        different = (here != there) & ~(here.isnan() & there.isnan())
         for result in (one, other):
             if is_poisoned and result.unwritten is not None:
                 different &= ~result.unwritten
@@ -384,8 +391,8 @@ def _differences(subject: Subject, first: Called, again: Called, *, is_poisoned:
         where = ", ".join(map(str, index))
         number = int(different.sum())
         text = (
-            f"{one.name}[{where}] is {one.tensor[index].item():.9g} when the programs run one way,"
-            f" and {other.tensor[index].item():.9g} in another order;"
+            f"{one.name}[{where}] is {here[index].item():.9g} when the programs run one way,"
+            f" and {there[index].item():.9g} in another order;"
             f" {counted(number, 'element')} {differ(number)}"
         )
         judgement = judge(other.tensor, one.tensor.double(), one.tensor, [])

@@ -44,6 +44,8 @@ class Expected:
     usual: float
     is_nan_given: bool = False
     """Whether the inputs hold NaN: then NaN is what follows from them, and no question of the reference's own."""
+    moved_by: float | None = None
+    """By which rounding the inputs of `perturbed` are off; None for the usual one of the results' dtype."""
     _ordinary: dict[Any, Values | None] = field(default_factory=dict)
 
     @cached_property

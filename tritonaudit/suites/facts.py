@@ -64,8 +64,8 @@ CROSS_CHECK = "agrees with TRITON_INTERPRET=1"
 class Seen:
     """A symptom at a place of the kernel, over all cases that show it.
 
-    `text` says what was seen in the case of the witness. `is_certain` is False where that may be harmless: an error within
-    the widest bounds, an order of programs that no GPU may ever take.
+    `text` says what was seen in the case of the witness. `is_certain` is False where that may be harmless: an error
+    within the widest bounds, an order of programs that no GPU may ever take.
     """
 
     symptom: Symptom

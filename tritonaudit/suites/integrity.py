@@ -25,6 +25,7 @@ from tritonaudit.suites.calling import Device, Result, is_same
 from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.formats import wide
 from tritonaudit.suites.garbage import garbage
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
@@ -265,7 +266,8 @@ def _answered(
 
 
 def _is_constant(tensor: torch.Tensor) -> bool:
-    return tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all())
+    numbers = wide(tensor).flatten()
+    return len(numbers) > 1 and bool((numbers == numbers[0]).all())
 
 
 # -- results of other calls --------------------------------------------------------------------------------------------

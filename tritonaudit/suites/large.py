@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 from tritonaudit.subject.dimension import names_in, size_of
+from tritonaudit.subject.given import Given, GivenTensor
 from tritonaudit.subject.model import Case, Layout, Subject, Tensor
+from tritonaudit.subject.size_kind import size_names
 from tritonaudit.suites import axes as axes_of_cases
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
 
 ELEMENTS = 1 << 31
 """What an int32 does not count any more."""
-_BESIDE = 1 << 10
+BESIDE = 1 << 10
 """More elements than that, so that the last program of a grid is beyond it, too."""
 _USUAL = (4096, 512)
 """What the other dimensions have at most: rows as long as models have them, and no more than it takes."""
+
+_UNIT = 1 << 10
+"""What tells a tensor that has a dimension twice from one that has it once."""
 
 SYMPTOMS = frozenset((Symptom.OVERFLOW, Symptom.OUT_OF_BOUNDS))
 
@@ -29,9 +35,11 @@ SYMPTOMS = frozenset((Symptom.OVERFLOW, Symptom.OUT_OF_BOUNDS))
 def large_cases(subject: Subject) -> Iterator[Case]:
     """For each dimension that may grow, the least case in which a tensor has more elements than an int32 counts.
 
-    There are none where a function makes the inputs, or where the subject names the sizes.
+    There are none where the subject names the sizes. Where a function makes the inputs the other dimensions are as
+    given, and a dimension grows if the reference takes it; or what the function calls a size does.
     """
     if callable(subject.inputs):
+        yield from _LargeGiven(subject).cases
         return
     ordinary = {axis.name: int(axis.ordinary) for axis in axes_of_cases.axes_of(subject, ()).sizes}
     for name in ordinary:
@@ -56,15 +64,66 @@ def _grown(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, i
             sizes[other] = most
     sizes[name] = 1
     each = _elements(largest, sizes)
-    sizes[name] = ELEMENTS // max(each, 1) + _BESIDE
+    sizes[name] = ELEMENTS // max(each, 1) + BESIDE
     return sizes if _elements(largest, sizes) > ELEMENTS else None
+
+
+def why_none(subject: Subject) -> str:
+    """Why there is no such case, where a function makes the inputs; nothing where there is one, or none does."""
+    return _LargeGiven(subject).why_none if callable(subject.inputs) else ""
+
+
+class _LargeGiven:
+    """The cases of a subject whose inputs a function makes, or why there are none."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        dtype = self._subject.dtypes[0]
+        cases = [Case(sizes, dtype) for sizes in self._found[0]]
+        ranks = [] if self._subject.given is None else [len(one.dims) for one in self._subject.given.tensors]
+        return (*cases, *(replace(one, layout=Layout.TRANSPOSED) for one in cases if max(ranks, default=0) > 1))
+
+    @cached_property
+    def why_none(self) -> str:
+        sizes, reasons = self._found
+        return "" if sizes else reasons[0]
+
+    @cached_property
+    def _found(self) -> tuple[list[dict[str, int]], list[str]]:
+        """The sizes of the cases, and why there are no others: one reason at least where there is none."""
+        subject = self._subject
+        if (given := subject.given) is None:
+            return [], ["what the function for the inputs gives is not known"]
+        if names := size_names(subject):
+            from tritonaudit.suites.large_sizes import grown
+
+            asked = [name for name in names if name not in subject.sizes]
+            found = [grown(subject, name) for name in asked] or ["the subject names the sizes to try"]
+        else:
+            found = [_grown_given(given, name) for name in given.sizes]
+            found += [f"{name}: {why}" for name, why in given.kept.items()] or ["no tensor is given that may grow"]
+        return [one for one in found if not isinstance(one, str)], [one for one in found if isinstance(one, str)]
+
+
+def _grown_given(given: Given, name: str) -> dict[str, int] | str:
+    """The size with which this dimension makes a tensor so large, or why it cannot have it."""
+    alone = {**given.sizes, name: 1}
+    holding = [one for one in given.tensors if name in one.dims]
+    largest = max(holding, key=lambda one: _elements(one, alone) * _UNIT ** one.dims.count(name))
+    times = ELEMENTS // max(_elements(largest, alone), 1) + 1
+    sizes = {name: int(times ** (1 / largest.dims.count(name))) + BESIDE}
+    why = given.why_not(sizes)
+    return f"{name}: {why}" if why else sizes
 
 
 def _names(tensor: Tensor) -> list[str]:
     return list(dict.fromkeys(name for dim in tensor.dims for name in names_in(dim)))
 
 
-def _elements(tensor: Tensor, sizes: dict[str, int]) -> int:
+def _elements(tensor: Tensor | GivenTensor, sizes: dict[str, int]) -> int:
     return prod(size_of(dim, sizes) for dim in tensor.dims)
 
 
@@ -84,6 +143,11 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
         unchecked = ((Symptom.OVERFLOW, reason), (Symptom.OUT_OF_BOUNDS, reason))
         return CaseOutcome(case, frozenset(), unchecked=unchecked)
     return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
+
+
+def not_looked(case: Case, reason: str) -> CaseOutcome:
+    """That no such case can be had."""
+    return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, f"with so many elements: {reason}"),))
 
 
 def _told_once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -60,6 +60,11 @@ class Normal:
         if device not in self._generators:
             self._generators[device] = torch.Generator(device).manual_seed(self._seed)
         return torch.randn(tuple(shape), dtype=torch.float64, device=device, generator=self._generators[device])
+
+
+def moved_by(dtypes: Iterable[Any], narrower: Set[Any]) -> float | None:
+    """By how much such inputs are off at most, where some of them have 8 bits; None where it is a usual rounding."""
+    return _ROUNDING_OF_8_BITS if OF_8_BITS.intersection(dtypes) & narrower else None
 
 
 def perturb(tensors: Sequence[Tensor], noise: Noise) -> list[Tensor]:

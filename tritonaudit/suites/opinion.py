@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tritonaudit.finding import Outcome, Status
-from tritonaudit.subject.model import Case, Layout
+from tritonaudit.subject.model import Case
 from tritonaudit.suites.axes import is_huge
 from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.outcome import CaseOutcome
@@ -53,8 +53,7 @@ def cases_to_ask(cases: Sequence[Case], outcomes: Sequence[CaseOutcome]) -> list
 
 def _is_ordinary(case: Case) -> bool:
     sizes = case.sizes.values()
-    is_plain = case.fill == Case().fill and case.layout is Layout.CONTIGUOUS
-    return is_plain and 0 not in sizes and not any(map(is_huge, sizes))
+    return case.is_plain and 0 not in sizes and not any(map(is_huge, sizes))
 
 
 def outcome_of(place: str, opinions: Sequence[Opinion]) -> Outcome:

@@ -21,7 +21,7 @@ from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.in_double import NARROWER, InDouble
-from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, perturb
+from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
 from tritonaudit.suites.tolerance import Yardstick
 
@@ -39,7 +39,7 @@ class References:
 
     `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
     `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
-    What the reference cannot do is empty, and `reason` says why.
+    What the reference cannot do is empty, and `reason` says why. `moved_by` is the rounding where it is another one.
     """
 
     precise: tuple[torch.Tensor, ...] = ()
@@ -48,6 +48,7 @@ class References:
     rounded: tuple[Rounded, ...] = ()
     reason: str = ""
     is_nan_given: bool = False
+    moved_by: float | None = None
     _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
@@ -55,7 +56,11 @@ class References:
         key = number, usual
         if key not in self._yardsticks:
             self._yardsticks[key] = Yardstick(
-                *self.of(number), self.rounded_of(number), usual, is_nan_given=self.is_nan_given
+                *self.of(number),
+                self.rounded_of(number),
+                usual,
+                is_nan_given=self.is_nan_given,
+                moved_by=self.moved_by,
             )
         return self._yardsticks[key]
 
@@ -72,27 +77,27 @@ class References:
 
 def references(subject: Subject, given: Arguments, case: Case) -> References:
     """What the subject's reference, which it has, gives for the arguments of a case."""
-    seed = case.seed
     try:
-        same = _results(subject, copied(given), seed)
+        same = _results(subject, copied(given), case)
     except Exception as error:
         return References(reason=f"the reference {described(error)}")
     why = ""
     for narrower in (NARROWER | OF_8_BITS, NARROWER):  # some references take only floats of 8 bits, or their bytes
         try:
             with InDouble():
-                precise = _results(subject, in_double(given, narrower), seed)
+                precise = _wide_results(subject, in_double(given, narrower), case)
                 noises = _noises(given, narrower, has_equals=case.fill != "normal")
                 perturbed = tuple(
-                    _results(subject, off_by_a_rounding(given, noise, narrower), seed) for noise in noises
+                    _wide_results(subject, off_by_a_rounding(given, noise, narrower), case) for noise in noises
                 )
                 if _is_constant(case.fill):
-                    perturbed += tuple(_rounded_within(subject, in_double(given, narrower), seed, d) for d in range(2))
+                    perturbed += tuple(_rounded_within(subject, in_double(given, narrower), case, d) for d in range(2))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
-            rounded = _rounded(subject, given, same, narrower, seed)
-            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given))
+            rounded = _rounded(subject, given, same, narrower, case)
+            moved = moved_by((tensor.dtype for tensor in tensors_in(given)), narrower)
+            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given), moved_by=moved)
     return References(tuple(wide(tensor) for tensor in same), same, reason=why, is_nan_given=_has_nan(given))
 
 
@@ -106,20 +111,20 @@ def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> Spent:
     counting = Arithmetic()
     try:
         with counting:
-            _results(subject, copied(given), case.seed)
+            _results(subject, copied(given), case)
     except Exception:
         return Spent()
     return counting.spent
 
 
-def reference_seconds(subject: Subject, given: Arguments, seed: int) -> float | None:
+def reference_seconds(subject: Subject, given: Arguments, case: Case) -> float | None:
     """How long the reference takes on arguments on a GPU, warm; None where there is none, or it fails."""
     if subject.reference is None:
         return None
     try:
         for _ in range(2):
             began = time.monotonic()
-            _results(subject, copied(given), seed)
+            _results(subject, copied(given), case)
             torch.cuda.synchronize()
     except Exception:
         return None
@@ -145,9 +150,9 @@ def _is_constant(fill: str) -> bool:
     return True
 
 
-def _rounded_within(subject: Subject, arguments: Arguments, seed: int, draw: int) -> tuple[torch.Tensor, ...]:
+def _rounded_within(subject: Subject, arguments: Arguments, case: Case, draw: int) -> tuple[torch.Tensor, ...]:
     with Roundings(draw):
-        return _results(subject, arguments, seed)
+        return _wide_results(subject, arguments, case)
 
 
 def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:
@@ -190,7 +195,7 @@ def _drawn(
 
 
 def _rounded(
-    subject: Subject, given: Arguments, same: Sequence[torch.Tensor], narrower: Set[torch.dtype], seed: int
+    subject: Subject, given: Arguments, same: Sequence[torch.Tensor], narrower: Set[torch.dtype], case: Case
 ) -> tuple[Rounded, ...]:
     """Of each result those with narrow numbers on the way; nothing where none need be, or can be."""
     dtype = narrow_type([tensor.dtype for tensor in tensors_in(given)], [tensor.dtype for tensor in same])
@@ -198,7 +203,7 @@ def _rounded(
         return ()
     try:
         with InDouble():
-            return rounded_once(lambda: _results(subject, in_double(given, narrower), seed), dtype, same)
+            return rounded_once(lambda: _results(subject, in_double(given, narrower), case), dtype, same)
     except Exception:
         return ()
 
@@ -227,9 +232,14 @@ def _converted(
     return converted
 
 
-def _results(subject: Subject, arguments: Arguments, seed: int) -> tuple[torch.Tensor, ...]:
+def _wide_results(subject: Subject, arguments: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
+    """In float64 also what the reference itself rounds to floats of 8 bits, with which torch hardly computes."""
+    return tuple(map(wide, _results(subject, arguments, case)))
+
+
+def _results(subject: Subject, arguments: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
     assert subject.reference is not None
     given = copied(arguments) if subject.mutates else arguments
-    torch.manual_seed(seed)
-    returned = call(subject.reference, *arguments, gradients=subject.gradients)
+    torch.manual_seed(case.seed)
+    returned = call(subject.reference, *arguments, gradients=subject.gradients, gradient=case.gradient)
     return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given))

@@ -17,6 +17,7 @@ from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import Called, Device, Result, call_subject
+from tritonaudit.suites.formats import wide
 from tritonaudit.suites.judgement import Element, Number
 from tritonaudit.suites.on_interpreter import become_interpreter, interpreted
 from tritonaudit.suites.opinion import CASE_SECONDS, SECONDS, START_SECONDS, Opinion
@@ -80,8 +81,8 @@ def _difference(result: Result, theirs: torch.Tensor, found: References, number:
     same, moved = None, list[torch.Tensor]()
     if number < len(found.same) and (found.same[number].shape, found.same[number].dtype) == (ours.shape, ours.dtype):
         precise, same, perturbed = found.of(number)
-        moved = [ours + (one - precise) for one in perturbed] if ours.is_floating_point() else perturbed
-    judgement = judge(theirs, ours.double() if ours.is_floating_point() else ours, same, moved)
+        moved = [wide(ours) + (one - precise) for one in perturbed] if ours.is_floating_point() else perturbed
+    judgement = judge(theirs, wide(ours), same, moved)
     if judgement.status is not Status.FAIL and not judgement.unasked:
         return ""
     if judgement.status is not Status.FAIL:

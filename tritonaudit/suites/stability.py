@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tritonaudit.subject.model import FLOATING, Case, Subject
-from tritonaudit.suites.axes import Axes, Axis, axes_of
+from tritonaudit.suites.axes import Axes, Axis, axes_of, has_infinity, largest
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.limits import can_be_made
 from tritonaudit.suites.outcome import CaseOutcome
@@ -48,12 +48,11 @@ HARDSHIPS = (
     Hardship("masked at the beginning of rows", "-inf|1", 1.0),
     Hardship("masked at the end of rows", "1|-inf", 1.0),
 )
-_LARGEST = {"float16": 65504.0}
 
 
 def can_hold(dtype: str, hardship: Hardship) -> bool:
     """Whether tensors of a dtype can hold the numbers of a hardship."""
-    return hardship.largest <= _LARGEST.get(dtype, float("inf"))
+    return hardship.largest <= largest(dtype) and (has_infinity(dtype) or "inf" not in hardship.fill)
 
 
 def stability_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple[str, Case]]:

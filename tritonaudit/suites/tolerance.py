@@ -92,9 +92,11 @@ class Yardstick:
         usual: float = 0.0,
         *,
         is_nan_given: bool = False,
+        moved_by: float | None = None,
     ) -> None:
         self._precise = precise
         self._is_nan_given = is_nan_given
+        self._moved_by = moved_by
         self._same = None if same is None or same.shape != precise.shape else same
         self._perturbed = [one for one in perturbed if one.shape == precise.shape]
         self._rounded = rounded
@@ -118,7 +120,9 @@ class Yardstick:
             same = None if self._same is None else on(self._same, device)
             perturbed = [on(one, device) for one in self._perturbed]
             rounded = self._rounded.each(partial(on, device=device))
-            expected = Expected(on(self._precise, device), same, perturbed, rounded, self._usual, self._is_nan_given)
+            precise = on(self._precise, device)
+            known = precise, same, perturbed, rounded, self._usual, self._is_nan_given, self._moved_by
+            expected = Expected(*known)
             self._budgets[device] = Budgets(expected)
         budgets, output = self._budgets[device], on(output, device)
         expected = budgets.expected
@@ -126,7 +130,9 @@ class Yardstick:
             return Judgement(Status.FAIL, unlike)
         if output.numel() == 0:
             return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
-        return _judge_inexact(output, budgets) if is_inexact(output) else _judge_exact(output, expected)
+        if not is_inexact(output):
+            return _judge_exact(output, expected)
+        return _judge_powers(output, expected) if _are_powers(output) else _judge_inexact(output, budgets)
 
 
 # -- what is not a matter of tolerance -----------------------------------------------------------------------------
@@ -159,7 +165,24 @@ def _is_equal(one: Tensor, other: Tensor) -> bool:
     return bool((one == other).all())
 
 
-def _judge_exact(output: Tensor, expected: Expected) -> Judgement:
+def _are_powers(tensor: Tensor) -> bool:
+    """Whether its dtype has powers of two alone, which no error is small beside."""
+    return bool(torch.finfo(tensor.dtype).eps >= 1)
+
+
+def _judge_powers(output: Tensor, expected: Expected) -> Judgement:
+    """Their exponents, which are integers: the one of NaN is the largest."""
+
+    def exponents(tensor: Tensor) -> Tensor:
+        return tensor.to(output.dtype).view(torch.uint8).long()
+
+    same = None if expected.same is None else exponents(expected.same)
+    others = [exponents(one) for one in expected.perturbed]
+    of_exponents = Expected(exponents(expected.precise), same, others, _NOT_ROUNDED, 0.0)
+    return _judge_exact(exponents(output), of_exponents, shown=(output, expected.precise))
+
+
+def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor] | None = None) -> Judgement:
     """Where the references disagree, as a quantised number does that is on the edge of two, each of them will do."""
     is_equal = _is_equal(output, expected.precise if expected.same is None else expected.same)
     others = [*([] if expected.same is None else [expected.same]), *expected.perturbed]
@@ -175,7 +198,7 @@ def _judge_exact(output: Tensor, expected: Expected) -> Judgement:
     error = (output.double() - expected.precise.double()).abs().masked_fill(is_right, 0.0)
     place = int(error.argmax())
     extent = Extent(float(error.max()), root_mean_square(error))
-    worst = element(output, expected.precise, place)
+    worst = element(*(shown or (output, expected.precise)), place)
     is_near = extent.max <= 1 and output.dtype != torch.bool and wrong <= int(on_edge.sum())
     return Judgement(
         Status.WARN if is_near else Status.FAIL,
@@ -336,11 +359,16 @@ def _graded_again(again: Again, budget: Budget) -> Status:
     of_same, in_products = budget.again_of_same or Again(), budget.again_in_products
     usual = max(_AGAIN_OF_SAME * of_same.share, _AGAIN_IN_PRODUCTS * in_products.share)
     is_biased = _is_biased(again) and abs(again.bias) > _BIAS_OF_SAME * max(abs(of_same.bias), abs(in_products.bias))
-    if again.share <= max(_PASS_AGAIN, usual) and not is_biased:
+    if again.share <= max(_pass_again(budget.values.dtype), usual) and not is_biased:
         return Status.PASS
     is_often = again.share > max(_WARN_AGAIN, 2 * usual, _AGAIN_OF_SAME * budget.again_everywhere.share)
     is_known = budget.again_of_same is not None and again.distinct >= MANY
     return Status.FAIL if is_known and (is_often or is_biased) else Status.WARN
+
+
+def _pass_again(dtype: Any) -> float:
+    """The share that passes: below that of what is rounded to 16 bits before, half of which of the ties goes wrong."""
+    return min(_PASS_AGAIN, float(torch.finfo(torch.float16).eps / torch.finfo(dtype).eps / 4))
 
 
 def _is_biased(again: Again) -> bool:

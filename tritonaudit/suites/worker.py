@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
-from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler, why_not_as_given
 from tritonaudit.suites.core import (
@@ -58,7 +58,7 @@ from tritonaudit.suites.journal import (
     Stopped,
     Trial,
 )
-from tritonaudit.suites.large import large_cases, look
+from tritonaudit.suites.large import large_cases, look, not_looked, why_none
 from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
@@ -583,7 +583,7 @@ class _Audit:
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
-        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case.seed)
+        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
 
     def _is_quick_as_given(self, seconds: float) -> bool:
         """Whether a case with its inputs as given is known to take little of so many seconds."""
@@ -652,9 +652,16 @@ class _Audit:
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
-        for case in large_cases(self.subject) if self.device.is_engine else ():
+        check = f"{LARGE}: more than 2^31 elements"
+        for case in self._large if self.device.is_engine else ():
             if self._has_time(share):
-                self._try(f"{LARGE}: more than 2^31 elements", case, partial(look, self.device, self.subject))
+                self._try(check, case, partial(look, self.device, self.subject))
+        if self.device.is_engine and not self._large and (why := why_none(self.subject)):
+            self._try(check, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
+
+    @cached_property
+    def _large(self) -> tuple[Case, ...]:
+        return tuple(large_cases(self.subject))
 
     def _sanitize(self, plan: Plan) -> None:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
@@ -713,7 +720,7 @@ def _cost(case: Case) -> int:
 
 
 def _is_plain(case: Case) -> bool:
-    return case.layout is Layout.CONTIGUOUS and case.fill == Case().fill
+    return case.is_plain
 
 
 def _has_distinct_elements(case: Case) -> bool:

@@ -11,6 +11,7 @@ from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.html.badge import badge_of_status
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines
 from tritonaudit.report.html.table import scrolling
+from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome
 
@@ -50,9 +51,10 @@ def _row(subject: str, trial: CaseOutcome) -> Markup:
     case, close = trial.case, trial.closeness
     sizes = ", ".join(f"{name}={size}" for name, size in case.sizes.items()) or "no sizes"
     seed = f", seed={case.seed}" if case.seed else ""
+    gradient = "" if case.gradient is Case().gradient else f", {case.gradient.value} gradient"
     status = _status(trial)
     cells: tuple[Content, ...] = (
-        *(f"{sizes}{seed}", case.dtype, case.layout.value, case.fill, badge_of_status(status)),
+        *(f"{sizes}{seed}", case.dtype, f"{case.layout.value}{gradient}", case.fill, badge_of_status(status)),
         *((_number(close.ratio), _yes_or_no(close.strict), _yes_or_no(close.loose)) if close else ("", "", "")),
         *(f"{trial.seconds:.2f}", _looked_for(trial), _seen(trial)),
     )

@@ -10,7 +10,7 @@ from tritonaudit.measure.facts import Row, Sample, Timed
 from tritonaudit.report.html.markup import Markup, element, joined, lines
 from tritonaudit.report.html.plot import MARKERS, Axis, Plot, quantity, roof_swatch, swatch
 from tritonaudit.report.words import Code
-from tritonaudit.subject.model import Case, Layout
+from tritonaudit.subject.model import Case
 
 
 @dataclass(frozen=True)
@@ -129,4 +129,4 @@ def _drawn(
 
 def _is_plain(case: Case) -> bool:
     """Whether it differs from others by its size alone, so that a line may go through it."""
-    return case.layout is Layout.CONTIGUOUS and case.fill == Case().fill
+    return case.is_plain

@@ -89,7 +89,10 @@ def _say(connection: socket.socket, message: bytes, file: int | None = None) -> 
 
 
 def _as_asked(subject: Subject, question: Question) -> Subject:
-    return replace(subject, gradients=question.gradients, mutates=question.mutates)
+    asked = replace(subject, gradients=question.gradients, mutates=question.mutates)
+    if not question.how.has_memory:  # it makes the inputs itself, by what is given, which is found once
+        vars(asked)["given"] = subject.given
+    return asked
 
 
 def _answered(
