@@ -165,10 +165,18 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         return None
     if isinstance(result, Specialised):
         bound = _bound(self, args, kwargs)
+        _check_pointers(bound)
         launch = _record(_active, self, result, bound, _grid(grid, bound))
         if _active.execute is not None and not warmup:
             _active.execute(launch, bound)
     return result
+
+
+def _check_pointers(bound: Mapping[str, Any]) -> None:
+    """Raise RuntimeError for a tensor that a GPU could not be pointed to, as torch does once Triton asks it to."""
+    for name, value in bound.items():
+        if isinstance(value, torch.Tensor) and value.layout != torch.strided:
+            raise RuntimeError(f"`{name}` is a tensor of the layout {value.layout}, which has no memory to point to")
 
 
 @contextmanager

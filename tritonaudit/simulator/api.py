@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -48,6 +49,7 @@ def simulate(
     as_gpu: bool = False,
     order: Order = "forward",
     cross_check: bool = False,
+    seconds: float = 600.0,
     **kwargs: Any,
 ) -> Simulation:
     """Execute `kernel[grid](*args, **kwargs)` on the CPU, where there need be no GPU.
@@ -63,15 +65,17 @@ def simulate(
     its seed, or their numbers (x fastest), which need not be all.
     `cross_check` has Triton's interpreter execute the launch, too, in a process of its own, and compares the results.
 
-    Raises NotSimulated for what is not modelled, NoProgram where Triton rejects the kernel, and ValueError for an order
-    that the launch cannot have.
+    Raises NotSimulated for what is not modelled, or takes more than so many `seconds`, NoProgram where Triton rejects
+    the kernel, Refused where a GPU would not take the launch, and ValueError for an order that the launch cannot have,
+    and for a grid of a negative size.
     """
-    execution = Execution(FreshMemory.active(), is_checked=checks, as_gpu=as_gpu, order=partial(numbers_in, order))
+    ordered = partial(numbers_in, order)
+    execution = Execution(FreshMemory.active(), checks, as_gpu, ordered, _Watch(seconds).look)
     checked = CrossChecked(execution)
     execute = checked.launch if cross_check else execution.launch
     recorder = Recorder(_TARGET, configs=1, execute=execute, options=OPTIONS)
     with standing_in(device_for(_TARGET), _DEVICE), installed(), recording(recorder):
-        kernel[grid](*args, **kwargs)
+        kernel[_known(grid)](*args, **kwargs)
     _check_accepted(recorder)
     outcomes = [launch.outcome for launch in execution.launches]
     return Simulation(
@@ -81,6 +85,28 @@ def simulate(
         outcomes[-1].programs if outcomes else None,
         checked.found[-1] if checked.found else None,
     )
+
+
+class _Watch:
+    """Raises NotSimulated once so many seconds have passed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._ends = time.monotonic() + seconds
+
+    def look(self) -> None:
+        if time.monotonic() > self._ends:
+            raise NotSimulated(Unsupported("the launch", f"it takes more than {self._seconds:g} s"), None)
+
+
+def _known(grid: Any) -> Any:
+    """The grid, as far as it is one: Triton launches nothing where the product of its sizes is negative."""
+    if callable(grid):
+        return lambda meta: _known(grid(meta))
+    sizes = grid if isinstance(grid, (tuple, list)) else (grid,)
+    if any(isinstance(size, int) and size < 0 for size in sizes):
+        raise ValueError(f"the grid {grid} has a negative size")
+    return grid
 
 
 def _check_accepted(recorder: Recorder) -> None:

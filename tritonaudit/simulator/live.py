@@ -44,6 +44,21 @@ class NoProgram(Exception):
         self.error = launch.error
 
 
+class Refused(RuntimeError):
+    """A launch that no GPU would take, though its kernel compiles."""
+
+
+_MOST_PROGRAMS = ("x", (1 << 31) - 1), ("y", 65535), ("z", 65535)
+"""Along each axis of a grid (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+
+
+def check_grid(launch: Launch) -> None:
+    """Raise Refused for a grid that is too large."""
+    for size, (axis, most) in zip(launch.grid or (), _MOST_PROGRAMS, strict=False):
+        if size > most:
+            raise Refused(f"the grid has {size:,} programs along {axis}, and a GPU takes {most:,} at most")
+
+
 @dataclass
 class Execution:
     """Executes what is launched, for as long as host code runs, and keeps what that shows.
@@ -59,7 +74,11 @@ class Execution:
     launches: list[Executed] = field(default_factory=list)
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
-        """Execute one launch on its arguments. Raises NotSimulated, and NoProgram where there is nothing to execute."""
+        """Execute one launch on its arguments.
+
+        Raises NotSimulated, Refused, and NoProgram where there is nothing to execute.
+        """
+        check_grid(launch)
         if launch.error is not None or launch.program is None or launch.grid is None:
             raise NoProgram(launch)
         module = module_of(launch.program.ttir)

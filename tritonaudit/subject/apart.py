@@ -57,9 +57,7 @@ class Absent:
 
 def judging_subject(path: Path, name: str, absent: Absent) -> Subject:
     """The subject of that name of a file, with what is absent for its function. Raises Inseparable."""
-    for module in _registered:
-        sys.modules.pop(module, None)
-    _registered.clear()
+    forget_parts()
     apart = _Apart(absent)
     try:
         found = apart.subject(path.absolute(), name)
@@ -70,6 +68,13 @@ def judging_subject(path: Path, name: str, absent: Absent) -> Subject:
     if (absent.ref.path, absent.ref.line) in apart.definitions:
         raise Inseparable(f"the reference or the inputs need `{absent.ref.name}` itself")
     return replace(found, function=absent)
+
+
+def forget_parts() -> None:
+    """Have the modules be imported whole by whoever imports them next."""
+    for module in _registered:
+        sys.modules.pop(module, None)
+    _registered.clear()
 
 
 @dataclass

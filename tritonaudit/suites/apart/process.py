@@ -29,7 +29,7 @@ from tritonaudit.execute.worker import be_last
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
-from tritonaudit.subject.apart import Absent, Inseparable, judging_subject
+from tritonaudit.subject.apart import Absent, Inseparable, forget_parts, judging_subject
 from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.apart.messages import (
@@ -218,6 +218,7 @@ def _become_apart(device: Device, connection: socket.socket, path: Path, name: s
         close_all_but({0, 1, 2, connection.fileno()})
         confine()
         _leave_no_name()
+        forget_parts()
         serve(connection, device, path, name, IMPORT_SECONDS)
     except SystemExit as error:
         os._exit(error.code if isinstance(error.code, int) else 1)
