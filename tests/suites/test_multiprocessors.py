@@ -58,3 +58,13 @@ def test_a_witness_shows_it_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(path, "never_reset", Case({"rows": 37, "cols": 100}))
     assert "with 2 multiprocessors" in capsys.readouterr().out
     assert not reproduce(path, "by_torch", Case({"rows": 37, "cols": 100}))
+
+
+def test_a_pair_is_tried_with_few_though_its_reference_is_known_already() -> None:
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    pair = ROOT / "bench" / "cheating" / "honest" / "pair_persistent_matmul.py"
+    found = run_paths([pair], Config(pair.parent), RunRequest(seconds=10, device=Where.CPU, most_cases=1))
+    (run,) = found.runs
+    assert not run.coverage.missing
+    assert not run.kernels
