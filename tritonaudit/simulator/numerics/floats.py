@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 
 from tritonaudit.simulator.numerics.fma import fma, sqrt_of_doubles
+from tritonaudit.simulator.numerics.places import anywhere
 
 LOG2_E = 1.4426950408889634
+power_of_two = anywhere(torch.exp2)
 
 
 def maximum(a: Tensor, b: Tensor) -> Tensor:
@@ -56,7 +58,7 @@ def remainder(a: Tensor, b: Tensor) -> Tensor:
 
 def exponential(x: Tensor) -> Tensor:
     """In float32 as Triton lowers it for every GPU: two to the power of the rounded product with log2(e)."""
-    return torch.exp2(x * LOG2_E) if x.dtype == torch.float32 else torch.exp(x)
+    return power_of_two(x * LOG2_E) if x.dtype == torch.float32 else torch.exp(x)
 
 
 def square_root(x: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tritonaudit.simulator.numerics import casts, integers
-from tritonaudit.simulator.numerics.floats import exponential, reciprocal_root, square_root
+from tritonaudit.simulator.numerics.floats import exponential, power_of_two, reciprocal_root, square_root
 from tritonaudit.simulator.numerics.fma import fma, made_odd, sum_to_odd
 from tritonaudit.simulator.numerics.mathematics import MATHEMATICS, Function, by_double
 from tritonaudit.simulator.numerics.rounding import downward, toward_zero, upward
@@ -297,14 +297,14 @@ _CUDA_ALONE: dict[str, Function] = {
     "exp": torch.exp,
     "expf": torch.exp,
     "fast_expf": exponential,
-    "fast_exp10f": lambda x: torch.exp2(x * math.log2(10)),
+    "fast_exp10f": lambda x: power_of_two(x * math.log2(10)),
     "fast_logf": lambda x: torch.log2(x) * math.log(2),
     "fast_log2f": torch.log2,
     "fast_log10f": lambda x: torch.log2(x) * math.log10(2),
     "fast_sinf": torch.sin,
     "fast_cosf": torch.cos,
     "fast_tanf": lambda x: torch.sin(x) / torch.cos(x),
-    "fast_powf": lambda x, y: torch.exp2(y * torch.log2(x)),
+    "fast_powf": lambda x, y: power_of_two(y * torch.log2(x)),
     "fast_fdividef": torch.true_divide,
     "frsqrt_rn": reciprocal_root,
     "saturatef": _saturated,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tritonaudit.simulator.numerics import floats
+from tritonaudit.simulator.numerics.places import anywhere
 
 Function: TypeAlias = Callable[..., Tensor]
 
@@ -46,7 +47,7 @@ MATHEMATICS: Mapping[str, Function] = {
     "roundeven": torch.round,
     "copysign": torch.copysign,
     "exp": floats.exponential,
-    "exp2": torch.exp2,
+    "exp2": floats.power_of_two,
     "expm1": torch.expm1,
     "log": torch.log,
     "log2": torch.log2,
@@ -54,7 +55,7 @@ MATHEMATICS: Mapping[str, Function] = {
     "log1p": torch.log1p,
     "sqrt": floats.square_root,
     "rsqrt": floats.reciprocal_root,
-    "cbrt": by_double(cube_root),
+    "cbrt": by_double(anywhere(cube_root)),
     "powf": by_double(torch.pow),
     "sin": torch.sin,
     "cos": torch.cos,
@@ -63,12 +64,12 @@ MATHEMATICS: Mapping[str, Function] = {
     "acos": torch.acos,
     "atan": torch.atan,
     "atan2": by_double(torch.atan2),
-    "sinh": by_double(torch.sinh),
-    "cosh": by_double(torch.cosh),
+    "sinh": by_double(anywhere(torch.sinh)),
+    "cosh": by_double(anywhere(torch.cosh)),
     "tanh": torch.tanh,
-    "asinh": by_double(torch.asinh),
-    "acosh": by_double(torch.acosh),
-    "atanh": torch.atanh,
+    "asinh": by_double(anywhere(torch.asinh)),
+    "acosh": by_double(anywhere(torch.acosh)),
+    "atanh": anywhere(torch.atanh),
     "erf": torch.erf,
     "erfc": torch.erfc,
     "isnan": torch.isnan,

@@ -147,7 +147,7 @@ _APPROXIMATED: Mapping[str, Function] = {
     "lg2": torch.log2,
     "sin": torch.sin,
     "cos": torch.cos,
-    "ex2": torch.exp2,
+    "ex2": floats.power_of_two,
 }
 
 
