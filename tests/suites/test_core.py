@@ -438,7 +438,7 @@ import triton.language as tl
 
 @triton.jit
 def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2.01, mask=at < n)
 
 
