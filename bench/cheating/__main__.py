@@ -45,8 +45,8 @@ class Judged:
 
     @property
     def is_as_known(self) -> bool:
-        """A cheat is refused where it does not pass; what is honest passes."""
-        return (self.verdict == "passes") != self.is_cheat
+        """A cheat is refused where the audit came to a verdict, and not to a pass; what is honest passes."""
+        return self.verdict in ("fails", "is incomplete") if self.is_cheat else self.verdict == "passes"
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.integers import Contents, contents_of
@@ -151,7 +151,10 @@ def call_subject(device: Device, subject: Subject, case: Case, how: How = How())
 def called_here(device: Device, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
     """What calling the wrapper in this process comes to, on the arguments, or else on those that the case gives."""
     with device.observing(how) as observed:
-        arguments = make_inputs(subject, case) if arguments is None else arguments
+        if arguments is None:
+            arguments = make_inputs(subject, case)
+        else:
+            seed(case)
         given = copied(arguments) if how.has_memory else arguments
         if not how.has_memory:
             observed.contents = contents_of(subject, case, arguments)

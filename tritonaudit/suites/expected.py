@@ -42,8 +42,9 @@ class Expected:
     perturbed: Sequence[Tensor]
     rounded: Rounded
     usual: float
-    is_nan_given: bool = False
-    """Whether the inputs hold NaN: then NaN is what follows from them, and no question of the reference's own."""
+    from_nan: Tensor | None = None
+    """Of the elements, flat, which hang on NaN among the inputs: that they are NaN is no question of the reference's.
+    None where the inputs hold none."""
     moved_by: float | None = None
     """By which rounding the inputs of `perturbed` are off; None for the usual one of the results' dtype."""
     _ordinary: dict[Any, Values | None] = field(default_factory=dict)
@@ -95,7 +96,9 @@ class Expected:
         # what PyTorch has where it differs from the reference will do, and is then what is wanted
         wanted = torch.where(like_same & ~like_reference, beside, reference)
         wanted = torch.where(reference.isfinite(), wanted.clamp(-most, most), wanted)
-        unasked = got.isfinite() & ~wanted.isfinite() & (not self.is_nan_given)
+        unasked = got.isfinite() & ~wanted.isfinite()
+        if self.from_nan is not None:
+            unasked &= ~self.from_nan
         astray = ~(like_reference | like_same | unasked)
         at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
         got = torch.where(at_the_top, got.clamp(-most, most), got)
@@ -114,7 +117,8 @@ class Expected:
 class Apart:
     """Which elements are `judged`: they have an error. `astray` are those that are not finite where they should be, or
     the other way round; `confused` are NaN for infinity, or the other way round; `unasked` are finite where the
-    reference is not, which is its question and no fault: as 0 is where nothing is seen, for which it has 0 * inf."""
+    reference is not, which is its question and no fault: as 0 is where nothing is seen, for which it has 0 * inf, or 0
+    times what is not seen."""
 
     judged: Tensor
     astray: Tensor

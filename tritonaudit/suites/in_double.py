@@ -1,4 +1,4 @@
-"""Computes in float64 what a reference computes in less. Imports torch: for processes in which user code runs."""
+"""Computes in float64 what a reference computes in less, or in float32 what it computes in more. Imports torch: for processes in which user code runs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,33 @@ class InDouble(TorchFunctionMode):  # type: ignore[misc]
         if name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs:
             return func(*args, **kwargs)
         return func(*tree_map(_double, args), **tree_map(_double, kwargs))
+
+
+class InSingle(TorchFunctionMode):  # type: ignore[misc]
+    """Inside it, what would be computed in float64 is computed in float32; `has_narrowed` says whether anything was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_narrowed = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name == "double":
+            self.has_narrowed = True
+            return args[0].float()
+        if name in _ACCESSES:
+            return func(*args, **kwargs)
+        args, kwargs = tree_map(self._single, (args, kwargs))
+        return func(*args, **kwargs)
+
+    def _single(self, value: Any) -> Any:
+        if isinstance(value, torch.dtype) and value == torch.float64:
+            self.has_narrowed = True
+            return torch.float32
+        return value
 
 
 _ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))

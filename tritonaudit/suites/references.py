@@ -19,9 +19,9 @@ from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
-from tritonaudit.suites.formats import wide
-from tritonaudit.suites.in_double import NARROWER, InDouble
-from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Shared, moved_by, perturb
+from tritonaudit.suites.formats import flat, wide
+from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle
+from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Normal, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
 from tritonaudit.suites.tolerance import Yardstick
 
@@ -30,6 +30,9 @@ _MOST_ALONE = 4
 _SMALL = 1 << 12
 """Elements from which on each has many others of its magnitude beside it, and fewer draws are as good."""
 _DRAWS_OF_MANY = 2
+_IN_PLACE_OF_NAN = ((0.0, 1.0), (100.0, 10.0), (-100.0, 10.0))
+"""Mean and deviation of numbers beside which no other is the largest, nor the smallest."""
+_ALIKE = 1e-9
 _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 
 
@@ -40,6 +43,7 @@ class References:
     `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
     `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
     What the reference cannot do is empty, and `reason` says why. `moved_by` is the rounding where it is another one.
+    Where the inputs hold NaN, `from_nan` says of each result's elements, flat, which hang on it.
     """
 
     precise: tuple[torch.Tensor, ...] = ()
@@ -47,7 +51,7 @@ class References:
     perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
     rounded: tuple[Rounded, ...] = ()
     reason: str = ""
-    is_nan_given: bool = False
+    from_nan: tuple[torch.Tensor, ...] | None = None
     moved_by: float | None = None
     _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -59,7 +63,7 @@ class References:
                 *self.of(number),
                 self.rounded_of(number),
                 usual,
-                is_nan_given=self.is_nan_given,
+                from_nan=None if self.from_nan is None else self.from_nan[number],
                 moved_by=self.moved_by,
             )
         return self._yardsticks[key]
@@ -78,7 +82,7 @@ class References:
 def references(subject: Subject, given: Arguments, case: Case) -> References:
     """What the subject's reference, which it has, gives for the arguments of a case."""
     try:
-        same = _results(subject, copied(given), case)
+        same = _in_single(subject, given, case)
     except Exception as error:
         return References(reason=f"the reference {described(error)}")
     why = ""
@@ -97,13 +101,63 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
         else:
             rounded = _rounded(subject, given, same, narrower, case)
             moved = moved_by((tensor.dtype for tensor in tensors_in(given)), narrower)
-            return References(precise, same, perturbed, rounded, is_nan_given=_has_nan(given), moved_by=moved)
-    return References(tuple(wide(tensor) for tensor in same), same, reason=why, is_nan_given=_has_nan(given))
+            from_nan = _from_nan(subject, given, precise, narrower, case) if _has_nan(given) else None
+            return References(precise, same, perturbed, rounded, from_nan=from_nan, moved_by=moved)
+    known = tuple(wide(tensor) for tensor in same)
+    return References(known, same, reason=why, from_nan=_all_of(known) if _has_nan(given) else None)
+
+
+def _in_single(subject: Subject, given: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
+    """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
+    same = _results(subject, copied(given), case)
+    if any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
+        return same
+    single = InSingle()
+    try:
+        with single:
+            narrow = _results(subject, copied(given), case)
+    except Exception:
+        return same
+    if not single.has_narrowed or [one.shape for one in narrow] != [one.shape for one in same]:
+        return same
+    return tuple(one.to(other.dtype) for one, other in zip(narrow, same, strict=True))
 
 
 def _has_nan(given: Arguments) -> bool:
     floats = (tensor.detach() for tensor in tensors_in(given) if tensor.is_floating_point())
     return any(bool(tensor.double().isnan().any()) for tensor in floats)
+
+
+def _from_nan(
+    subject: Subject, given: Arguments, precise: Sequence[torch.Tensor], narrower: Set[torch.dtype], case: Case
+) -> tuple[torch.Tensor, ...]:
+    """Which elements hang on NaN among the inputs: those that differ where other numbers stand in its place."""
+    if not any(bool(flat(one).isnan().any()) for one in precise):
+        return _all_of(precise)
+    try:
+        with InDouble():
+            draws = [
+                _wide_results(subject, _converted(given, partial(_without_nan, draw=draw), narrower), case)
+                for draw in range(len(_IN_PLACE_OF_NAN))
+            ]
+    except Exception:
+        return _all_of(precise)
+    first, *others = ([flat(one).double() for one in draw] for draw in draws)
+    return tuple(
+        torch.stack([~torch.isclose(other[number], one, rtol=_ALIKE, atol=0) for other in others]).any(0)
+        for number, one in enumerate(first)
+    )
+
+
+def _all_of(results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    return tuple(torch.ones_like(flat(one), dtype=torch.bool) for one in results)
+
+
+def _without_nan(tensors: Sequence[torch.Tensor], draw: int) -> list[torch.Tensor]:
+    normal = Normal(draw)
+    mean, deviation = _IN_PLACE_OF_NAN[draw]
+    doubles = [tensor.double() for tensor in tensors]
+    return [torch.where(one.isnan(), normal.like(one, one.shape) * deviation + mean, one) for one in doubles]
 
 
 def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> Spent:

@@ -37,12 +37,23 @@ class Roundings(TorchDispatchMode):  # type: ignore[misc]
         returned = func(*args, **(kwargs or {}))
         if _is_alias(func) or _is_exact(func):
             return returned
+        if func.overloadpacket in _NORMALISING and returned.dtype == torch.float64:
+            returned = self._by_sums(returned, func.overloadpacket, args[0], args[1])
         return tree_map(self._off, returned)
+
+    def _by_sums(self, returned: Tensor, packet: Any, numbers: Tensor, dim: int) -> Tensor:
+        """Probabilities by the logarithm of the sum of each row, as kernels keep it, which is rounded."""
+        kept = numbers.double().logsumexp(dim, keepdim=True)
+        error = self._off(kept) - kept
+        return returned - error if packet is torch.ops.aten._log_softmax else returned * torch.exp(-error)
 
     def _off(self, value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
             return value
         return value * self._normal.like(value, value.shape).mul_(unit(torch.float32)).add_(1)
+
+
+_NORMALISING = (torch.ops.aten._log_softmax, torch.ops.aten._softmax)
 
 
 @contextmanager

@@ -91,11 +91,11 @@ class Yardstick:
         rounded: Rounded = _NOT_ROUNDED,
         usual: float = 0.0,
         *,
-        is_nan_given: bool = False,
+        from_nan: Tensor | None = None,
         moved_by: float | None = None,
     ) -> None:
         self._precise = precise
-        self._is_nan_given = is_nan_given
+        self._from_nan = from_nan
         self._moved_by = moved_by
         self._same = None if same is None or same.shape != precise.shape else same
         self._perturbed = [one for one in perturbed if one.shape == precise.shape]
@@ -121,7 +121,8 @@ class Yardstick:
             perturbed = [on(one, device) for one in self._perturbed]
             rounded = self._rounded.each(partial(on, device=device))
             precise = on(self._precise, device)
-            known = precise, same, perturbed, rounded, self._usual, self._is_nan_given, self._moved_by
+            from_nan = None if self._from_nan is None else on(self._from_nan, device)
+            known = precise, same, perturbed, rounded, self._usual, from_nan, self._moved_by
             expected = Expected(*known)
             self._budgets[device] = Budgets(expected)
         budgets, output = self._budgets[device], on(output, device)
