@@ -44,7 +44,6 @@ _MODULES = (
     "triton",
     "triton.testing",
     "triton.compiler.code_generator",
-    "torch._dynamo",  # of which tensors without data make use
     "tritonaudit.capture.record",
     "tritonaudit.capture.standin",
     "tritonaudit.capture.task",
@@ -106,6 +105,8 @@ def _import_modules(command: int) -> None:
     for name in _MODULES:
         with suppress(Exception, SystemExit):  # a worker that needs it says what is wrong
             importlib.import_module(name)
+    with suppress(ImportError):
+        importlib.import_module("tritonaudit.execute.uncompiled").spare_compiler()
     gc.freeze()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

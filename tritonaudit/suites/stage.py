@@ -19,6 +19,7 @@ from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
+from tritonaudit.rules import all_rules
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
@@ -91,6 +92,7 @@ def run_paths(
 ) -> RunAudit:
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
     warm_up()
+    all_rules()  # while the warm process imports what is tried with
     gpu = gpu_for(request.device)
     found = discover(paths, config)
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
