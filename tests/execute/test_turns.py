@@ -210,6 +210,7 @@ def outcome_of(task: Any, **limits: Any) -> Any:
 
 def test_waiting_for_a_turn_is_not_the_tasks_time(tmp_path: Path) -> None:
     """It waits for longer than it may take; a task that computes for as long is killed."""
+    outcome_of(("take_a_turn", str(tmp_path), 0.0), seconds=60.0)  # the next worker is forked at once
     with taking(tmp_path, "exclusive", 1, 3.5):
         wait_for(tmp_path, "+exclusive")
         waited = outcome_of(("take_a_turn", str(tmp_path), 0.5), seconds=2.5)

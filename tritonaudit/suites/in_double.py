@@ -1,4 +1,7 @@
-"""Computes in float64 what a reference computes in less, or in float32 what it computes in more. Imports torch: for processes in which user code runs."""
+"""Computes in float64 what a reference computes in less, or in float32 what it computes in more.
+
+Imports torch: for processes in which user code runs.
+"""
 
 from __future__ import annotations
 

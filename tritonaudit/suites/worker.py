@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -59,7 +59,17 @@ from tritonaudit.suites.journal import (
     Trial,
 )
 from tritonaudit.suites.large import large_cases, look, not_looked, why_none
-from tritonaudit.suites.late import MOST_SECONDS, Late, case_seconds, elements, late, longest, patience, unknown
+from tritonaudit.suites.late import (
+    LEAST_SECONDS,
+    MOST_SECONDS,
+    Late,
+    case_seconds,
+    elements,
+    late,
+    longest,
+    patience,
+    unknown,
+)
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
 from tritonaudit.suites.stability import (
@@ -260,6 +270,8 @@ class _Audit:
         self.core: tuple[CoreTrial, ...] = ()
         self.labels: tuple[str, ...] = ()
         self.reference_seconds: float | None = None
+        self.referred = 0
+        """The elements of the largest case of which the reference was timed."""
 
     @property
     def spent(self) -> float:
@@ -554,6 +566,7 @@ class _Audit:
 
     def _timed(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
         with self._turn():
+            self._time_reference(case)
             return self._patiently(trial, case, work)
 
     def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
@@ -563,7 +576,6 @@ class _Audit:
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds, waiting):
-                self._time_reference(case)
                 outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
             return self.given_too.settled(self._late(case, error.seconds, error), work, may_ask=False)
@@ -577,13 +589,18 @@ class _Audit:
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
 
     def _time_reference(self, case: Case) -> None:
-        """Know what the GPU takes for the reference, once it did not end what the subject launched on these inputs."""
-        if self.device.is_engine or not self.lates:
+        """Know what the GPU takes for the reference, once it did not end what the subject launched.
+
+        It has the GPU to itself for that, which others that do not end would slow down.
+        """
+        if self.device.is_engine or not self.lates or elements(case) <= self.referred:
             return
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
-        self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
+        with self.turns.exclusive(_BETWEEN_SECONDS), suppress(Exception, Late), patience(LEAST_SECONDS):
+            self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
+            self.referred = elements(case)
 
     def _is_quick_as_given(self, seconds: float) -> bool:
         """Whether a case with its inputs as given is known to take little of so many seconds."""
@@ -609,7 +626,8 @@ class _Audit:
             kernel = self.device.lost.kernel
         place = None if line is None else (path, line, 1)
         sighting = Sighting(Symptom.HANG, kernel, place, f"it does not end within {seconds:.0f} s")
-        reference = self.reference_seconds if self.device.lost is not None else None
+        is_known = self.device.lost is not None and elements(case) <= self.referred
+        reference = self.reference_seconds if is_known else None
         return late(case, self.outcomes, sighting, error, seconds, reference)
 
     def _tell(self, entry: Entry) -> None:
