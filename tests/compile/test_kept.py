@@ -23,6 +23,7 @@ from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
 from tritonaudit.execute import pool
+from tritonaudit.finding import Audit, Problem
 
 SPEC = """\
 import os
@@ -105,6 +106,19 @@ def test_what_was_inferred_comes_back(project: Path, tmp_path: Path) -> None:
     assert kept.inferred(task, "sm_90") == inferred
     assert kept.inferred(replace(task, kernel="other"), "sm_90") is None
     assert kept.inferred(task, "sm_80") is None
+
+
+def test_what_was_judged_comes_back_where_nothing_has_changed(project: Path, tmp_path: Path) -> None:
+    audit = Audit(problems=(Problem("audit_copy.py", "cannot be read"),), files=2)
+    kept = KeptLaunches(tmp_path / "kept")
+    kept.keep_judged([path_of(project)], b"kernels", audit)
+    kept.write()
+    kept = KeptLaunches(tmp_path / "kept")
+    assert kept.judged([path_of(project)], b"kernels") == audit
+    assert kept.judged([path_of(project)], b"other kernels") is None
+    assert kept.judged([path_of(project), project / "helper.py"], b"kernels") is None
+    (project / "helper.py").write_text("BLOCK = 32\n", encoding="utf-8")
+    assert KeptLaunches(tmp_path / "kept").judged([path_of(project)], b"kernels") is None
 
 
 def edit_helper(project: Path, patch: pytest.MonkeyPatch) -> None:
@@ -288,12 +302,12 @@ import sys
 from tritonaudit.cli import run
 from tritonaudit.execute import starting
 run(sys.argv[1:])
-print("warm:", starting._state.warm is not None, "loaded:", *{"torch", "triton"} & set(sys.modules))
+print("warm:", starting._state.warm is not None, "loaded:", *{"torch", "triton", "libcst"} & set(sys.modules))
 """
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_second_run_of_the_command_needs_neither_torch_nor_triton_nor_a_process(
+def test_a_second_run_of_the_command_needs_neither_torch_nor_triton_nor_a_process_nor_the_rules(
     project: Path, tmp_path: Path
 ) -> None:
     last = [

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+import tritonaudit
 from tritonaudit import __version__
 
 
@@ -46,8 +47,8 @@ def digest_of(files: Iterable[Path]) -> str:
 
 @cache
 def _ours() -> str:
-    here = Path(__file__).parent.parent
-    return digest_of(sorted(here.rglob("*.py")))
+    here, *others = map(Path, tritonaudit.__path__)  # in a checkout the rules are beside it
+    return digest_of(sorted([*here.rglob("*.py"), *(path for one in others for path in (one / "rules").rglob("*.py"))]))
 
 
 def _version(distribution: str) -> str:

@@ -1,4 +1,4 @@
-"""Keeps what calling subjects and inferring launches came to, for as long as all is as it was that they depend on.
+"""Keeps what calling subjects, inferring launches and judging came to, while all is as it was that they depend on.
 
 That is the Python of the file's project and of its folder, what is installed, this release, the working directory, and
 the environment variables that Triton and torch heed or that the project names where it reads some. It is not: what
@@ -31,6 +31,7 @@ from tritonaudit.compile.installed import digest_of, installed
 from tritonaudit.config import Config
 from tritonaudit.data import NotData, decode, encode
 from tritonaudit.execute.starting import variables_read_at_start
+from tritonaudit.finding import Audit
 from tritonaudit.source.discover import discover, project_root
 
 _KEPT_SECONDS = 14 * 24 * 3600.0
@@ -43,8 +44,8 @@ _NAME = re.compile(rb"""["'](\w+)["']""")
 
 _Kind = TypeVar("_Kind")
 _Found = TypeVar("_Found")
-_What = tuple[str, Path, tuple[object, ...]]
-"""The kind of an entry, the file that it is about, and what else tells it from others."""
+_What = tuple[str, tuple[Path, ...], tuple[object, ...]]
+"""The kind of an entry, the files that it is about, and what else tells it from others."""
 
 
 @dataclass
@@ -61,7 +62,7 @@ class KeptLaunches:
 
     def captured(self, path: Path, target: str, *, is_brief: bool) -> tuple[Captured, ...] | None:
         """What calling the subjects of the file on the target came to; None if that is not known."""
-        return self._read(_Captured, ("captured", path, (target, is_brief)), _joined)
+        return self._read(_Captured, ("captured", (path,), (target, is_brief)), _joined)
 
     def keep_captured(self, path: Path, target: str, captured: Sequence[Captured], *, is_brief: bool) -> None:
         """Keep what calling the subjects came to, if every call came to its end."""
@@ -69,13 +70,13 @@ class KeptLaunches:
             programs = _programs(launch for one in captured for launch in one.launches)
             bare = tuple(replace(one, launches=_without(one.launches)) for one in captured)
             uses = tuple(_uses(programs, one.launches) for one in captured)
-            self._keep(("captured", path, (target, is_brief)), _Captured(tuple(programs), uses, bare))
+            self._keep(("captured", (path,), (target, is_brief)), _Captured(tuple(programs), uses, bare))
 
     def inferred(self, task: InferTask, target: str) -> Inferred | None:
         """What inferring launches came to; None if that is not known."""
         return self._read(
             _Inferred,
-            ("inferred", task.path, (target, str(task.root), task.kernel)),
+            ("inferred", (task.path,), (target, str(task.root), task.kernel)),
             lambda entry: replace(entry.inferred, launches=_with(entry.programs, entry.inferred.launches, entry.uses)),
         )
 
@@ -85,7 +86,15 @@ class KeptLaunches:
         programs = _programs(inferred.launches)
         bare = replace(inferred, launches=_without(inferred.launches))
         entry = _Inferred(tuple(programs), _uses(programs, inferred.launches), bare)
-        self._keep(("inferred", task.path, (target, str(task.root), task.kernel)), entry)
+        self._keep(("inferred", (task.path,), (target, str(task.root), task.kernel)), entry)
+
+    def judged(self, paths: Sequence[Path], about: bytes) -> Audit | None:
+        """What judging what was compiled, in which these files have a part, came to; None if that is not known."""
+        return self._read(Audit, _judging(paths, about), lambda audit: audit)
+
+    def keep_judged(self, paths: Sequence[Path], about: bytes, audit: Audit) -> None:
+        """Keep what judging came to."""
+        self._keep(_judging(paths, about), audit)
 
     def write(self) -> None:
         """Write what is to be kept, if it depends on what is there now; let go of what nobody came back to."""
@@ -122,18 +131,25 @@ class KeptLaunches:
                     path.unlink()
 
     def _name(self, what: _What) -> str:
-        kind, path, others = what
-        root = project_root(path)
-        if root not in self._projects:
-            self._projects[root] = _project(root)
-        beside = digest_of(sorted(path.absolute().parent.glob("*.py")))
-        content = (kind, str(path.absolute()), others, beside, self._projects[root], self._machine)
+        kind, paths, others = what
+        roots = sorted({project_root(path) for path in paths})
+        for root in roots:
+            if root not in self._projects:
+                self._projects[root] = _project(root)
+        folders = sorted({path.absolute().parent for path in paths})
+        beside = [digest_of(sorted(folder.glob("*.py"))) for folder in folders]
+        absolute = [str(path.absolute()) for path in paths]
+        content = (kind, absolute, others, beside, [self._projects[root] for root in roots], self._machine)
         return f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()}.json"
 
     @cached_property
     def _machine(self) -> tuple[object, ...]:
         """What everything here depends on."""
         return installed(), _distributions(), compiling_variables(), variables_read_at_start(), os.getcwd()
+
+
+def _judging(paths: Sequence[Path], about: bytes) -> _What:
+    return "judged", tuple(paths), (hashlib.sha256(about).hexdigest(),)
 
 
 def _project(root: Path) -> tuple[object, ...]:

@@ -11,15 +11,18 @@ from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
 from tritonaudit.compile.capturing import capture_subjects, infer_kernels
 from tritonaudit.compile.compiling import Compiled, compile_programs
+from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.gather import gather
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
+from tritonaudit.data import NotData, encode
 from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
+from tritonaudit.rules import installed
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 
@@ -42,8 +45,8 @@ def compile_paths(
     kept.write()
     compiled = _compiled(gathered.launches, jobs, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
-    audit = judge_kernels(kernels, request.budget, config)
-    audit = _settling(audit, settle_all(gathered.launches, config))
+    audit = _judged(kernels, gathered.launches, found.files, config, request, kept)
+    kept.write()
     return CompileAudit(
         audit=replace(
             audit,
@@ -90,6 +93,34 @@ def _uncompiled(launches: Iterable[Launch], lost: Mapping[Program, str]) -> Iter
             place = f"{shown_path(Path(launch.kernel.path))}:{launch.kernel.line}"
             reason = f"compiling `{launch.kernel.name}` {lost[launch.program]}"
             yield Outcome("compile", place, Status.NOT_RUN, f"{launch.case}, {launch.target}", reason)
+
+
+def _judged(
+    kernels: tuple[CompiledKernel, ...],
+    launches: Sequence[Launch],
+    files: Sequence[Path],
+    config: Config,
+    request: CompileRequest,
+    kept: KeptLaunches,
+) -> Audit:
+    """The findings in what was compiled, as they are kept where nothing has changed; rules of others change untold."""
+    about = b"" if installed() else _about(kernels, launches, repr((config, request.budget)))
+    audit = kept.judged(files, about) if about else None
+    if audit is None:
+        audit = _settling(judge_kernels(kernels, request.budget, config), settle_all(launches, config))
+        if about:
+            kept.keep_judged(files, about, audit)
+    return audit
+
+
+def _about(kernels: Sequence[CompiledKernel], launches: Sequence[Launch], asked: str) -> bytes:
+    """What tells what is judged from anything else, whether it was compiled anew or not; nothing if it is no data."""
+    compiled = [[replace(variant, cached=True) for variant in kernel.variants] for kernel in kernels]
+    alike = [replace(kernel, variants=tuple(variants)) for kernel, variants in zip(kernels, compiled, strict=True)]
+    try:
+        return encode((alike, [replace(launch, program=None) for launch in launches], asked))
+    except NotData:
+        return b""
 
 
 def _settling(audit: Audit, settled: Settled) -> Audit:
