@@ -63,6 +63,14 @@ class Expected:
         """How far each element moves at most when the inputs do."""
         return self.farthest(self.perturbed)
 
+    @cached_property
+    def unsteady(self) -> Tensor:
+        """Which elements are finite or not by a rounding of the inputs, or of what is computed of them."""
+        unsteady = torch.zeros_like(self.reference, dtype=torch.bool)
+        for one in self.perturbed:
+            unsteady |= ~flat(one).isfinite()
+        return unsteady & self.reference.isfinite()
+
     def farthest(self, others: Sequence[Tensor]) -> Tensor:
         """How far each element of other references is off at most."""
         farthest = torch.zeros_like(self.reference)
@@ -82,6 +90,7 @@ class Expected:
         if dtype not in self._ordinary:
             is_finite = _most(self.reference) <= torch.finfo(dtype).max
             is_ordinary = is_finite and (self.beside is None or math.isfinite(_most(self.beside)))
+            is_ordinary &= not bool(self.unsteady.any())
             self._ordinary[dtype] = self._values(dtype, self.reference) if is_ordinary else None
         return self._ordinary[dtype]
 
@@ -99,11 +108,13 @@ class Expected:
         unasked = got.isfinite() & ~wanted.isfinite()
         if self.from_nan is not None:
             unasked &= ~self.from_nan
+        unasked |= self.unsteady
         astray = ~(like_reference | like_same | unasked)
         at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
         got = torch.where(at_the_top, got.clamp(-most, most), got)
         confused = _is_confused(got, rounded) | _is_confused(got, beside)
-        return got, self._values(dtype, wanted, Apart(got.isfinite() & wanted.isfinite(), astray, confused, unasked))
+        judged = got.isfinite() & wanted.isfinite() & ~self.unsteady
+        return got, self._values(dtype, wanted, Apart(judged, astray, confused, unasked))
 
     def _values(self, dtype: Any, wanted: Tensor, apart: Apart | None = None) -> Values:
         """For results of a dtype of which that is wanted."""
@@ -118,7 +129,7 @@ class Apart:
     """Which elements are `judged`: they have an error. `astray` are those that are not finite where they should be, or
     the other way round; `confused` are NaN for infinity, or the other way round; `unasked` are finite where the
     reference is not, which is its question and no fault: as 0 is where nothing is seen, for which it has 0 * inf, or 0
-    times what is not seen."""
+    times what is not seen; and those of which a rounding decides whether the reference's are."""
 
     judged: Tensor
     astray: Tensor
