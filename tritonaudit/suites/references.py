@@ -95,7 +95,7 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
                 perturbed = tuple(
                     _wide_results(subject, off_by_a_rounding(given, noise, narrower), case) for noise in noises
                 )
-                if _is_constant(case.fill):
+                if case.fill != Case().fill:
                     perturbed += tuple(_rounded_within(subject, in_double(given, narrower), case, d) for d in range(2))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
@@ -194,17 +194,6 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
     number = sum(tensor.dtype in narrower | {torch.float64} for tensor in tensors_in(given))
     if has_equals and number > 1:
         yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
-
-
-def _is_constant(fill: str) -> bool:
-    """Whether all numbers of a tensor are the same: what is to be 0 then is what the roundings make of it."""
-    if fill in ("zeros", "ones", "constant"):
-        return True
-    try:
-        float(fill)
-    except ValueError:
-        return False
-    return True
 
 
 def _rounded_within(subject: Subject, arguments: Arguments, case: Case, draw: int) -> tuple[torch.Tensor, ...]:
