@@ -247,3 +247,27 @@ if child:
         who, found, parent = line.split()
         same[who] = found == parent
     assert same == {"0": True, "1": False, "2": True}
+
+
+SPARED = """
+import sys
+import torch
+import torch._refs
+from tritonaudit.execute.uncompiled import spare_compiler
+
+spare_compiler()
+assert torch._refs.add(torch.ones(2, device="meta"), torch.ones(2, device="meta")).shape == (2,)
+print("torch._dynamo" in sys.modules)
+import torch._dynamo
+
+assert torch._refs.add(torch.ones(2), torch.ones(2)).tolist() == [2.0, 2.0]
+print(torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1)).item())
+"""
+
+
+def test_torchs_compiler_is_imported_only_for_what_is_compiled() -> None:
+    pytest.importorskip("torch", reason="torch has a compiler")
+    said = subprocess.run(
+        [sys.executable, "-c", SPARED], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["False", "2.0"]

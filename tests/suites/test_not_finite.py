@@ -89,3 +89,41 @@ def test_what_is_timed_is_verified_where_the_reference_is_finite(rows: int) -> N
     assert said(torch.full_like(x, torch.nan), share)
     with pytest.raises(Unverified):
         said(x, nowhere)
+
+
+# -- NaN among what is given ---------------------------------------------------------------------------------------
+
+
+def causal(scores: Any) -> Any:
+    """Softmax over what comes before. Where that holds NaN, the reference has NaN after it, too: exp(-inf - NaN)."""
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+    return torch.softmax(scores.masked_fill(later, -torch.inf), -1)
+
+
+def causal_with_zeros(scores: Any) -> Any:
+    return causal(scores).tril()
+
+
+def causal_without_nan(scores: Any) -> Any:
+    return causal(scores.nan_to_num(0.0))
+
+
+def judged_with_nan(function: Callable[[Any], Any]) -> CaseOutcome:
+    def inputs(case: Case) -> tuple[Any, ...]:
+        scores = torch.randn(6, 6)
+        scores[4, 2] = torch.nan
+        return (scores,)
+
+    return examine(
+        Host(), Subject(function, reference=causal, inputs=inputs, dtypes=["float32"]), Case({}, device="cpu")
+    )
+
+
+def test_what_hangs_on_no_nan_may_be_finite() -> None:
+    outcome = judged_with_nan(causal_with_zeros)
+    assert outcome.checked >= RESULTS
+    assert not outcome.sightings
+
+
+def test_what_hangs_on_nan_may_not() -> None:
+    assert {one.symptom for one in judged_with_nan(causal_without_nan).sightings} & RESULTS

@@ -155,3 +155,36 @@ def test_the_narrow_type_is_that_of_the_inputs() -> None:
     assert narrow_type([eight, single], [brain]) is brain
     assert narrow_type([eight], [single]) is None
     assert narrow_type([brain], [eight]) is brain
+
+
+def test_a_reference_in_float64_is_right_beside_one_in_float32() -> None:
+    """The square of 1e38 is infinite in the type that kernels compute in; the result has the reference's own type."""
+
+    def rms_norm(x: Any) -> Any:
+        wide = x.double()
+        return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True))).to(x.dtype)
+
+    subject = Subject(lambda *_: None, reference=rms_norm, inputs=[Tensor("rows", "n")])
+    found = references(subject, ((torch.full((2, 8), 1e38),), {}), Case({"rows": 2, "n": 8}, fill="1e38"))
+    assert found.same[0].dtype == torch.float32
+    assert found.same[0].eq(0).all()
+    assert torch.allclose(found.precise[0], torch.ones(2, 8, dtype=torch.float64))
+
+
+def test_inputs_in_float64_are_computed_with_in_float64() -> None:
+    subject = Subject(lambda *_: None, reference=torch.square, inputs=[Tensor("n")], dtypes=["float64"])
+    found = references(subject, ((torch.full((8,), 1e100, dtype=torch.float64),), {}), Case({"n": 8}, "float64"))
+    assert found.same[0].isfinite().all()
+
+
+@pytest.mark.parametrize(("x", "status"), [(1e10, Status.PASS), (3.0, Status.FAIL)])
+def test_the_sum_of_a_row_may_be_kept_in_float32(x: float, status: Status) -> None:
+    """Where the logarithm of the sum is lost beside the numbers, a kernel that keeps it has e^0 for each of them."""
+
+    def share(x: Any) -> Any:
+        return torch.softmax(x, -1)
+
+    subject = Subject(lambda *_: None, reference=share, inputs=[Tensor("rows", "n")])
+    given = ((torch.full((4, 8), x),), {})
+    yardstick = references(subject, given, Case({"rows": 4, "n": 8}, fill=str(x))).yardstick(0)
+    assert yardstick.judge(torch.ones(4, 8)).status is status
