@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tritonaudit.subject.model import FLOATING, Case, Layout, Subject, Tensor
 from tritonaudit.suites.axes import FILLS, SIZES, AxisValue, axes_of
 from tritonaudit.suites.cases import FRESH, SEEDS, audit_cases, simpler, values_of
+from tritonaudit.suites.core import called_cases
 
 LARGEST = 1 << 20
 
@@ -128,6 +129,15 @@ def test_blocks_of_longer_rows_add_sizes_and_change_nothing_else() -> None:
     assert {tuple(sizes.values()) for sizes in added} == {
         sizes for size in (2051, 1025, 1023, 1024) for sizes in ((64, size), (size, 64))
     }
+
+
+def test_both_sides_of_what_code_compares_with_are_tried_alone() -> None:
+    plan, axes = audit_cases(SOFTMAX, (64,), (), (2100,)), axes_of(SOFTMAX, (64,), (), (2100,))
+    beside = [case for case in plan.cases if {2099, 2100, 2101} & set(case.sizes.values()) and not case.seed]
+    assert {size for case in beside for size in case.sizes.values()} >= {2099, 2100, 2101}
+    assert len({case.label for case in beside}) == len(beside) == 3 * len(axes.sizes)
+    core = [one.case for one in called_cases(SOFTMAX, axes, plan)]
+    assert set(beside) <= set(core)
 
 
 # -- what holds of every plan --------------------------------------------------------------------------------------

@@ -352,7 +352,7 @@ def test_what_a_wrapper_refuses_is_tried_on_what_it_takes(tmp_path: Path, multip
     spec.write_text(PICKY.replace("MULTIPLE", str(multiple)))
     run = run_of(spec, 1.0)
     assert run.verdict is Verdict.PASS, run.coverage.missing
-    assert 0 < run.coverage.refused < 20
+    assert 0 < run.coverage.refused < 26  # also both sides of the multiple, with which the wrapper compares
     judged = {trial.case.fill for trial in run.trials if trial.checked}
     assert {"nan", "inf", "3", "-10000"} <= judged
     assert f"{run.coverage.refused} refused by the wrapper" in run.coverage.shown

@@ -61,7 +61,8 @@ class Axis:
 
     Those of `alone` are tried with ordinary values of the other axes only. `smaller` are sizes that make room for a
     large one of another dimension, from large to small. `odd` is one that is about as large as the ordinary one. A size
-    may be any up to `most`, or only one of the values where that is 0.
+    may be any up to `most`, or only one of the values where that is 0. `turns` are those of the values at which code
+    does something else, as it compares with such numbers.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Axis:
     smaller: tuple[int, ...] = ()
     odd: int | None = None
     most: int = 0
+    turns: tuple[int, ...] = ()
 
     @property
     def ordinary(self) -> Value:
@@ -121,14 +123,19 @@ def is_huge(value: Value) -> bool:
     return isinstance(value, int) and value > _HUGE
 
 
-def axes_of(subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = ()) -> Axes:
-    """The axes of a subject whose launches used blocks of these sizes, `later` ones on other than ordinary sizes."""
+def axes_of(
+    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), thresholds: Sequence[int] = ()
+) -> Axes:
+    """The axes of a subject whose launches used blocks of these sizes, `later` ones on other than ordinary sizes.
+
+    Its code compares with these `thresholds`.
+    """
     blocks = tuple(sorted({block for block in blocks if 1 <= block <= LARGEST}, reverse=True))
     given = subject.given
     if given is None or size_names(subject):
-        sizes, left_out, limits = _axes_of_sizes(subject, blocks, later)
+        sizes, left_out, limits = _axes_of_sizes(subject, blocks, later, _turns(thresholds))
     else:
-        sizes, left_out, limits = _axes_of_given_sizes(given, blocks, later)
+        sizes, left_out, limits = _axes_of_given_sizes(given, blocks, later, _turns(thresholds))
     dtype, dropped = _dtype_axis(subject)
     layout, not_laid_out = _layout_axis(subject)
     fill, unheld, not_filled = _fill_axis(subject, dtype)
@@ -164,7 +171,7 @@ def shrunk(
 
 
 def _axes_of_sizes(
-    subject: Subject, blocks: Sequence[int], later: Sequence[int]
+    subject: Subject, blocks: Sequence[int], later: Sequence[int], turns: Sequence[int]
 ) -> tuple[list[Axis], list[LeftOut], Limits]:
     names = size_names(subject)
     smaller = {name: _smaller(subject, name, blocks) for name in names}
@@ -173,7 +180,7 @@ def _axes_of_sizes(
     sizes: list[Axis] = []
     left_out: list[LeftOut] = []
     for name in names:
-        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], (*blocks, *later), limits)
+        axis, dropped = _size_axis(subject, name, ordinary[name], smaller[name], (*blocks, *later), turns, limits)
         sizes.append(axis)
         left_out += dropped
     return sizes, left_out, limits
@@ -202,15 +209,22 @@ def _ordinary(subject: Subject, smaller: Mapping[str, Sequence[int]], limits: Li
 
 
 def _size_axis(
-    subject: Subject, name: str, ordinary: int, smaller: tuple[int, ...], blocks: Sequence[int], limits: Limits
+    subject: Subject,
+    name: str,
+    ordinary: int,
+    smaller: tuple[int, ...],
+    blocks: Sequence[int],
+    turns: Sequence[int],
+    limits: Limits,
 ) -> tuple[Axis, list[LeftOut]]:
     if name in subject.sizes:
         wanted, alone, left_out = tuple(subject.sizes[name]), frozenset((0,)), []
         if not set(_sizes(subject, name, ())) <= set(wanted):
             left_out.append(LeftOut(AxisValue(name, "other sizes"), "the subject names the sizes to try"))
     else:
-        wanted, left_out = _sizes(subject, name, blocks), []
-        alone = frozenset(_around(blocks[1:])) - {*SIZES, *_around(blocks[:1]), ordinary} | {0}
+        turns = turns if size_kind(subject, name) is SizeKind.LARGE else ()
+        wanted, left_out = (*_sizes(subject, name, blocks), *turns), []
+        alone = frozenset((*_around(blocks[1:]), *turns)) - {*SIZES, *_around(blocks[:1]), ordinary} | {0}
         if limits.are_for_products:  # a loop over as much takes seconds
             alone |= {size for size in wanted if is_huge(size) and size != ordinary}
     values = tuple(dict.fromkeys((ordinary, *wanted)))
@@ -218,7 +232,12 @@ def _size_axis(
     left_out += [LeftOut(AxisValue(name, size), why) for size, why in too_large.items()]
     fitting = tuple(size for size in values if size not in too_large)
     is_free = name not in subject.sizes and size_kind(subject, name) is SizeKind.LARGE
-    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free), _ANY * is_free), left_out
+    odd, turning = _odd(fitting, is_free=is_free), _among(fitting, turns) if is_free else ()
+    return Axis(name, fitting, alone, smaller, odd, _ANY * is_free, turning), left_out
+
+
+def _among(values: Sequence[int], turns: Sequence[int]) -> tuple[int, ...]:
+    return tuple(turn for turn in turns if turn in values)
 
 
 def _odd(sizes: Sequence[int], *, is_free: bool) -> int | None:
@@ -240,6 +259,12 @@ def _sizes(subject: Subject, name: str, blocks: Sequence[int]) -> tuple[int, ...
     return tuple(dict.fromkeys((*_around(blocks[:1]), *SIZES, *_around(blocks[1:]))))
 
 
+def _turns(thresholds: Sequence[int]) -> tuple[int, ...]:
+    """Sizes on both sides of the thresholds, and these."""
+    sides = [size for threshold in thresholds for size in (threshold + 1, threshold - 1)]
+    return tuple(size for size in dict.fromkeys((*sides, *thresholds)) if 0 < size <= LARGEST)
+
+
 def _around(blocks: Sequence[int]) -> tuple[int, ...]:
     """Sizes that are likely to go wrong with these blocks, none of them beyond the largest."""
     near = ((2 * block + 3, block + 1, block - 1, block) for block in blocks)
@@ -250,7 +275,7 @@ def _around(blocks: Sequence[int]) -> tuple[int, ...]:
 
 
 def _axes_of_given_sizes(
-    given: Given, blocks: Sequence[int], later: Sequence[int]
+    given: Given, blocks: Sequence[int], later: Sequence[int], turns: Sequence[int]
 ) -> tuple[list[Axis], list[LeftOut], Limits]:
     """The axes of those dimensions that may have other sizes, as large as given where that is quick."""
     alike = Subject(_as_given, inputs=[Tensor(*tensor.dims) for tensor in given.tensors])
@@ -260,7 +285,7 @@ def _axes_of_given_sizes(
     left_out = [LeftOut(AxisValue(name, "other sizes"), why) for name, why in given.kept.items()]
     sizes: list[Axis] = []
     for name, size in ordinary.items():
-        axis, dropped = _given_size_axis(given, name, size, (*blocks, *later), limits)
+        axis, dropped = _given_size_axis(given, name, size, (*blocks, *later), turns, limits)
         sizes.append(axis)
         left_out += dropped
     return sizes, left_out, limits
@@ -271,16 +296,17 @@ def _as_given() -> None:
 
 
 def _given_size_axis(
-    given: Given, name: str, ordinary: int, blocks: Sequence[int], limits: Limits
+    given: Given, name: str, ordinary: int, blocks: Sequence[int], turns: Sequence[int], limits: Limits
 ) -> tuple[Axis, list[LeftOut]]:
-    wanted = (*_around(blocks[:1]), 1, *_around(blocks[1:]))
-    alone = frozenset(_around(blocks[1:])) - {*_around(blocks[:1]), ordinary, 1}
+    wanted = (*_around(blocks[:1]), 1, *_around(blocks[1:]), *turns)
+    alone = frozenset((*_around(blocks[1:]), *turns)) - {*_around(blocks[:1]), ordinary, 1}
     reasons = {size: given.why_not({name: size}) or limits.excess({name: size}) for size in wanted if size != ordinary}
     left_out = [LeftOut(AxisValue(name, size), why) for size, why in reasons.items() if why]
     fitting = (ordinary, *(size for size, why in reasons.items() if not why))
     smaller = smaller_sizes(given, name, ordinary, blocks)
     is_free = not given.why_not({name: ordinary - 1})
-    return Axis(name, fitting, alone, smaller, _odd(fitting, is_free=is_free), _ANY * is_free), left_out
+    odd = _odd(fitting, is_free=is_free)
+    return Axis(name, fitting, alone, smaller, odd, _ANY * is_free, _among(fitting, turns)), left_out
 
 
 # -- dtypes, layouts and fills -------------------------------------------------------------------------------------

@@ -36,11 +36,18 @@ class Plan:
 
 
 def audit_cases(
-    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), *, on_engine: bool = False, seed: int = 0
+    subject: Subject,
+    blocks: Sequence[int] = (),
+    later: Sequence[int] = (),
+    thresholds: Sequence[int] = (),
+    *,
+    on_engine: bool = False,
+    seed: int = 0,
 ) -> Plan:
     """The cases for the correctness of a subject whose launches used blocks of these sizes.
 
-    Those of `later` came with other than ordinary sizes: sizes next to them are tried alone. What runs `on_engine`
+    Those of `later` came with other than ordinary sizes: sizes next to them are tried alone, and so are those next to
+    the `thresholds`, with which its code compares. What runs `on_engine`
     has smaller tensors before those given where these take long.
 
     First an ordinary case of each dtype, and one of odd sizes: beside an ordinary one, no size makes a number of
@@ -52,7 +59,7 @@ def audit_cases(
     inputs they come first as they are given, unless they are huge; sizes as given are in no case's `sizes`. By the
     `seed` come some that nobody can foresee. Inputs that never differ are made of several seeds.
     """
-    axes = axes_of(subject, blocks, later)
+    axes = axes_of(subject, blocks, later, thresholds)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
     left_out = list(axes.left_out)
     if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):

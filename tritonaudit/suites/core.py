@@ -33,6 +33,8 @@ FEW_MULTIPROCESSORS = 2
 _USUAL_BLOCK = 1024
 _MOST_NAMED = 6
 """Of the sizes that a subject names for a dimension."""
+_MOST_TURNS, _LARGEST_TURN = 6, 1 << 13
+"""Of the sizes of a dimension at which the code does something else: so many, and what is quick."""
 _FRESH = 4
 """Cases that nobody can foresee."""
 _TELLING_FILLS = ("nan", "inf", "zeros")
@@ -128,7 +130,8 @@ def _sizes(subject: Subject, axis: Axis) -> Sequence[int]:
         return tuple(dict.fromkeys((*edges, *others)))[:_MOST_NAMED]
     if size_kind(subject, axis.name) is not SizeKind.LARGE:
         return others[:1]
-    return tuple(dict.fromkeys((*others[:4], *(size for size in others if size == 1))))
+    turns = [size for size in axis.turns if size <= _LARGEST_TURN]
+    return tuple(dict.fromkeys((*others[:4], *(size for size in others if size == 1), *turns[:_MOST_TURNS])))
 
 
 def core_trials(

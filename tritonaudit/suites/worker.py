@@ -20,6 +20,7 @@ from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.thresholds import thresholds
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, simpler, why_not_as_given
 from tritonaudit.suites.core import (
@@ -70,6 +71,7 @@ from tritonaudit.suites.late import (
     patience,
     unknown,
 )
+from tritonaudit.suites.limits import LARGEST
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
 from tritonaudit.suites.stability import (
@@ -322,8 +324,9 @@ class _Audit:
             self._call(long)
         blocks = self.blocks if is_refused else blocks
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
-        plan = audit_cases(self.subject, blocks, later, on_engine=self.device.is_engine, seed=self.seed)
-        axes = axes_of(self.subject, blocks, later)
+        turns = thresholds([self.task.path, *(kernel.path for one in self.outcomes for kernel in one.kernels)], LARGEST)
+        plan = audit_cases(self.subject, blocks, later, turns, on_engine=self.device.is_engine, seed=self.seed)
+        axes = axes_of(self.subject, blocks, later, turns)
         cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._call), self.seed)
         self.labels = tuple(case.label for case in plan.cases)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
