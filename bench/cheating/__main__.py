@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.processes import run, tritonaudit
 
 HERE = Path(__file__).resolve().parent
-_PARTS = "correctness,memory,stability,integrity"
+_PARTS = "source,correctness,memory,stability,integrity"
 _LIMIT = 600.0
 _VERDICTS = {0: "passes", 1: "fails", 3: "is incomplete"}
 
