@@ -141,6 +141,15 @@ def test_what_cannot_be_launched_is_not_assembled() -> None:
     assert result.cubin is None
 
 
+def test_a_program_that_mlir_does_not_take_is_told_with_its_reason() -> None:
+    kernel, arguments = next(iter(PROGRAMS.values()))
+    made = program(kernel, "sm_80", **arguments)
+    result = compile_program(replace(made, ttir=made.ttir.replace("tt.return", "tt.returns_never", 1)))
+    assert isinstance(result, CompileError)
+    assert result.message == "Triton's stage ttir fails: custom op 'tt.returns_never' is unknown"
+    assert result.path == ""
+
+
 def in_a_process(code: str, stderr: Any) -> subprocess.CompletedProcess[str]:
     """Run it with the fixtures of this module at hand, in a process of its own that may die."""
     given = f"from tests.compile.test_pipeline import *\n{code}"
@@ -205,7 +214,7 @@ def test_ttir_that_cannot_be_parsed_is_an_error_and_no_exception() -> None:
     kernel, arguments = PROGRAMS["softmax"]
     result = compile_program(replace(program(kernel, "sm_80", **arguments), ttir="module {"))
     assert isinstance(result, CompileError)
-    assert result.message.startswith("Triton's stage ttir fails: ")
+    assert result.message == "Triton's stage ttir fails: expected operation name in quotes"
     assert result.span is None
 
 

@@ -22,6 +22,8 @@ class Failure:
     texts: Mapping[str, str]
 
 
+PROGRAM = "program.ttir"
+"""The file that MLIR reads a program from: its lines are nobody's."""
 _MLIR = re.compile(
     r"""^(?:loc\()?"?(?P<path>[^"\n]+?)"?:(?P<line>\d+):(?P<column>\d+)\)?: error: (?P<message>.+)$""", re.MULTILINE
 )
@@ -38,7 +40,9 @@ def diagnose(failure: Failure) -> CompileError:
     located = list(_MLIR.finditer(failure.stderr))
     for match in located:
         if match["message"] != _EMPTY:
-            return _at(match["message"], _location(match), failure)
+            location = _location(match)
+            about = "" if location is not None else f"Triton's stage {failure.stage} fails: "
+            return _at(about + match["message"], location, failure)
     kernel = _location(located[0]) if located else None
     if said := _LLVM.search(failure.stderr):
         return _at(said["message"], kernel, failure)
@@ -54,7 +58,9 @@ def _at(message: str, location: Location | None, failure: Failure) -> CompileErr
     return CompileError(message, location.path, span_at(location, first_column))
 
 
-def _location(match: re.Match[str]) -> Location:
+def _location(match: re.Match[str]) -> Location | None:
+    if match["path"].rpartition("/")[2] == PROGRAM:
+        return None
     return Location(match["path"], int(match["line"]), int(match["column"]))
 
 

@@ -23,7 +23,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 
 from tritonaudit.capture.launch import Program
-from tritonaudit.compile.diagnostics import Failure, diagnose
+from tritonaudit.compile.diagnostics import PROGRAM, Failure, diagnose
 from tritonaudit.compile.facts import CompileError
 from tritonaudit.hardware.targets import GpuTarget, gpu_target
 
@@ -65,10 +65,15 @@ def compile_program(program: Program, through: str | None = None) -> Compilation
     texts: dict[str, str] = {"ttir": program.ttir}
     seconds: dict[str, float] = {}
     cubin = log = None
-    try:
-        module, metadata, stages = _prepared(program, target)
-    except Exception as error:
-        return diagnose(Failure(error, "ttir", "", texts))
+    with _stderr() as said:
+        try:
+            module, metadata, stages = _prepared(program, target)
+        except Exception as error:
+            failure: Exception | None = error
+        else:
+            failure = None
+    if failure is not None:
+        return diagnose(Failure(failure, "ttir", said.text, texts))
     for name, stage in stages.items():
         if name == "cubin" and _needs_too_much(metadata, target):
             break
@@ -79,7 +84,7 @@ def compile_program(program: Program, through: str | None = None) -> Compilation
             except AssemblerKilled:
                 raise
             except Exception as error:
-                failure: Exception | None = error
+                failure = error
             else:
                 failure = None
         seconds[name] = time.perf_counter() - started
@@ -122,10 +127,9 @@ def _language(backend: Any) -> tuple[Any, ...]:
 
 def _parsed(text: str, context: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "program.ttir")
+        path = Path(folder, PROGRAM)
         path.write_text(text, encoding="utf-8")
-        with _stderr():
-            module = ir.parse_mlir_module(str(path), context)
+        module = ir.parse_mlir_module(str(path), context)
     module.context = context
     return module
 
