@@ -28,6 +28,8 @@ RUN_PARTS = frozenset(("correctness", "memory", "stability", "integrity"))
 PERFORMANCE = "performance"
 _LEAST_JOBS_BESIDE = 4
 """With fewer processes one stage follows the other."""
+_LEAST_COMPILING = 60.0
+"""Seconds that compiling may take for each kernel, however few a subject has to be tried."""
 _ALWAYS_RUN = RUN_PARTS | {PERFORMANCE}
 """Parts that need workers, whatever is known from earlier audits."""
 
@@ -165,7 +167,9 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.compile.stage import compile_paths
     from tritonaudit.report.compiled import CompiledSection
 
-    compiled = compile_paths(paths, config, CompileRequest(jobs=request.jobs), progress)
+    compiled = compile_paths(
+        paths, config, CompileRequest(jobs=request.jobs, seconds=max(request.seconds, _LEAST_COMPILING)), progress
+    )
     return compiled.audit, (CompiledSection(compiled),), False
 
 

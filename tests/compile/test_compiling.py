@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +43,15 @@ def test_a_compiler_that_is_killed_from_outside_has_said_nothing(monkeypatch: py
     found = compiling.compile_programs([GIVEN], 1)
     assert found.variants == {}
     assert "out of memory" in found.lost[GIVEN]
+
+
+def test_what_is_not_begun_in_time_is_lost_and_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first is begun in any case; what comes after it is not, and nothing of it is kept."""
+    monkeypatch.setenv("TRITONAUDIT_CACHE", str(tmp_path))
+    others = [replace(GIVEN, options=(("num_warps", warps),)) for warps in (1, 2)]
+    found = compiling.compile_programs([GIVEN, *others], 1, limit=compiling.Time(0.0))
+    assert list(found.variants) == [GIVEN]
+    assert found.lost == dict.fromkeys(others, "was not begun, as the 0 s for compiling were spent")
+    again = compiling.compile_programs([GIVEN, *others], 2)
+    assert set(again.variants) == {GIVEN, *others}
+    assert not again.lost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,12 +19,13 @@ class CompileRequest:
     """For which targets to compile (none: the default ones), within which budget, in how many processes.
 
     A target that is asked for must be one that the installed Triton can compile for; a default one need not be.
-    `jobs` is None for as many processes as pay.
+    `jobs` is None for as many processes as pay. Compiling has so many `seconds` for each kernel, or all that it takes.
     """
 
     targets: tuple[str, ...] = ()
     budget: Budget | None = None
     jobs: int | None = None
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True)

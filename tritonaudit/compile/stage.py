@@ -10,7 +10,7 @@ from pathlib import Path
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
 from tritonaudit.compile.capturing import capture_subjects, infer_kernels
-from tritonaudit.compile.compiling import Compiled, compile_programs
+from tritonaudit.compile.compiling import Compiled, Time, compile_programs
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.gather import gather
 from tritonaudit.compile.installed import triton_version
@@ -43,7 +43,7 @@ def compile_paths(
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
     gathered |= infer_kernels(found.files, captured, targets, jobs, kept)
     kept.write()
-    compiled = _compiled(gathered.launches, jobs, progress)
+    compiled = _compiled(gathered.launches, jobs, request.seconds, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     audit = _judged(kernels, gathered.launches, found.files, config, request, kept)
     kept.write()
@@ -70,7 +70,7 @@ def compile_paths(
     )
 
 
-def _compiled(launches: Sequence[Launch], jobs: int, progress: Progress) -> Compiled:
+def _compiled(launches: Sequence[Launch], jobs: int, seconds: float, progress: Progress) -> Compiled:
     """What the launches' programs compile to; of an autotuner's configs, the first tells why accesses are narrow.
 
     Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike.
@@ -82,8 +82,9 @@ def _compiled(launches: Sequence[Launch], jobs: int, progress: Progress) -> Comp
             firsts.setdefault(same, launch.program)
     explained = set(firsts.values())
     others = [one.program for one in launches if one.program is not None and one.program not in explained]
-    first = compile_programs(firsts.values(), jobs, progress)
-    rest = compile_programs(others, jobs, progress, explains=False)
+    limit = Time(seconds * len({launch.kernel for launch in launches}) if launches else seconds)
+    first = compile_programs(firsts.values(), jobs, progress, limit=limit)
+    rest = compile_programs(others, jobs, progress, explains=False, limit=limit)
     return Compiled({**rest.variants, **first.variants}, {**rest.lost, **first.lost})
 
 
