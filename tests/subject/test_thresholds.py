@@ -55,3 +55,7 @@ def test_each_number_comes_once_and_a_file_that_is_not_there_has_none(tmp_path: 
     path = tmp_path / "kernels.py"
     path.write_text("a = n > 64 or m > 64\n", encoding="utf-8")
     assert thresholds([path, path, tmp_path / "none.py"], MOST) == (64,)
+
+
+def test_a_file_that_never_ends_is_not_read() -> None:
+    assert thresholds(["/dev/zero", "/dev"], MOST) == ()

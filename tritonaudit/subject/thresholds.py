@@ -14,6 +14,7 @@ from pathlib import Path
 _LEAST = 17
 """Smaller ones are numbers of dimensions, bytes or heads more often than sizes; these are tried anyway."""
 _MOST_BITS = 64
+_MOST_BYTES = 1 << 20
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -27,9 +28,11 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 def thresholds(paths: Iterable[str | Path], most: int) -> tuple[int, ...]:
     """The integers up to `most` that the files compare anything with, in the order in which they come."""
     found: dict[int, None] = {}
-    for path in dict.fromkeys(map(str, paths)):
+    for path in dict.fromkeys(map(Path, paths)):
         with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            tree = ast.parse(Path(path).read_bytes())
+            if not path.is_file() or path.stat().st_size > _MOST_BYTES:  # whoever is judged may have named it
+                continue
+            tree = ast.parse(path.read_bytes())
             found |= dict.fromkeys(number for number in _compared(tree) if _LEAST <= number <= most)
     return tuple(found)
 
