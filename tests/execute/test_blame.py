@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tritonaudit.execute.blame import described
+from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.source.decode import decode
 
 HERE = Path(__file__)
@@ -66,3 +67,16 @@ def test_a_text_is_one_line_and_not_long() -> None:
     assert found.startswith("raised ValueError: first word")
     assert found.endswith("word last")
     assert len(found) < 600
+
+
+def test_a_place_that_names_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    """Code that is judged names its own frames: a pipe would never come to its end."""
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    for path, refuses in ((pipe, False), (tmp_path / "wrapper.py", True)):
+        text = "raise ValueError('odd')\n"
+        if refuses:
+            path.write_text(text)
+        with pytest.raises(ValueError, match="odd") as raised:
+            exec(compile(text, str(path), "exec"))
+        assert is_refusal(raised.value) is refuses

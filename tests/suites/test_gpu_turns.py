@@ -67,12 +67,12 @@ def test_what_keeps_the_gpu_busy_again_is_held_against_the_reference(
     task = SubjectTask(tmp_path / "audit_it.py", "it", 10.0)
     case, first, second = Case({"n": 4}), Trial("integrity", "n=4 float32"), Trial("call", "n=4 float32")
     one: Any = _Audit(Busy(), subject, task, turns=Turns(tmp_path))  # type: ignore[arg-type]
-    (seen,) = one._patiently(first, case, one.device.work).sightings
+    (seen,) = one._timed(first, case, one.device.work).sightings
     assert (seen.symptom, seen.is_certain) == (Symptom.HANG, False)
     known = Record((Ended(first, CaseOutcome(case, frozenset((Symptom.HANG,)), (seen,))),))
     two: Any = _Audit(Busy(), subject, replace(task, known=known), turns=Turns(tmp_path))  # type: ignore[arg-type]
     assert two.lates == 1
-    (seen,) = two._patiently(second, case, two.device.work).sightings
+    (seen,) = two._timed(second, case, two.device.work).sightings
     assert (seen.symptom, seen.is_certain) == (Symptom.HANG, True)
     assert "and the reference takes" in seen.text
 
