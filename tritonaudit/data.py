@@ -286,7 +286,7 @@ def _is_tensor_type(kind: Any) -> bool:
 def _contents_of_tensor(value: Any) -> Any:
     import torch
 
-    plain = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+    plain = value.detach().cpu().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
     return [str(value.dtype).removeprefix("torch."), list(value.shape), base64.b64encode(plain.numpy()).decode()]
 
 

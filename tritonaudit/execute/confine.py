@@ -21,8 +21,9 @@ _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 _REMOVE_FILE, _MAKE_FILE = 1 << 5, 1 << 8
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
 _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-_HOMES = {"HOME": "", "XDG_CACHE_HOME": ".cache", "TMPDIR": "", "TRITON_HOME": "", "TRITON_CACHE_DIR": ".triton"}
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "nvidia*", "kfd", "dri/*")
+_KERNELS = "TRITON_CACHE_DIR"
+_HOMES = {"HOME": "", "XDG_CACHE_HOME": ".cache", "TMPDIR": "", "TRITON_HOME": "", _KERNELS: ".triton"}
 
 _scratch: Path | None = None
 
@@ -47,6 +48,19 @@ def confine() -> bool:
         return False
     _move_home(_scratch)
     return _restrict(_scratch, version)
+
+
+def borrow_compiled() -> None:
+    """Have this process, once it is confined, find what Triton has compiled before, and leave nothing there itself."""
+    if _scratch is None:
+        return
+    home = Path(os.environ.get("TRITON_HOME") or Path.home(), ".triton", "cache")
+    lent = Path(os.environ.get(_KERNELS) or home)
+    own = Path(tempfile.mkdtemp(dir=_scratch, prefix="kernels-"))
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(lent):
+            os.symlink(entry.path, own / entry.name)
+    _HOMES[_KERNELS] = own.name
 
 
 def _move_home(scratch: Path) -> None:
@@ -74,8 +88,8 @@ def _restrict(scratch: Path, version: int) -> bool:
     try:
         _allow(libc, rules, scratch, handled)
         _allow(libc, rules, Path("/dev/shm"), handled & (_WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE))
-        for device in _DEVICES:
-            _allow(libc, rules, Path("/dev", device), _WRITE_FILE | handled & _TRUNCATE)
+        for device in (found for name in _DEVICES for found in Path("/dev").glob(name) if not found.is_dir()):
+            _allow(libc, rules, device, _WRITE_FILE | handled & _TRUNCATE)
         libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
         is_done: bool = libc.syscall(_RESTRICT_SELF, rules, 0) == 0
     finally:

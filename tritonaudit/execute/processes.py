@@ -7,6 +7,7 @@ import ctypes
 import os
 import sys
 import time
+from collections.abc import Collection
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SCAN_SHARE = 0.005  # of the time goes into looking for child processes
@@ -47,14 +48,14 @@ def unbuffer_c_stdout() -> None:
         libc.setvbuf(ctypes.c_void_p.in_dll(libc, name), None, _IONBF, ctypes.c_size_t(0))
 
 
-def has_children() -> bool:
-    """Whether this process has children that run; those that ended are reaped."""
+def has_children(but: Collection[int] = ()) -> bool:
+    """Whether this process has children that run, other than these; those that ended are reaped."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
         return False
-    return True
+    return not but or not set(descendants(os.getpid())) <= set(but)
 
 
 def descendants(process: int) -> list[int]:

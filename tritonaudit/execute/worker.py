@@ -17,7 +17,7 @@ from tritonaudit.data import NotData, encode
 from tritonaudit.execute.blame import described, exit_described
 from tritonaudit.execute.killed import End
 from tritonaudit.execute.messages import Message, Note, Reply, Waited, packed, read_message, split, write_message
-from tritonaudit.execute.processes import has_children, resident
+from tritonaudit.execute.processes import descendants, has_children, resident
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class _Worker:
         self._work: Callable[[Any], Any]
         self._threads = 0
         self._memory_at_rest = 0
+        self._kept: list[int] = []
         self.is_last = False
 
     def get_ready(self, order: bytes) -> bool:
@@ -96,6 +97,7 @@ class _Worker:
         reply = self._attempt(lambda: self._prepare(*pickle.loads(order)))
         self._threads = threading.active_count()
         self._memory_at_rest = resident(self._process)
+        self._kept = descendants(self._process)
         self._send(replace(reply, answers=mark))
         return reply.end is None
 
@@ -151,7 +153,7 @@ class _Worker:
         spare = (self._memory - self._memory_at_rest) // 2
         return (
             self.is_last
-            or has_children()
+            or has_children(self._kept)
             or threading.active_count() > self._threads
             or resident(self._process) > self._memory_at_rest + spare
         )

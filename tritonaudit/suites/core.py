@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from tritonaudit.subject.given import special_of
+from tritonaudit.subject.given import SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
@@ -93,7 +93,7 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
         for size in _sizes(subject, axis):
             yield from _with(subject, axes, str(AxisValue(axis.name, size)), {**beside, axis: size})
     dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
-    for fill in [value for value in axes.fill.values if value in _TELLING_FILLS or _is_among(value)]:
+    for fill in filter(_is_telling, map(str, axes.fill.values)):
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
         yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
     for axis in (axes.dtype, axes.layout):
@@ -110,10 +110,10 @@ def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
     return {**{axis: sizes[axis.name] for axis in axes.sizes}, axes.dtype: case.dtype}
 
 
-def _is_among(fill: Value) -> bool:
-    """Whether it puts NaN among values that are given."""
-    special = special_of(str(fill))
-    return special is not None and math.isnan(special[0])
+def _is_telling(fill: str) -> bool:
+    """Whether it is a special value, puts NaN among values that are given, or makes these large."""
+    special = special_of(fill)
+    return fill in _TELLING_FILLS or fill.startswith(SCALED) or (special is not None and math.isnan(special[0]))
 
 
 def _with(subject: Subject, axes: Axes, what: str, chosen: dict[Axis, Value]) -> Iterator[tuple[str, Case]]:

@@ -35,6 +35,7 @@ class Gpu:
 
     def __init__(self) -> None:
         self.name = str(torch.cuda.get_device_name())
+        torch.empty(1, device="cuda")  # by what the process may open now, which later it may not
         self.lost: Lost | None = None
         torch.set_num_threads(1)  # so that the processor's time is that of the call
 
@@ -130,7 +131,9 @@ class _Poison(TorchDispatchMode):  # type: ignore[misc]
         if filled is None or tensor.element_size() == 1 or tensor.dtype != filled.dtype:
             return None
         value = 0xFF if filled.is_floating_point() else _POISON
-        return (tensor.contiguous().view(torch.uint8).reshape(*tensor.shape, -1) == value).all(-1)
+        return (
+            tensor.clone(memory_format=torch.contiguous_format).view(torch.uint8).reshape(*tensor.shape, -1) == value
+        ).all(-1)
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:

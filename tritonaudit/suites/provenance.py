@@ -80,11 +80,14 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         self._see_launches()
+        before = self._launches
         result = function(*args, **kwargs)
+        self._see_launches()
+        within = self._observed.ran[before : self._launches]
         spent = spent_on(function, args, kwargs, result)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             self._steps.append(_step(spent, function, args, kwargs, result))
-            self._follow(operator_of(function), function, args, kwargs, result)
+            self._follow(operator_of(function), function, args, kwargs, result, within)
         return result
 
     def origins(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -107,6 +110,9 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def is_known(self, tensor: torch.Tensor) -> bool:
         """Whether anything was seen of its storage."""
         self._see_launches()
+        return self._is_known(tensor)
+
+    def _is_known(self, tensor: torch.Tensor) -> bool:
         return storage_address(tensor) in self._origins or storage_address(tensor) in self._by_launches
 
     def written(self) -> Iterator[int]:
@@ -126,20 +132,24 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             self._launches += 1
             self._steps.append(Step(Spent(), frozenset(one.written)))
             self._look_at_given(one)
-            self._left.update(one.left)
-            for address in one.left:
-                self._digests.pop(address, None)
-            for address in one.written:
-                elements = one.elements.get(address)
-                known = self._origins.get(address)
-                if elements is None:
-                    self._by_launches.add(address)
-                    if known is not None:
-                        known.fill_(int(Origin.KERNEL))
-                elif known is None or len(known) != len(elements):
-                    self._origins[address] = elements.to(torch.uint8) * int(Origin.KERNEL)
-                else:
-                    known.masked_fill_(elements.to(known.device), int(Origin.KERNEL))
+            self._credit(one)
+
+    def _credit(self, one: Ran) -> None:
+        """A launch made what it has written."""
+        self._left.update(one.left)
+        for address in one.left:
+            self._digests.pop(address, None)
+        for address in one.written:
+            elements = one.elements.get(address)
+            known = self._origins.get(address)
+            if elements is None:
+                self._by_launches.add(address)
+                if known is not None:
+                    known.fill_(int(Origin.KERNEL))
+            elif known is None or len(known) != len(elements):
+                self._origins[address] = elements.to(torch.uint8) * int(Origin.KERNEL)
+            else:
+                known.masked_fill_(elements.to(known.device), int(Origin.KERNEL))
 
     def _look_at_given(self, one: Ran) -> None:
         """Whether somebody is known to have made what a launch was given."""
@@ -156,7 +166,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         made_there = {storage_address(one) for one in made}
         for one in read:
             address = storage_address(one)
-            if self._is_watched and address not in made_there and not self.is_known(one):
+            if self._is_watched and address not in made_there and not self._is_known(one):
                 whole = bytes_of(one.untyped_storage())
                 self.unaccounted.append(Unaccounted(address, digest(whole), len(whole)))
                 self._of_storage(one)
@@ -175,7 +185,16 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
 
     # -- operators -------------------------------------------------------------------------------------------------
 
-    def _follow(self, operator: Operator, function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+    def _follow(
+        self,
+        operator: Operator,
+        function: Any,
+        args: Any,
+        kwargs: Mapping[str, Any],
+        result: Any,
+        within: Sequence[Ran],
+    ) -> None:
+        """Note what an operator has made, `within` which these launches ran."""
         written = [one for one in written_by(function, args, kwargs) if _is_seen(one)]
         if operator.is_view and not written:
             return
@@ -193,6 +212,10 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 self._note(made, Origin.GIVEN, frozenset())
             case Work.MOVES:
                 self._move(operator, function, args, kwargs, made, read)
+            case _ if within:
+                self._note(made, Origin.TORCH, frozenset((operator.name,)))
+                for one in within:
+                    self._credit(one)
             case _:
                 self._compute(operator, made, read)
 

@@ -7,14 +7,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
@@ -158,18 +157,20 @@ class DeviceLost(Exception):
 def become_device(on_gpu: bool) -> None:
     """Prepare this process: launches go to the GPU, or to the CPU engine in its place."""
     global _device
+    from tritonaudit.suites import harness, integrity
+
+    assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
     if on_gpu:
+        from tritonaudit.suites.apart.process import prepare_apart
         from tritonaudit.suites.on_gpu import Gpu
 
+        prepare_apart()
         with Turns().shared(_START_SECONDS):
             _device = Gpu()
     else:
         from tritonaudit.suites.on_cpu import CpuEngine
 
         _device = CpuEngine()
-    from tritonaudit.suites import harness, integrity
-
-    assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
     harness.remember()
     if not on_gpu:
         confine()
@@ -201,19 +202,14 @@ def audit_subject(task: SubjectTask) -> None:
 
 @contextmanager
 def subject_on(device: Device, path: Path, name: str) -> Iterator[Subject]:
-    """The subject of that name of a file; its wrapper is called in a process of its own, but where there is a GPU."""
-    if device.is_engine:
-        from tritonaudit.suites.apart.process import judged_apart
+    """The subject of that name of a file; its wrapper is called in a process of its own."""
+    from tritonaudit.suites.apart.process import judged_apart
 
-        with judged_apart(device, path, name) as subject:
-            yield subject
-        return
-    from tritonaudit.capture.task import IMPORT_SECONDS, loaded
-
-    with Turns().shared(_BETWEEN_SECONDS), time_limit(IMPORT_SECONDS):
-        subject = loaded(path)[name]
-        assert subject.given is None or subject.given.tensors  # it is found before any time counts
-    yield subject
+    turn = nullcontext() if device.is_engine else Turns().shared(_BETWEEN_SECONDS)
+    with ExitStack() as left:
+        with turn:
+            subject = left.enter_context(judged_apart(device, path, name))
+        yield subject
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
 from tritonaudit.suites.arithmetic import Spent
-from tritonaudit.suites.calling import How, Ran
+from tritonaudit.suites.calling import How, Lost, Ran
 from tritonaudit.suites.calls import Input, Share
 from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.provenance import Unaccounted
@@ -145,6 +145,14 @@ class Broken:
 
 
 Word = Ready | Unready | Answer | CallsAnswer | TookTooLong | Broken
+
+
+@dataclass(frozen=True)
+class Said:
+    """A word, and what has made the GPU unusable in the process that says it."""
+
+    word: Word
+    lost: Lost | None = None
 
 
 class Unsendable(Exception):

@@ -22,7 +22,7 @@ from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.data import NotData, decode
 from tritonaudit.execute.blame import Account, Recounted
-from tritonaudit.execute.confine import confine
+from tritonaudit.execute.confine import borrow_compiled, confine
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.processes import die_with_parent
 from tritonaudit.execute.worker import be_last
@@ -32,6 +32,7 @@ from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.subject.apart import Absent, Inseparable, forget_parts, judging_subject
 from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites import harness
 from tritonaudit.suites.apart.messages import (
     Answer,
     Broken,
@@ -41,12 +42,14 @@ from tritonaudit.suites.apart.messages import (
     OneCall,
     Question,
     Ready,
+    Said,
     TookTooLong,
     Unready,
     Unsendable,
     Word,
     pickled,
 )
+from tritonaudit.suites.apart.nursery import Nursery
 from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
 from tritonaudit.suites.calling import Called, Device, How, Result
 from tritonaudit.suites.calls import Call, Calls
@@ -63,12 +66,8 @@ class Apart:
     def __init__(self, device: Device, path: Path, name: str, multiprocessors: int | None = None) -> None:
         self._device = device
         self._path, self._name, self._multiprocessors = path, name, multiprocessors
-        ours, theirs = socket.socketpair()
-        self._connection = ours
-        self._process = os.fork()
-        if not self._process:
-            tell_of(multiprocessors)
-            _become_apart(device, theirs, path, name)
+        self._connection, theirs = socket.socketpair()
+        self._process = self._forked(theirs)
         theirs.close()
         word, _ = self._word()
         if isinstance(word, Unready):
@@ -76,6 +75,14 @@ class Apart:
         if not isinstance(word, Ready):
             raise NotData("an answer before any question")
         self.absent = Absent(word.wrapper, self)
+
+    def _forked(self, theirs: socket.socket) -> int:
+        given = self._path, self._name, self._multiprocessors
+        if _nursery is not None and not self._device.is_engine:
+            return _nursery.forked(theirs, *given)
+        if not (process := os.fork()):
+            _become_apart(theirs, *given, self._device)
+        return process
 
     def close(self) -> None:
         """End it."""
@@ -144,12 +151,13 @@ class Apart:
             self._die_alike()
         message, file = received
         try:
-            word: Word = decode(Word, message)
+            said: Said = decode(Said, message)
         except BaseException:
             if file is not None:
                 os.close(file)
             raise
-        return word, Opened(file)
+        self._device.lost = said.lost or self._device.lost
+        return said.word, Opened(file)
 
     def _die_alike(self) -> NoReturn:
         """End as it has ended: whoever watches this process knows what to make of that."""
@@ -207,15 +215,28 @@ def _judging(path: Path, name: str, absent: Absent) -> Subject:
         return replace(loaded(path)[name], function=absent)
 
 
-def _become_apart(device: Device, connection: socket.socket, path: Path, name: str) -> NoReturn:
-    """What the child does, to its end."""
+_nursery: Nursery | None = None
+
+
+def prepare_apart() -> None:
+    """Be able to have processes apart after this one has used the GPU, as it has not yet."""
+    global _nursery
+    _nursery = Nursery.of(_become_apart)
+
+
+def _become_apart(
+    connection: socket.socket, path: Path, name: str, multiprocessors: int | None, device: Device | None = None
+) -> NoReturn:
+    """What the child does, to its end; without a device it uses the GPU, whose descriptors are its own."""
     try:
+        tell_of(multiprocessors)
         from tritonaudit.execute import worker
         from tritonaudit.suites.apart.serving import serve
 
         die_with_parent(signal.SIGKILL)
         worker.forget_serving()
         close_all_but({0, 1, 2, connection.fileno()})
+        device = device or _own_gpu()
         confine()
         _leave_no_name()
         forget_parts()
@@ -226,6 +247,15 @@ def _become_apart(device: Device, connection: socket.socket, path: Path, name: s
         sys.excepthook(*sys.exc_info())
         os._exit(1)
     os._exit(0)
+
+
+def _own_gpu() -> Device:
+    from tritonaudit.suites.on_gpu import Gpu
+
+    gpu = Gpu()
+    harness.remember()
+    borrow_compiled()
+    return gpu
 
 
 def _leave_no_name() -> None:

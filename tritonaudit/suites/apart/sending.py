@@ -25,7 +25,8 @@ _CHUNK = 1 << 20
 class Laid:
     """A tensor: where its storage lies among the bytes that are sent and how large that is, and how it lies in it.
 
-    `address` is where the storage is in the process that has the tensor. Offset and strides count elements.
+    `address` is where the storage is in the process that has the tensor, on a GPU or not. Offset and strides count
+    elements.
     """
 
     start: int
@@ -36,6 +37,7 @@ class Laid:
     strides: tuple[int, ...]
     offset: int
     requires_grad: bool = False
+    on_gpu: bool = False
 
 
 class Parcel:
@@ -61,14 +63,14 @@ class Parcel:
         dtype = str(plain.dtype).removeprefix("torch.")
         shape, strides = tuple(plain.shape), tuple(plain.stride())
         place = self._starts[address], storage.nbytes(), address
-        return Laid(*place, dtype, shape, strides, plain.storage_offset(), tensor.requires_grad)
+        return Laid(*place, dtype, shape, strides, plain.storage_offset(), tensor.requires_grad, plain.is_cuda)
 
     def file(self) -> int:
         """A file without a name that holds all of them."""
         file = os.memfd_create("tensors", os.MFD_CLOEXEC)
         try:
             for start, storage in self._storages:
-                _write(file, memoryview(storage.numpy()), start)
+                _write(file, memoryview(storage.cpu().numpy()), start)
         except BaseException:
             os.close(file)
             raise
@@ -76,7 +78,7 @@ class Parcel:
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8).set_(storage, 0, (storage.nbytes(),))
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage, 0, (storage.nbytes(),))
 
 
 def _write(file: int, data: memoryview, start: int) -> None:
@@ -90,7 +92,7 @@ class Opened:
 
     def __init__(self, file: int | None) -> None:
         self._file = file
-        self._storages: dict[int, torch.Tensor] = {}
+        self._storages: dict[tuple[int, bool], torch.Tensor] = {}
         self._left = _MOST_BYTES
 
     def __enter__(self) -> Opened:
@@ -111,7 +113,8 @@ class Opened:
         is_laid = (
             len(laid.shape) == len(laid.strides) and min((*laid.shape, *laid.strides, laid.offset), default=0) >= 0
         )
-        if not isinstance(dtype, torch.dtype) or not is_laid or min(laid.start, laid.size) < 0:
+        is_held = not laid.on_gpu or torch.cuda.is_available()
+        if not isinstance(dtype, torch.dtype) or not is_laid or min(laid.start, laid.size) < 0 or not is_held:
             raise NotData(f"{laid} is no tensor")
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             storage = self._storage(laid).untyped_storage()
@@ -119,11 +122,14 @@ class Opened:
             needed = (laid.offset + span + 1) * dtype.itemsize if 0 not in laid.shape else 0
             if needed > laid.size:
                 raise NotData(f"{needed} bytes of a storage of {laid.size}")
-            found = torch.empty(0, dtype=dtype).set_(storage, laid.offset, laid.shape, laid.strides)
+            found = torch.empty(0, dtype=dtype, device=storage.device).set_(
+                storage, laid.offset, laid.shape, laid.strides
+            )
         return found.requires_grad_() if laid.requires_grad and dtype.is_floating_point else found
 
     def _storage(self, laid: Laid) -> torch.Tensor:
-        known = self._storages.get(laid.start)
+        place = laid.start, laid.on_gpu
+        known = self._storages.get(place)
         if known is not None and len(known) == laid.size and laid.size:
             return known
         self._left -= laid.size
@@ -133,8 +139,8 @@ class Opened:
             raise NotData("tensors whose bytes are not there")
         made = torch.empty(laid.size, dtype=torch.uint8)
         self._read(memoryview(made.numpy()), laid.start)
-        self._storages[laid.start] = made
-        return made
+        self._storages[place] = made.cuda() if laid.on_gpu else made
+        return self._storages[place]
 
     def _read(self, into: memoryview, start: int) -> None:
         while into:

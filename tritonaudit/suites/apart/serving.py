@@ -35,6 +35,7 @@ from tritonaudit.suites.apart.messages import (
     OneCall,
     Question,
     Ready,
+    Said,
     TookTooLong,
     Unready,
     Word,
@@ -60,7 +61,8 @@ def serve(connection: socket.socket, device: Device, path: Path, name: str, seco
             inputs = unpickled(question.inputs, opened)
         parcel = Parcel()
         word = _answered(device, _as_asked(subject, question), question, inputs, parcel)
-        _say(connection, encode(word), parcel.file())
+        lost = device.lost
+        _say(connection, encode(Said(word, lost)), None if lost is not None else parcel.file())
 
 
 def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) -> Subject | None:
@@ -75,7 +77,7 @@ def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) ->
             word = Ready(wrapper_ref(subject))
     except BaseException as error:
         word = Unready(account_of(error))
-    _say(connection, encode(word))
+    _say(connection, encode(Said(word)))
     return subject
 
 
