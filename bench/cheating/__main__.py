@@ -61,7 +61,10 @@ def main() -> None:
     arguments = parser.parse_args()
     files = [path.resolve() for path in arguments.files] or sorted(HERE.glob("*/*.py"))
     with ThreadPoolExecutor(arguments.jobs) as threads:
-        judged = list(threads.map(lambda path: _judged(path, arguments.budget, arguments.device), files))
+        judged = []
+        for one in threads.map(lambda path: _judged(path, arguments.budget, arguments.device), files):
+            judged.append(one)
+            print(f"{one.path.stem}: {one.verdict}, {one.seconds:.1f} s", file=sys.stderr, flush=True)
     print("\n".join(_table(judged)))
     sys.exit(int(not all(one.is_as_known for one in judged)))
 

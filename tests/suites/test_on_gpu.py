@@ -1,13 +1,16 @@
-"""Launches that a GPU does not survive are told, and the rest of the audit goes on. Needs a GPU."""
+"""Launches that a GPU does not survive are told, what is judged is called apart, and the rest goes on. Needs a GPU."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.checkout import ROOT
+
 pytest.importorskip("triton", reason="Triton compiles the kernels")
 torch = pytest.importorskip("torch", reason="torch holds the tensors")
 
 from tritonaudit.config import Config  # noqa: E402
+from tritonaudit.suites.coverage import Verdict  # noqa: E402
 from tritonaudit.suites.stage import RunAudit, RunRequest, Where, run_paths  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: nothing can be lost on it")
@@ -84,3 +87,17 @@ def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
     assert found(audited, "right_kernel") == []
     (run,) = (one for one in audited.runs if one.name == "right")
     assert run.cases > 3
+
+
+@pytest.mark.parametrize(
+    ("subject", "verdict"),
+    [
+        ("cheats/audit_reference_swap.py", Verdict.FAIL),
+        ("cheats/pair_patched_rsqrt.py", Verdict.FAIL),
+        ("honest/pair_twin_custom_op.py", Verdict.PASS),
+    ],
+)
+def test_the_wrapper_is_called_apart_from_its_judge(subject: str, verdict: Verdict) -> None:
+    path = ROOT / "bench" / "cheating" / subject
+    (run,) = run_paths([path], Config(path.parent), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
+    assert run.verdict is verdict

@@ -47,10 +47,17 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
 
 def seed(case: Case) -> None:
     """Begin anew the numbers of chance that are global, those of Python and NumPy as well as torch's."""
-    torch.manual_seed(case.seed)
+    seed_torch(case.seed)
     random.seed(case.seed)
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed(case.seed % (1 << 32))
+
+
+def seed_torch(number: int) -> None:
+    """As `torch.manual_seed`, which asks for the stack for each kind of device that is unused, for the ones in use."""
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)
 
 
 def specs_of(subject: Subject) -> Iterator[Tensor | Offsets | torch.Tensor]:
@@ -62,7 +69,7 @@ def specs_of(subject: Subject) -> Iterator[Tensor | Offsets | torch.Tensor]:
 
 def make_argument(subject: Subject, case: Case, spec: Tensor | Offsets) -> torch.Tensor:
     """The tensor that one of them stands for in a case; its numbers are others than among all arguments."""
-    torch.manual_seed(case.seed)
+    seed_torch(case.seed)
     made: torch.Tensor = _Maker(subject, case).value(spec, "")
     return made
 
@@ -147,6 +154,9 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
             yield from tensors_in(getattr(value, one.name))
 
 
+_DRAWN = frozenset((torch.randn, torch.rand))
+
+
 class OnDevice(TorchFunctionMode):  # type: ignore[misc]
     """Inside it, a tensor that is made without a device is on this one, as torch's own default device would have it.
 
@@ -166,6 +176,8 @@ class OnDevice(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **kwargs)
         if kwargs.get("generator") is not None:  # it makes numbers where it is itself
             return func(*args, **kwargs).to(self._device)
+        if self._device == "meta" and func in _DRAWN:  # that of torch imports its symbolic shapes for seconds
+            func = torch.empty
         return func(*args, **{**kwargs, "device": self._device})
 
 

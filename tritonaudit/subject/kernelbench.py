@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tritonaudit.subject.inputs import OnDevice, tensors_in
+from tritonaudit.subject.inputs import OnDevice, seed_torch, tensors_in
 from tritonaudit.subject.model import Subject
 
 _SEED = 42  # of both models' parameters, so that they are the same
@@ -67,7 +67,7 @@ class Built:
         return held
 
     def _build(self, device: str) -> Any:
-        torch.manual_seed(_SEED)
+        seed_torch(_SEED)
         with OnDevice(device):
             model = self.model(*self._arguments())
         return model.to(device) if isinstance(model, torch.nn.Module) else model

@@ -21,7 +21,7 @@ import torch
 
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.torch_memory import storage_address
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.arithmetic import Spent
@@ -222,7 +222,7 @@ def _called(
         tensor.grad = None
     before, number = set(threading.enumerate()), _thread._count()
     with device.observing(How(is_checked=is_traced, is_traced=is_traced, is_watched=is_watched)) as observed:
-        torch.manual_seed(case.seed)
+        seed_torch(case.seed)
         provenance = Provenance(observed, list(tensors_in(arguments)), is_watched=is_watched)
         try:
             with _noting_threads(one.started), provenance:

@@ -30,10 +30,10 @@ class InDouble(TorchFunctionMode):  # type: ignore[misc]
             return args[0].double()
         if name in _ACCESSES:
             return func(*args, **kwargs)
-        args, kwargs = tree_map(_double_type, (args, kwargs))
+        args, kwargs = _mapped(_double_type, (args, kwargs))
         if name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs:
             return func(*args, **kwargs)
-        return func(*tree_map(_double, args), **tree_map(_double, kwargs))
+        return func(*_mapped(_double, args), **_mapped(_double, kwargs))
 
 
 class InSingle(TorchFunctionMode):  # type: ignore[misc]
@@ -53,7 +53,7 @@ class InSingle(TorchFunctionMode):  # type: ignore[misc]
             return args[0].float()
         if name in _ACCESSES:
             return func(*args, **kwargs)
-        args, kwargs = tree_map(self._single, (args, kwargs))
+        args, kwargs = _mapped(self._single, (args, kwargs))
         return func(*args, **kwargs)
 
     def _single(self, value: Any) -> Any:
@@ -64,6 +64,16 @@ class InSingle(TorchFunctionMode):  # type: ignore[misc]
 
 
 _ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """As `tree_map`, of which torch's own costs more than most operators."""
+    kind = type(value)
+    if kind in (tuple, list):
+        return kind([_mapped(function, member) for member in value])
+    if kind is dict:
+        return {key: _mapped(function, member) for key, member in value.items()}
+    return tree_map(function, value) if isinstance(value, (tuple, list, dict)) else function(value)
 
 
 def _double_type(value: Any) -> Any:

@@ -14,7 +14,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from tritonaudit.execute.blame import described
-from tritonaudit.subject.inputs import Arguments, call, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.calling import copied, results_of
@@ -286,6 +286,6 @@ def _wide_results(subject: Subject, arguments: Arguments, case: Case) -> tuple[t
 def _results(subject: Subject, arguments: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
     assert subject.reference is not None
     given = copied(arguments) if subject.mutates else arguments
-    torch.manual_seed(case.seed)
+    seed_torch(case.seed)
     returned = call(subject.reference, *arguments, gradients=subject.gradients, gradient=case.gradient)
     return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given))

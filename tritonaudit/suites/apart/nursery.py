@@ -29,14 +29,14 @@ class Nursery:
     process: int
 
     @classmethod
-    def of(cls, work: Callable[..., NoReturn]) -> Nursery:
-        """A new one; to be made while this process may still be forked."""
+    def of(cls, work: Callable[..., NoReturn], prepare: Callable[[], None]) -> Nursery:
+        """A new one, that prepares itself meanwhile; to be made while this process may still be forked."""
         adopt_orphans()
         ours, theirs = socket.socketpair()
         process = os.fork()
         if not process:
             try:
-                _serve(theirs, work)
+                _serve(theirs, work, prepare)
             finally:
                 os._exit(1)
         theirs.close()
@@ -51,13 +51,14 @@ class Nursery:
         return int(answer[0])
 
 
-def _serve(connection: socket.socket, work: Callable[..., NoReturn]) -> None:
+def _serve(connection: socket.socket, work: Callable[..., NoReturn], prepare: Callable[[], None]) -> None:
     """Fork a process for each request until there are no more."""
     from tritonaudit.execute import worker
 
     die_with_parent(signal.SIGKILL)
     worker.forget_serving()
     close_all_but({0, 1, 2, connection.fileno()})
+    prepare()
     while (asked := receive(connection)) is not None:
         message, file = asked
         assert file is not None

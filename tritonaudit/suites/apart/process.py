@@ -221,7 +221,7 @@ _nursery: Nursery | None = None
 def prepare_apart() -> None:
     """Be able to have processes apart after this one has used the GPU, as it has not yet."""
     global _nursery
-    _nursery = Nursery.of(_become_apart)
+    _nursery = Nursery.of(_become_apart, _know_triton)
 
 
 def _become_apart(
@@ -249,10 +249,20 @@ def _become_apart(
     os._exit(0)
 
 
+def _know_triton() -> None:
+    """Have Triton's own files read, of which it makes a part of each key of its cache, by what is forked from here."""
+    for name in ("triton.runtime.cache", "triton.compiler.compiler"):
+        if (key := getattr(sys.modules.get(name), "triton_key", None)) is not None:
+            key()
+
+
 def _own_gpu() -> Device:
+    from triton.runtime import driver
+
     from tritonaudit.suites.on_gpu import Gpu
 
     gpu = Gpu()
+    driver.active.get_current_target()  # it compiles a part of Triton's own, once, where the user's code finds it
     harness.remember()
     borrow_compiled()
     return gpu
