@@ -90,14 +90,15 @@ def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "verdict"),
+    ("subject", "verdicts"),
     [
-        ("cheats/audit_reference_swap.py", Verdict.FAIL),
-        ("cheats/pair_patched_rsqrt.py", Verdict.FAIL),
-        ("honest/pair_twin_custom_op.py", Verdict.PASS),
+        ("cheats/audit_reference_swap.py", {Verdict.FAIL}),
+        ("cheats/pair_patched_rsqrt.py", {Verdict.FAIL}),
+        ("cheats/pair_other_process.py", {Verdict.FAIL}),
+        ("honest/pair_twin_custom_op.py", {Verdict.PASS, Verdict.WARN}),
     ],
 )
-def test_the_wrapper_is_called_apart_from_its_judge(subject: str, verdict: Verdict) -> None:
+def test_the_wrapper_is_called_apart_from_its_judge(subject: str, verdicts: set[Verdict]) -> None:
     path = ROOT / "bench" / "cheating" / subject
     (run,) = run_paths([path], Config(path.parent), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
-    assert run.verdict is verdict
+    assert run.verdict in verdicts, run

@@ -162,14 +162,20 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 self.unaccounted.append(Unaccounted(address, held, one.sizes.get(address, 0)))
 
     def _look_at_read(self, read: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> None:
-        """The same of what an operator reads."""
+        """The same of what an operator reads; what somebody has altered in the host's memory on the way to the GPU."""
+        if not self._is_watched:
+            return
         made_there = {storage_address(one) for one in made}
         for one in read:
             address = storage_address(one)
-            if self._is_watched and address not in made_there and not self._is_known(one):
-                whole = bytes_of(one.untyped_storage())
+            if address in made_there:
+                continue
+            whole = bytes_of(one.untyped_storage())
+            if not self._is_known(one):
                 self.unaccounted.append(Unaccounted(address, digest(whole), len(whole)))
                 self._of_storage(one)
+            elif address in self._digests and one.device.type == "cpu" != made[0].device.type:
+                self.altered += self._digests[address] != digest(whole)
 
     def overwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which elements are no more what was last seen to be written there; all, where no launch wrote them."""
@@ -291,6 +297,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         kept = self._of_storage(tensor)
         self._left.pop(storage_address(tensor), None)  # it has been written since, by somebody who was seen
         if self._is_watched and tensor.device.type != "meta":
+            if tensor.device.type == "cpu" and torch.cuda.is_initialized():
+                torch.cuda.synchronize()  # what comes from the GPU may still be on its way
             self._digests[storage_address(tensor)] = digest(bytes_of(tensor.untyped_storage()))
         try:
             per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
