@@ -3,8 +3,9 @@
     python bench/budgets [--budgets 1,3,8,30] [--against 300] [--workers N] [--results FILE] [PATH ...]
 
 Every subject below the paths (fixtures, bench and examples) is audited by the run stage on the CPU engine at each
-budget in seconds. Printed are the subjects whose verdicts differ, and how many passes the largest budget contradicts:
-there should be none. Where a file is given, verdicts are kept there, and those that it holds are not made again.
+budget in seconds, and, if it passes at one of them, at the one that they are held against. Printed are the subjects
+whose verdicts differ, and how many passes that one contradicts: there should be none. Where a file is given, verdicts
+are kept there as they come, and those that it holds are not made again.
 """
 
 from __future__ import annotations
@@ -20,14 +21,22 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
+from tritonaudit.execute.starting import warm_up
+from tritonaudit.progress import SILENT
+from tritonaudit.rules import all_rules
+from tritonaudit.source.discover import discover
+from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.coverage import Verdict
 from tritonaudit.suites.gather import SubjectRun
-from tritonaudit.suites.stage import RunRequest, Where, run_paths
+from tritonaudit.suites.running import SubjectKey, shown_subject
+from tritonaudit.suites.stage import RunRequest, Where, run_subjects
+from tritonaudit.suites.subjects import subjects_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / name for name in ("fixtures", "bench", "examples")]
 PASSING = (Verdict.PASS.value, Verdict.WARN.value)
+_AT_ONCE = 4
+"""So many subjects for each worker are tried before their verdicts are kept."""
 Verdicts = dict[str, str]
 """Of subjects, by file and name: each with what it rests on."""
 
@@ -47,23 +56,39 @@ def main() -> None:
     known: dict[str, Verdicts] = {}
     if asked.results is not None and asked.results.is_file():
         known = json.loads(asked.results.read_text(encoding="utf-8"))
+    subjects = _subjects(asked.paths, asked.workers)
     for budget in budgets:
-        if budget not in known:
-            known[budget] = _audited(asked.paths, float(budget), asked.workers)
+        verdicts = known.setdefault(budget, {})
+        at_smaller = [known[one] for one in budgets if one != asked.against]
+        wanted = subjects if budget != asked.against else [one for one in subjects if _passes(one, at_smaller)]
+        began = time.monotonic()
+        missing = [one for one in wanted if shown_subject(one) not in verdicts]
+        for first in range(0, len(missing), _AT_ONCE * asked.workers):
+            verdicts.update(_audited(missing[first : first + _AT_ONCE * asked.workers], float(budget), asked.workers))
             if asked.results is not None:
                 asked.results.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        counted = Counter(map(_verdict, verdicts.values())).most_common()
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in counted)
+        seconds = time.monotonic() - began
+        print(f"budget {budget} s: {len(verdicts)} subjects, {len(missing)} in {seconds:.0f} s: {counts}", flush=True)
     print(table({budget: known[budget] for budget in budgets}))
 
 
-def _audited(paths: Sequence[Path], seconds: float, jobs: int) -> Verdicts:
-    began = time.monotonic()
-    ran = run_paths([path.resolve() for path in paths], Config(ROOT), RunRequest(seconds, jobs, device=Where.CPU))
-    found = {f"{shown_path(run.path)}: {run.name}": _told(run) for run in ran.runs}
-    counts = ", ".join(
-        f"{number} {verdict}" for verdict, number in Counter(map(_verdict, found.values())).most_common()
-    )
-    print(f"budget {seconds:g} s: {len(found)} subjects in {time.monotonic() - began:.0f} s: {counts}", flush=True)
-    return found
+def _subjects(paths: Sequence[Path], jobs: int) -> list[SubjectKey]:
+    warm_up()
+    all_rules()
+    found = discover([path.resolve() for path in paths], Config(ROOT))
+    subjects, _ = subjects_of(subject_files(found.files), jobs, False, SILENT)
+    return list(subjects)
+
+
+def _passes(subject: SubjectKey, verdicts: Sequence[Verdicts]) -> bool:
+    return any(_verdict(one.get(shown_subject(subject), "")) in PASSING for one in verdicts)
+
+
+def _audited(subjects: Sequence[SubjectKey], seconds: float, jobs: int) -> Verdicts:
+    ran = run_subjects(subjects, Config(ROOT), RunRequest(seconds, jobs, device=Where.CPU), "")
+    return {shown_subject((run.path, run.name)): _told(run) for run in ran.runs}
 
 
 def _told(run: SubjectRun) -> str:
@@ -82,14 +107,17 @@ def table(known: Mapping[str, Verdicts]) -> str:
     *budgets, against = known
     lines = ["| subject | " + " | ".join(f"{budget} s" for budget in known) + " |", "|---" * (len(known) + 1) + "|"]
     contradicted = 0
-    for subject in known[against]:
+    subjects = dict.fromkeys(subject for verdicts in known.values() for subject in verdicts)
+    for subject in subjects:
         verdicts = [known[budget].get(subject, "not run") for budget in known]
-        if len(set(map(_verdict, verdicts))) > 1:
+        if len({_verdict(one) for one in verdicts} - {"not run"}) > 1:
             lines.append(f"| {subject} | {' | '.join(verdicts)} |")
         last = _verdict(verdicts[-1])
-        contradicted += sum(_verdict(one) in PASSING for one in verdicts[:-1]) if last not in PASSING else 0
+        contradicted += (
+            sum(_verdict(one) in PASSING for one in verdicts[:-1]) if last not in (*PASSING, "not run") else 0
+        )
     told = f"{contradicted} passes at {', '.join(budgets)} s are contradicted by {against} s"
-    return "\n".join((*lines, "", f"{told}, of {len(known[against])} subjects"))
+    return "\n".join((*lines, "", f"{told}, of {len(subjects)} subjects"))
 
 
 if __name__ == "__main__":
