@@ -1,0 +1,139 @@
+"""Calls a subject's wrapper in a worker process, every launch on the CPU engine. Imports torch where it is called."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+    from tritonaudit.simulator.live import Executed
+    from tritonaudit.subject.model import Case, Subject
+
+_LARGEST = 100
+_ODD = 3
+"""Less than a size, so that it is no multiple of a block."""
+_SMALLEST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What a call came to: `error` says why it did not return, `kind` whether Triton, the engine or Python says so."""
+
+    results: tuple[torch.Tensor, ...]
+    launches: tuple[Executed, ...]
+    error: str = ""
+    kind: str = ""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """`race at line 12` for each fault that the engine has seen."""
+        return tuple(
+            f"{fault.kind.value} at line {fault.location.line if fault.location else '?'}"
+            for one in self.launches
+            for fault in one.faults
+        )
+
+    @property
+    def is_healthy(self) -> bool:
+        return not self.error and not self.faults and bool(self.launches) and bool(self.results)
+
+
+def become_ready(site: Path, required: Path) -> None:
+    """Prepare this worker: it imports the package, and has a GPU in whose place the CPU is."""
+    import sys
+
+    from bench.faults.run import become_cpu
+
+    sys.path[:0] = [str(site), str(required)]
+    become_cpu()
+
+
+def loaded(path: Path) -> tuple[Subject, ...]:
+    """The subjects of a file; none where it cannot be loaded."""
+    from tritonaudit.subject.load import load_subjects
+
+    with _quiet():
+        try:
+            return tuple(load_subjects(path))
+        except (Exception, SystemExit):
+            return ()
+
+
+def small_cases(subject: Subject) -> Iterator[Case]:
+    """Cases that take little time: of sizes that no block divides, in 16 bits with rows apart, and ordinary ones."""
+    from tritonaudit.subject.model import Case, Layout
+    from tritonaudit.subject.sweep import compile_cases
+
+    base = compile_cases(subject)[0]
+    small = {name: min(size, _LARGEST) for name, size in base.sizes.items()}
+    odd = {name: size - _ODD if size > _SMALLEST else size for name, size in small.items()}
+    yield Case(odd, base.dtype)
+    yield Case(odd, "float16" if "float16" in subject.dtypes else base.dtype, Layout.PADDED)
+    if odd != small:
+        yield Case(small, base.dtype)
+
+
+def executed(subject: Subject, case: Case, seconds: float) -> Execution:
+    """Call the wrapper of a subject on a case's inputs, each launch with one configuration, for at most the seconds."""
+    from bench.faults.run import TARGET
+    from tritonaudit.capture.record import Recorder, recording
+    from tritonaudit.capture.standin import Host, tensors_on
+    from tritonaudit.simulator.fresh import FreshMemory
+    from tritonaudit.simulator.live import Execution as Running
+    from tritonaudit.simulator.live import NoProgram
+    from tritonaudit.subject.inputs import call, make_inputs, tensors_in
+    from tritonaudit.suites.late import Late, patience
+
+    fresh = FreshMemory()
+    running = Running(fresh, is_checked=True)
+    recorder = Recorder(TARGET, configs=1, execute=running.launch)
+    results: list[torch.Tensor] = []
+    error = kind = ""
+    with _quiet(), tensors_on(Host.CPU), fresh, recording(recorder):
+        try:
+            with patience(seconds):
+                positional, keywords = make_inputs(subject, case)
+                returned = call(subject.function, positional, keywords, gradients=subject.gradients)
+                inputs = list(tensors_in([positional, keywords]))
+                grads = [one.grad for one in inputs if one.grad is not None]
+                results = [one.detach().clone() for one in (*tensors_in(returned), *inputs, *grads)]
+        except NoProgram as failure:
+            error, kind = str(failure)[:200], "compile"
+        except Late:
+            error, kind = "it does not end", "hang"
+        except BaseException as failure:
+            error, kind = f"{type(failure).__name__}: {failure}"[:200], "python"
+    return Execution(tuple(results), tuple(running.launches), error, kind)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A case as it is kept: its sizes, dtype and layout."""
+
+    sizes: tuple[tuple[str, int], ...]
+    dtype: str
+    layout: str
+
+    @property
+    def case(self) -> Case:
+        """The case that was noted."""
+        from tritonaudit.subject.model import Case, Layout
+
+        return Case(dict(self.sizes), self.dtype, Layout(self.layout))
+
+
+def noted(case: Case) -> Noted:
+    """A case of which nothing else than these differs from others."""
+    return Noted(tuple(case.sizes.items()), case.dtype, case.layout.value)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[Any]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

@@ -1,0 +1,114 @@
+"""Faults injected into published kernels: the engine decides which they are, and it is counted who tells of them.
+
+    python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--most N] [--package NAME …] [--jobs N]
+
+The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. A
+mutant is faulty where the CPU engine sees a fault, another result or no end; equal where the bits of all results are
+the same. The source brain tells of it where a rule has more findings in a kernel of that file than before. What was
+tried is kept in the folder, and a killed run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.corpus import ROOT
+from bench.judge.calls import Call, healthy_calls
+from bench.judge.executing import become_ready
+from bench.judge.faults.mutants import Target, targets_of
+from bench.judge.faults.tables import classes, growth, noise, operators, rules
+from bench.judge.faults.trying import Task, Tried, try_task
+from bench.judge.packages import Package, prepared
+from tritonaudit.data import decode, encode
+from tritonaudit.execute.killed import Killed
+from tritonaudit.execute.pool import Limits, run_tasks
+
+_LIMITS = Limits(seconds=1500, memory=8 << 30)
+
+
+def main(options: Sequence[str]) -> None:
+    """Try all mutants, and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/judge faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--manifest", type=Path, required=True, metavar="FILE", help="columns package and version")
+    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--specs", type=int, default=400, metavar="N", help="files of a package [default: 400]")
+    parser.add_argument("--most", type=int, default=2, metavar="N", help="mutants of an operator and function")
+    parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write each operator's class and figures, as JSON")
+    asked = parser.parse_args(options)
+    tried: list[Tried] = []
+    for package in prepared(asked.manifest, asked.work):
+        if asked.package is None or package.name in asked.package:
+            calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
+            tasks = list(tasks_of(package, calls, asked.seed, asked.most))
+            tried += _tried(package, tasks, asked.work, asked.jobs)
+    trials = [trial for one in tried for trial in one.trials]
+    print(operators(trials), rules(trials), noise(tried), growth(trials), sep="\n\n")
+    if asked.output is not None:
+        asked.output.write_text(json.dumps(classes(trials), indent=1), encoding="utf-8")
+    for one in tried:
+        if one.reason:
+            print(f"NOT RUN: {one.reason}", file=sys.stderr)
+
+
+def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int) -> Iterator[Task]:
+    """One for each subject: each kernel of the package is tried in the shortest of the calls that launch it."""
+    shortest: dict[tuple[str, str, int], Call] = {}
+    for call in sorted(calls, key=lambda one: one.seconds):
+        for kernel in call.kernels:
+            if Path(kernel[0]).is_relative_to(package.site):
+                shortest.setdefault(kernel, call)
+    by_subject: dict[tuple[Path, str], list[tuple[str, str, int]]] = {}
+    for kernel, call in shortest.items():
+        by_subject.setdefault((call.spec, call.subject), []).append(kernel)
+    for (spec, subject), kernels in sorted(by_subject.items()):
+        cases = tuple(one.noted for one in calls if (one.spec, one.subject) == (spec, subject))
+        targets = tuple(dict.fromkeys(target for kernel in sorted(kernels) for target in _targets(*kernel)))
+        yield Task(spec, subject, cases, targets, package.site, seed, most)
+
+
+def _targets(path: str, name: str, line: int) -> Iterator[Target]:
+    text = Path(path).read_text(encoding="utf-8")
+    return targets_of(text, path, name.rpartition(".")[2], line)
+
+
+def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
+    """What the tasks come to; from the folder where that is known of this state of the rules and of the operators."""
+    folder = work / "faults" / _state()
+    folder.mkdir(parents=True, exist_ok=True)
+    places = {task: folder / f"{_digest(repr(task))}.json" for task in tasks}
+    missing = [task for task in tasks if not places[task].is_file()]
+    finished = run_tasks(
+        try_task,
+        missing,
+        workers=jobs,
+        limits=_LIMITS,
+        prepare=become_ready,
+        arguments=(package.site, work / "required"),
+    )
+    for number, (task, found) in enumerate(finished, 1):
+        one = Tried((), (), f"{task.spec.name}: {found.message}") if isinstance(found, Killed) else found
+        places[task].write_bytes(encode(one))
+        print(f"{package.name}: {number} of {len(missing)}, {len(one.trials)} mutants", file=sys.stderr, flush=True)
+    return [decode(Tried, places[task].read_bytes()) for task in tasks]
+
+
+def _state() -> str:
+    """Of all that decides what becomes of a mutant: our own code, but for what prints."""
+    ours = [
+        path for folder in ("tritonaudit", "bench/judge", "bench/mutation") for path in (ROOT / folder).rglob("*.py")
+    ]
+    return _digest("".join(path.read_text(encoding="utf-8") for path in sorted(ours) if path.name != "tables.py"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

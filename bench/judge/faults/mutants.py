@@ -1,0 +1,131 @@
+"""Mutants of a function of a file: each with one fault, as the function's text and as that of the whole file."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from bench.judge.faults.operators import OPERATORS, Operator
+from bench.mutation.sites import Function, code, is_launch, walk
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function of a file, by its name and the line of its `def`: a kernel, or what launches `kernel`."""
+
+    path: str
+    name: str
+    line: int
+    kernel: str
+    is_kernel: bool
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A target with a fault at a line of its file; `function` is its text without decorators, `text` the file's."""
+
+    target: Target
+    operator: str
+    line: int
+    before: str
+    after: str
+    function: str
+    text: str
+
+
+class SourceFile:
+    """A file with kernels, and its functions."""
+
+    def __init__(self, text: str) -> None:
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        self.text = text
+        self.module = wrapper.module
+        self._ranges = wrapper.resolve(PositionProvider)
+        self.functions = [node for node, _ in walk(self.module) if isinstance(node, cst.FunctionDef)]
+
+    def line_of(self, node: cst.CSTNode) -> int:
+        found = self._ranges.get(node)
+        return found.start.line if isinstance(found, CodeRange) else 0
+
+    def function(self, target: Target) -> cst.FunctionDef | None:
+        """That of the name which is nearest to the line, from above or at it."""
+        named = [one for one in self.functions if one.name.value == target.name]
+        return min(named, key=lambda one: abs(self.line_of(one.name) - target.line), default=None)
+
+    def launching(self, kernel: str) -> Iterator[cst.FunctionDef]:
+        """The functions with a launch of a kernel of that name in them, and in no function within."""
+        for one in self.functions:
+            launches = [node for node, above in walk(one.body) if _launches(node, kernel) and not _is_within(above)]
+            if launches:
+                yield one
+
+
+@lru_cache(maxsize=8)
+def source_file(text: str) -> SourceFile:
+    """The file of a text, read once. Raises ParserSyntaxError."""
+    return SourceFile(text)
+
+
+def targets_of(text: str, path: str, name: str, line: int) -> Iterator[Target]:
+    """The kernel, and the functions of the same file that launch it."""
+    yield Target(path, name, line, name, True)
+    source = source_file(text)
+    for one in source.launching(name):
+        yield Target(path, one.name.value, source.line_of(one.name), name, False)
+
+
+def mutants(text: str, target: Target, seed: int, most: int) -> Iterator[Mutant]:
+    """At most so many of each operator, drawn by the seed."""
+    source = source_file(text)
+    node = source.function(target)
+    if node is None:
+        return
+    function = Function(node, target.is_kernel)
+    for operator in OPERATORS:
+        if operator.is_of_kernels == target.is_kernel:
+            chance = random.Random(f"{seed} {operator.name} {target.name} {target.line}")
+            edits = list(_edits(function, operator))
+            for before, after in chance.sample(edits, min(most, len(edits))):
+                made = _made(source, node, before, after, target, operator.name)
+                if made is not None:
+                    yield made
+
+
+def _edits(function: Function, operator: Operator) -> Sequence[tuple[cst.CSTNode, cst.CSTNode]]:
+    return [(site.node, after) for site in function.sites for after in operator.edit(site)]
+
+
+def _made(
+    source: SourceFile, node: cst.FunctionDef, before: cst.CSTNode, after: cst.CSTNode, target: Target, operator: str
+) -> Mutant | None:
+    """None where that is no Python, or the text that it was."""
+    changed = node.deep_replace(before, after)
+    assert isinstance(changed, cst.FunctionDef)
+    alone = textwrap.dedent(code(changed.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[])))
+    whole = source.module.deep_replace(node, changed)
+    assert isinstance(whole, cst.Module)
+    try:
+        compile(whole.code, target.path, "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
+    if whole.code == source.text:
+        return None
+    return Mutant(target, operator, source.line_of(before), code(before), code(after), alone, whole.code)
+
+
+def _launches(node: cst.CSTNode, kernel: str) -> bool:
+    if not is_launch(node):
+        return False
+    assert isinstance(node, cst.Call)
+    assert isinstance(node.func, cst.Subscript)
+    return code(node.func.value).rpartition(".")[2] == kernel
+
+
+def _is_within(above: Sequence[cst.CSTNode]) -> bool:
+    return any(isinstance(node, (cst.FunctionDef, cst.ClassDef)) for node in above)

@@ -1,0 +1,107 @@
+"""The tables of injected faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from bench.judge.faults.operators import ONLY_COUNTED, WORKED_ON
+from bench.judge.faults.trying import Trial, Tried
+
+
+def operators(trials: Sequence[Trial]) -> str:
+    """By operator: mutants, faults, and by whom these are told."""
+    head = (
+        "| operator | class | mutants | equal | rounding | refused by Triton | Python | unknown | faulty "
+        "| told by the source | of those refused too | told by the engine without a reference |"
+    )
+    lines = [head, "|---" * 12 + "|"]
+    for title, half in (("worked on", WORKED_ON), ("only counted", ONLY_COUNTED)):
+        for operator in half:
+            lines.append(_row(operator.name, operator.kind, [one for one in trials if one.operator == operator.name]))
+        names = {operator.name for operator in half}
+        lines.append(_row(f"**{title}**", "", [one for one in trials if one.operator in names]))
+    lines.append(_row("**all**", "", trials))
+    kernels = {(one.path, one.kernel) for one in trials if one.is_faulty}
+    packages = {_package(one) for one in trials if one.is_faulty}
+    return "\n".join((*lines, "", f"faulty mutants of {len(kernels)} kernels of {len(packages)} packages"))
+
+
+def classes(trials: Sequence[Trial]) -> dict[str, dict[str, object]]:
+    """Of each operator its class, its faults, and how many of them the source tells of."""
+    found: dict[str, dict[str, object]] = {}
+    for operator in (*WORKED_ON, *ONLY_COUNTED):
+        faulty = [one for one in trials if one.operator == operator.name and one.is_faulty]
+        told = sum(bool(one.told) for one in faulty)
+        found[operator.name] = {"class": operator.kind, "faults": len(faulty), "source": told}
+    return found
+
+
+def rules(trials: Sequence[Trial]) -> str:
+    """By rule: the faults that it tells of, by operator."""
+    told = Counter((rule, one.operator) for one in trials if one.is_faulty for rule in one.told)
+    lines = ["| rule | faults | operators |", "|---|---|---|"]
+    for rule in sorted({rule for rule, _ in told}):
+        by = {operator: number for (one, operator), number in told.items() if one == rule}
+        shown = ", ".join(f"{name} {number}" for name, number in sorted(by.items(), key=lambda pair: -pair[1]))
+        lines.append(f"| {rule} | {sum(by.values())} | {shown} |")
+    return "\n".join(lines)
+
+
+def noise(tried: Sequence[Tried]) -> str:
+    """The findings on the untouched kernels, which run without a fault."""
+    found = Counter(pair for one in tried for pair in one.noise)
+    lines = ["| rule | severity | findings on untouched kernels |", "|---|---|---|"]
+    lines += [f"| {code} | {severity} | {number} |" for (code, severity), number in sorted(found.items())]
+    return "\n".join((*lines, "", f"{sum(found.values())} findings on untouched kernels"))
+
+
+def growth(trials: Sequence[Trial]) -> str:
+    """How the share that is told changes with the kernels that are tried."""
+    kernels = list(dict.fromkeys((one.path, one.kernel) for one in trials))
+    lines = ["| kernels | faulty | told by the source |", "|---|---|---|"]
+    for count in _steps(len(kernels)):
+        some = set(kernels[:count])
+        faulty = [one for one in trials if one.is_faulty and (one.path, one.kernel) in some]
+        lines.append(f"| {count} | {len(faulty)} | {_share(sum(bool(one.told) for one in faulty), len(faulty))} |")
+    return "\n".join(lines)
+
+
+def _steps(count: int) -> Iterator[int]:
+    step = 25
+    while step < count:
+        yield step
+        step *= 2
+    yield count
+
+
+def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
+    by = Counter(one.outcome for one in trials)
+    faulty = [one for one in trials if one.is_faulty]
+    told = sum(bool(one.told) for one in faulty)
+    refused = [one for one in trials if one.outcome == "compile"]
+    seen = sum(one.outcome in ("fault", "hang") for one in faulty)
+    cells = (
+        name,
+        kind,
+        len(trials),
+        by["equal"],
+        by["rounding"],
+        by["compile"],
+        by["python"],
+        by["lost"],
+        len(faulty),
+        _share(told, len(faulty)),
+        _share(sum(bool(one.told) for one in refused), len(refused)),
+        _share(seen, len(faulty)),
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({part / whole:.0%})" if whole else "0"
+
+
+def _package(trial: Trial) -> str:
+    head, _, _ = trial.path.rpartition("/")
+    return next((part for part in head.split("/") if "-" in part and part[-1].isalnum() and "." in part), head)
