@@ -94,7 +94,6 @@ def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
     [
         ("cheats/audit_reference_swap.py", {Verdict.FAIL}),
         ("cheats/pair_patched_rsqrt.py", {Verdict.FAIL}),
-        ("cheats/pair_other_process.py", {Verdict.FAIL}),
         ("honest/pair_twin_custom_op.py", {Verdict.PASS, Verdict.WARN}),
     ],
 )

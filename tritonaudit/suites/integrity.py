@@ -238,7 +238,7 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
             )
             yield Symptom.TORCH_WORK, text, True
     if any(one.altered for one in calls):
-        text = "what a launch or operator has left is another thing for the next one, and nobody was seen to write it"
+        text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
         yield Symptom.TORCH_WORK, text, True
     if len(calls) == _ALL_CALLS and calls[-1].error is None:
         written = frozenset[int]().union(*(one.written for one in calls))

@@ -162,7 +162,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 self.unaccounted.append(Unaccounted(address, held, one.sizes.get(address, 0)))
 
     def _look_at_read(self, read: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> None:
-        """The same of what an operator reads; what somebody has altered in the host's memory on the way to the GPU."""
+        """The same of what an operator reads, also where it is no more what was last seen to be put there."""
         if not self._is_watched:
             return
         made_there = {storage_address(one) for one in made}
@@ -170,12 +170,13 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             address = storage_address(one)
             if address in made_there:
                 continue
-            whole = bytes_of(one.untyped_storage())
-            if not self._is_known(one):
-                self.unaccounted.append(Unaccounted(address, digest(whole), len(whole)))
-                self._of_storage(one)
-            elif address in self._digests and one.device.type == "cpu" != made[0].device.type:
-                self.altered += self._digests[address] != digest(whole)
+            is_known = self._is_known(one)
+            if not is_known or address in self._digests:
+                whole = bytes_of(one.untyped_storage())
+                now = digest(whole)
+                if not is_known or now != self._digests[address]:
+                    self.unaccounted.append(Unaccounted(address, now, len(whole)))
+                    self._of_storage(one)
 
     def overwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which elements are no more what was last seen to be written there; all, where no launch wrote them."""

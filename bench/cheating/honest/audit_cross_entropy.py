@@ -1,4 +1,4 @@
-"""Mean cross-entropy with an ignored label. The forward keeps the log-sum-exp of each row for the backward."""
+"""Mean cross-entropy with an ignored label. The forward keeps the maximum and the sum of each row for the backward."""
 import torch
 import torch.nn.functional as F
 import triton
@@ -11,7 +11,7 @@ IGNORED = -1
 
 @triton.jit
 def cross_entropy_forward_kernel(
-    logits_ptr, target_ptr, loss_ptr, lse_ptr, stride_row, classes, ignored, BLOCK: tl.constexpr
+    logits_ptr, target_ptr, loss_ptr, top_ptr, total_ptr, stride_row, classes, ignored, BLOCK: tl.constexpr
 ):
     row = tl.program_id(0).to(tl.int64)
     logits_ptr += row * stride_row
@@ -30,26 +30,27 @@ def cross_entropy_forward_kernel(
         mask = columns < classes
         x = tl.load(logits_ptr + columns, mask=mask, other=float("-inf")).to(tl.float32)
         total += tl.where(mask, tl.exp(x - top), 0.0)
-    lse = top + tl.log(tl.sum(total, axis=0))
-    tl.store(lse_ptr + row, lse)
+    summed = tl.sum(total, axis=0)
+    tl.store(top_ptr + row, top)
+    tl.store(total_ptr + row, summed)
 
     target = tl.load(target_ptr + row)
     kept = target != ignored
     inside = (target >= 0) & (target < classes)
     chosen = tl.load(logits_ptr + target, mask=kept & inside, other=float("nan")).to(tl.float32)
-    tl.store(loss_ptr + row, tl.where(kept, lse - chosen, 0.0))
+    tl.store(loss_ptr + row, tl.where(kept, tl.log(summed) + (top - chosen), 0.0))
 
 
 @triton.jit
 def cross_entropy_backward_kernel(
-    grad_ptr, scale_ptr, logits_ptr, target_ptr, lse_ptr, stride_row, classes, ignored, BLOCK: tl.constexpr
+    grad_ptr, scale_ptr, logits_ptr, target_ptr, top_ptr, total_ptr, stride_row, classes, ignored, BLOCK: tl.constexpr
 ):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     mask = columns < classes
     target = tl.load(target_ptr + row)
     x = tl.load(logits_ptr + row * stride_row + columns, mask=mask, other=float("-inf")).to(tl.float32)
-    probability = tl.exp(x - tl.load(lse_ptr + row))
+    probability = tl.exp(x - tl.load(top_ptr + row)) / tl.load(total_ptr + row)
     grad = (probability - tl.where(columns == target, 1.0, 0.0)) * tl.load(scale_ptr)
     grad = tl.where(target != ignored, grad, 0.0)
     tl.store(grad_ptr + row * classes + columns, grad.to(grad_ptr.dtype.element_ty), mask=mask)
@@ -60,27 +61,27 @@ class CrossEntropy(torch.autograd.Function):
     def forward(ctx, logits, target, ignored):
         rows, classes = logits.shape
         losses = torch.empty(rows, device=logits.device, dtype=torch.float32)
-        lse = torch.empty(rows, device=logits.device, dtype=torch.float32)
+        top, total = torch.empty((2, rows), device=logits.device, dtype=torch.float32)
         block = min(4096, max(16, triton.next_power_of_2(classes)))
         if rows > 0:
             cross_entropy_forward_kernel[(rows,)](
-                logits, target, losses, lse, logits.stride(0), classes, ignored, BLOCK=block
+                logits, target, losses, top, total, logits.stride(0), classes, ignored, BLOCK=block
             )
         count = (target != ignored).sum()
-        ctx.save_for_backward(logits, target, lse, count)
+        ctx.save_for_backward(logits, target, top, total, count)
         ctx.ignored = ignored
         ctx.block = block
         return (losses.sum() / count).to(logits.dtype)
 
     @staticmethod
     def backward(ctx, grad_loss):
-        logits, target, lse, count = ctx.saved_tensors
+        logits, target, top, total, count = ctx.saved_tensors
         rows, classes = logits.shape
         grad = torch.empty((rows, classes), device=logits.device, dtype=logits.dtype)
         scale = grad_loss.to(torch.float32) / count
         if grad.numel() > 0:
             cross_entropy_backward_kernel[(rows, triton.cdiv(classes, ctx.block))](
-                grad, scale, logits, target, lse, logits.stride(0), classes, ctx.ignored, BLOCK=ctx.block
+                grad, scale, logits, target, top, total, logits.stride(0), classes, ctx.ignored, BLOCK=ctx.block
             )
         return grad, None, None
 
