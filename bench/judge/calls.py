@@ -78,7 +78,8 @@ def calls_of(spec: Path) -> tuple[Call, ...]:
 
 
 def _calls_of(spec: Path) -> Iterator[Call]:
-    for subject in loaded(spec):
+    subjects, _ = loaded(spec)
+    for subject in subjects:
         for case in small_cases(subject):
             began = time.monotonic()
             found = executed(subject, case, _SECONDS)

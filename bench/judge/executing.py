@@ -54,15 +54,15 @@ def become_ready(site: Path, required: Path) -> None:
     become_cpu()
 
 
-def loaded(path: Path) -> tuple[Subject, ...]:
-    """The subjects of a file; none where it cannot be loaded."""
+def loaded(path: Path) -> tuple[tuple[Subject, ...], str]:
+    """The subjects of a file, and why there are none where it cannot be loaded."""
     from tritonaudit.subject.load import load_subjects
 
     with _quiet():
         try:
-            return tuple(load_subjects(path))
-        except (Exception, SystemExit):
-            return ()
+            return tuple(load_subjects(path)), ""
+        except (Exception, SystemExit) as error:
+            return (), f"it cannot be loaded: {type(error).__name__}: {error}"[:200]
 
 
 def small_cases(subject: Subject) -> Iterator[Case]:

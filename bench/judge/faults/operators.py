@@ -310,12 +310,6 @@ def buffer_narrow(site: Site) -> Iterator[cst.CSTNode]:
         yield site.node.with_changes(attr=cst.Name("float16"))
 
 
-def restore_value_dropped(site: Site) -> Iterator[cst.CSTNode]:
-    is_kept = isinstance(site.node, cst.Arg) and site.node.keyword is not None
-    if is_kept and site.node.keyword.value in ("restore_value", "reset_to_zero"):
-        yield site.node.with_changes(value=cst.List([]))
-
-
 # -- what the edits ask ----------------------------------------------------------------------------------------------
 
 
@@ -459,7 +453,6 @@ ONLY_COUNTED = (
             (grid_factor_lost, "grid"),
             (arguments_swapped, "index"),
             (buffer_narrow, "low precision"),
-            (restore_value_dropped, "autotune"),
         ),
         is_of_kernels=False,
         is_only_counted=True,

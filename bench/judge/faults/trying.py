@@ -1,6 +1,7 @@
 """What mutants of a wrapper and its kernels come to, each in a fork of a worker that has loaded them."""
 
 from __future__ import annotations
+import __future__
 
 import gc
 import json
@@ -8,7 +9,7 @@ import os
 import signal
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,9 +81,10 @@ class Tried:
 
 def try_task(task: Task) -> Tried:
     """All mutants of a task's targets; for worker processes."""
-    subject = next((one for one in loaded(task.spec) if one.name == task.subject), None)
+    subjects, reason = loaded(task.spec)
+    subject = next((one for one in subjects if one.name == task.subject), None)
     if subject is None:
-        return Tried((), (), "it cannot be loaded any more")
+        return Tried((), (), f"{task.spec.name}: {reason or f'it has no subject {task.subject}'}")
     cases = [one.case for one in task.cases]
     healthy = [executed(subject, case, _SECONDS) for case in cases]
     again = [executed(subject, case, _SECONDS) for case in cases]
@@ -92,13 +94,16 @@ def try_task(task: Task) -> Tried:
         if one.is_healthy and other.is_healthy and _difference(one.results, other.results) == "equal"
     ]
     if not steady:
-        return Tried((), (), "its calls do not come to the same each time")
+        return Tried((), (), f"{task.spec.name}: its calls do not come to the same each time")
     trials, noise = [], []
+    gc.collect()
+    gc.freeze()  # so that forks do not copy what is only counted
     for target in task.targets:
         source = _Source(target, task.root)
         noise += source.noise()
+        found = _functions(target)
         for mutant in mutants(source.text, target, task.seed, task.most):
-            outcome, detail = _outcome(subject, steady, mutant)
+            outcome, detail = _outcome(lambda mutant=mutant, found=found: _compared(subject, steady, mutant, found))
             told = source.told(mutant) if outcome in ("fault", "result", "hang", "compile") else ()
             trials.append(_trial(mutant, outcome, detail, told))
     return Tried(tuple(trials), tuple(noise))
@@ -140,13 +145,13 @@ class _Source:
 # -- what a call comes to --------------------------------------------------------------------------------------------
 
 
-def _outcome(subject: Subject, steady: Sequence[tuple[Case, Execution]], mutant: Mutant) -> tuple[str, str]:
-    """In a process of its own; the first case that shows anything counts."""
+def _outcome(compared: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+    """What it says in a process of its own."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
         os.close(reading)
-        _tell(writing, lambda: _compared(subject, steady, mutant))
+        _tell(writing, compared)
     os.close(writing)
     said = _heard(reading, process)
     try:
@@ -174,8 +179,11 @@ def _heard(reading: int, process: int) -> str:
     return said.decode()
 
 
-def _compared(subject: Subject, steady: Sequence[tuple[Case, Execution]], mutant: Mutant) -> tuple[str, str]:
-    if not _put_in(mutant):
+def _compared(
+    subject: Subject, steady: Sequence[tuple[Case, Execution]], mutant: Mutant, functions: Sequence[Any]
+) -> tuple[str, str]:
+    """The first case that shows anything counts."""
+    if not _put_in(mutant, functions):
         return "lost", "the function is not there to be changed"
     worst = ("equal", "")
     for case, healthy in steady:
@@ -221,51 +229,48 @@ def _between(one: torch.Tensor, other: torch.Tensor) -> str:
 # -- putting a fault in ----------------------------------------------------------------------------------------------
 
 
-def _put_in(mutant: Mutant) -> bool:
-    """Change the function of this process; False where it is not to be found, or holds variables of another one."""
-    return _put_in_kernel(mutant) if mutant.target.is_kernel else _put_in_wrapper(mutant)
-
-
-def _put_in_kernel(mutant: Mutant) -> bool:
+def _functions(target: Target) -> Sequence[Any]:
+    """What stands for the target in this process: kernels of Triton's, or functions of Python's."""
     from triton.runtime.jit import JITFunction
 
-    changed = False
-    for one in _objects(JITFunction):
-        function = one.fn
-        if function.__name__ == mutant.target.name and _is_there(function.__code__, mutant.target):
-            one._unsafe_update_src(mutant.function)
-            one.device_caches.clear()
-            changed = True
-    return changed
+    kind = JITFunction if target.is_kernel else types.FunctionType
+    gc.unfreeze()
+    alike = [one for one in gc.get_objects() if type(one) is kind]
+    gc.freeze()
+    return [one for one in alike if _is_there(one.fn.__code__ if target.is_kernel else one.__code__, target)]
 
 
-def _put_in_wrapper(mutant: Mutant) -> bool:
-    changed = False
-    for one in _objects(types.FunctionType):
-        if one.__name__ == mutant.target.name and _is_there(one.__code__, mutant.target):
-            made: dict[str, Any] = {}
-            exec(compile(mutant.function, mutant.target.path, "exec", flags=_flags(one)), dict(one.__globals__), made)
-            new = made[mutant.target.name]
-            if new.__code__.co_freevars == one.__code__.co_freevars:
-                one.__code__ = new.__code__
-                changed = True
-    return changed
+def _put_in(mutant: Mutant, functions: Sequence[Any]) -> bool:
+    """Change the functions in this process; False where there are none, or they hold variables of another one."""
+    put_in = _put_in_kernel if mutant.target.is_kernel else _put_in_wrapper
+    return sum(put_in(mutant, one) for one in functions) > 0
 
 
-def _objects(kind: type) -> Iterator[Any]:
-    return (one for one in gc.get_objects() if type(one) is kind or isinstance(one, kind))
+def _put_in_kernel(mutant: Mutant, kernel: Any) -> bool:
+    kernel._unsafe_update_src(mutant.function)
+    kernel.device_caches.clear()
+    return True
+
+
+def _put_in_wrapper(mutant: Mutant, function: types.FunctionType) -> bool:
+    made: dict[str, Any] = {}
+    flags = function.__code__.co_flags & _ANNOTATIONS
+    exec(compile(mutant.function, mutant.target.path, "exec", flags=flags), dict(function.__globals__), made)
+    new = made[mutant.target.name]
+    if new.__code__.co_freevars != function.__code__.co_freevars:
+        return False
+    function.__code__ = new.__code__
+    return True
 
 
 def _is_there(found: types.CodeType, target: Target) -> bool:
     """Whether the code is that of the target: its first line is that of its first decorator, or of its `def`."""
-    is_same_file = os.path.realpath(found.co_filename) == os.path.realpath(target.path)
-    return is_same_file and found.co_firstlineno <= target.line <= found.co_firstlineno + _MOST_DECORATED
+    is_near = found.co_firstlineno <= target.line <= found.co_firstlineno + _MOST_DECORATED
+    is_alike = found.co_name == target.name and is_near
+    return is_alike and os.path.realpath(found.co_filename) == os.path.realpath(target.path)
 
 
 _MOST_DECORATED = 400
 """Lines of decorators, such as an autotuner's configurations, at most."""
-
-
-def _flags(function: types.FunctionType) -> int:
-    """Whether annotations are evaluated, as in its module."""
-    return function.__code__.co_flags & 0x1000000
+_ANNOTATIONS = __future__.annotations.compiler_flag
+"""Whether annotations are evaluated, as in its module."""
