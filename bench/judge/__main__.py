@@ -4,11 +4,7 @@
 
 Each measure prints one table, and tells its options by --help:
 
-    facts       what the source brain states of kernels, against executions on the CPU engine
     faults      faults injected into published kernels, of which the engine decides what they are
-    invariance  edits that mean nothing
-    draw        findings in packages that nobody has looked at, for readers who see code before message
-    fixes       bugs that projects have fixed
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-MEASURES = ("facts", "faults", "invariance", "draw", "fixes")
+MEASURES = ("faults",)
 
 
 def main() -> None:
