@@ -46,6 +46,7 @@ class SourceFile:
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self.text = text
         self.module = wrapper.module
+        self._around: dict[cst.FunctionDef, Around] = {}
         self._ranges = wrapper.resolve(PositionProvider)
         self.functions = [node for node, _ in walk(self.module) if isinstance(node, cst.FunctionDef)]
 
@@ -64,6 +65,46 @@ class SourceFile:
             launches = [node for node, above in walk(one.body) if _launches(node, kernel) and not _is_within(above)]
             if launches:
                 yield one
+
+    def with_function(self, node: cst.FunctionDef, changed: cst.FunctionDef) -> str:
+        """The file's text with another function in the place of that one."""
+        around = self._around.get(node)
+        if around is None:
+            around = self._around[node] = self._found_around(node)
+        if around.text(node) == self.text:
+            return around.text(changed)
+        whole = self.module.deep_replace(node, changed)
+        assert isinstance(whole, cst.Module)
+        return whole.code
+
+    def _found_around(self, node: cst.FunctionDef) -> Around:
+        """The file without a function; where its text is indented within, as far as that is told."""
+        marked = self.module.deep_replace(node, node.with_changes(body=_MARK, decorators=[], lines_after_decorators=[]))
+        assert isinstance(marked, cst.Module)
+        written = code(
+            node.with_changes(body=_MARK, decorators=[], lines_after_decorators=[], leading_lines=[])
+        ).strip()
+        head, _, tail = marked.code.partition(written)
+        indent = head.rpartition("\n")[2]
+        return Around(head.removesuffix(indent), indent, tail.removeprefix("\n"))
+
+
+_MARK = cst.SimpleStatementSuite([cst.Expr(cst.Name("the_body_of_this_function"))])
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is before and behind a function that stands so far to the right."""
+
+    head: str
+    indent: str
+    tail: str
+
+    def text(self, node: cst.FunctionDef) -> str:
+        """The file with another function in its place."""
+        own = code(node.with_changes(leading_lines=[]))
+        lines = (f"{self.indent}{line}" if line.strip() else line for line in own.splitlines(keepends=True))
+        return self.head + "".join(lines) + self.tail
 
 
 @lru_cache(maxsize=8)
@@ -102,21 +143,25 @@ def _edits(function: Function, operator: Operator) -> Sequence[tuple[cst.CSTNode
 
 
 def _made(
-    source: SourceFile, node: cst.FunctionDef, before: cst.CSTNode, after: cst.CSTNode, target: Target, operator: str
+    source: SourceFile,
+    node: cst.FunctionDef,
+    before: cst.CSTNode,
+    after: cst.CSTNode,
+    target: Target,
+    operator: str,
 ) -> Mutant | None:
     """None where that is no Python, or the text that it was."""
     changed = node.deep_replace(before, after)
     assert isinstance(changed, cst.FunctionDef)
     alone = textwrap.dedent(code(changed.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[])))
-    whole = source.module.deep_replace(node, changed)
-    assert isinstance(whole, cst.Module)
+    whole = source.with_function(node, changed)
     try:
-        compile(whole.code, target.path, "exec", dont_inherit=True)
+        compile(alone, target.path, "exec", dont_inherit=True)
     except SyntaxError:
         return None
-    if whole.code == source.text:
+    if whole == source.text:
         return None
-    return Mutant(target, operator, source.line_of(before), code(before), code(after), alone, whole.code)
+    return Mutant(target, operator, source.line_of(before), code(before), code(after), alone, whole)
 
 
 def _launches(node: cst.CSTNode, kernel: str) -> bool:
