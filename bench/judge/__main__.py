@@ -4,7 +4,9 @@
 
 Each measure prints one table, and tells its options by --help:
 
+    facts       what the source brain states of kernels, against executions on the CPU engine
     faults      faults injected into published kernels, of which the engine decides what they are
+    invariance  what becomes of findings when a kernel is written otherwise, and means the same
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-MEASURES = ("faults",)
+MEASURES = ("facts", "faults", "invariance")
 
 
 def main() -> None:

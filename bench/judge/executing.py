@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
+    from tritonaudit.capture.launch import Launch
     from tritonaudit.simulator.live import Executed
     from tritonaudit.subject.model import Case, Subject
 
@@ -80,19 +81,28 @@ def small_cases(subject: Subject) -> Iterator[Case]:
 
 
 def executed(subject: Subject, case: Case, seconds: float) -> Execution:
-    """Call the wrapper of a subject on a case's inputs, each launch with one configuration, for at most the seconds."""
+    """Call the wrapper of a subject on a case's inputs, and look for faults, for at most the seconds."""
+    from tritonaudit.simulator.fresh import FreshMemory
+    from tritonaudit.simulator.live import Execution as Running
+
+    fresh = FreshMemory()
+    running = Running(fresh, is_checked=True)
+    results, error, kind = called(subject, case, seconds, fresh, running.launch)
+    return Execution(tuple(results), tuple(running.launches), error, kind)
+
+
+def called(
+    subject: Subject, case: Case, seconds: float, fresh: Any, launch: Callable[[Launch, Mapping[str, Any]], None]
+) -> tuple[list[torch.Tensor], str, str]:
+    """The results of a call whose launches, each of one configuration, are made so; else why, and who says so."""
     from bench.faults.run import TARGET
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
-    from tritonaudit.simulator.fresh import FreshMemory
-    from tritonaudit.simulator.live import Execution as Running
     from tritonaudit.simulator.live import NoProgram
     from tritonaudit.subject.inputs import call, make_inputs, tensors_in
     from tritonaudit.suites.late import Late, patience
 
-    fresh = FreshMemory()
-    running = Running(fresh, is_checked=True)
-    recorder = Recorder(TARGET, configs=1, execute=running.launch)
+    recorder = Recorder(TARGET, configs=1, execute=launch)
     results: list[torch.Tensor] = []
     error = kind = ""
     with _quiet(), tensors_on(Host.CPU), fresh, recording(recorder):
@@ -109,7 +119,7 @@ def executed(subject: Subject, case: Case, seconds: float) -> Execution:
             error, kind = "it does not end", "hang"
         except BaseException as failure:
             error, kind = f"{type(failure).__name__}: {failure}"[:200], "python"
-    return Execution(tuple(results), tuple(running.launches), error, kind)
+    return results, error, kind
 
 
 @dataclass(frozen=True)

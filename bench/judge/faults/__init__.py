@@ -11,24 +11,25 @@ tried is kept in the folder, and a killed run goes on.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.corpus import ROOT
 from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.tables import classes, growth, noise, operators, rules
 from bench.judge.faults.trying import Task, Tried, try_task
+from bench.judge.keeping import Kept, all_done
 from bench.judge.packages import Package, prepared
-from tritonaudit.data import decode, encode
-from tritonaudit.execute.killed import Killed
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=1500, memory=8 << 30)
+_DECIDING = (
+    *("tritonaudit", "bench/mutation", "bench/judge/executing.py"),
+    *(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators", "trying")),
+)
 
 
 def main(options: Sequence[str]) -> None:
@@ -82,33 +83,15 @@ def _targets(path: str, name: str, line: int) -> Iterator[Target]:
 
 
 def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
-    """What the tasks come to; from the folder where that is known of this state of the rules and of the operators."""
-    folder = work / "faults" / _state()
-    folder.mkdir(parents=True, exist_ok=True)
-    places = {task: folder / f"{_digest(repr(task))}.json" for task in tasks}
-    missing = [task for task in tasks if not places[task].is_file()]
-    finished = run_tasks(
+    return all_done(
+        Kept(work / "faults", _DECIDING),
+        Tried,
         try_task,
-        missing,
+        tasks,
+        lambda task, message: Tried((), (), f"{task.spec.name}: {message}"),
+        title=package.name,
         workers=jobs,
         limits=_LIMITS,
         prepare=become_ready,
         arguments=(package.site, work / "required"),
     )
-    for number, (task, found) in enumerate(finished, 1):
-        one = Tried((), (), f"{task.spec.name}: {found.message}") if isinstance(found, Killed) else found
-        places[task].write_bytes(encode(one))
-        print(f"{package.name}: {number} of {len(missing)}, {len(one.trials)} mutants", file=sys.stderr, flush=True)
-    return [decode(Tried, places[task].read_bytes()) for task in tasks]
-
-
-def _state() -> str:
-    """Of all that decides what becomes of a mutant: our own code, but for what prints."""
-    ours = [
-        path for folder in ("tritonaudit", "bench/judge", "bench/mutation") for path in (ROOT / folder).rglob("*.py")
-    ]
-    return _digest("".join(path.read_text(encoding="utf-8") for path in sorted(ours) if path.name != "tables.py"))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,154 @@
+"""One file under every edit: which of its findings are still there, and what is there that was not."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.judge.invariance.changes import Text
+from bench.judge.invariance.edits import EDITS, Edited, edited
+from bench.judge.invariance.source import Package, Source
+from tritonaudit.config import Config
+from tritonaudit.engine import check_text
+from tritonaudit.finding import Finding
+from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file of a package, its path from the package's folder."""
+
+    package: Path
+    file: str
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of a file, and those with a finding in them."""
+
+    names: tuple[str, ...]
+    found: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A finding, by the lines of the unedited file that it is about."""
+
+    code: str
+    severity: str
+    kernel: str
+    lines: frozenset[int]
+    message: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What an edit did to the findings of the kernels that it touched.
+
+    `kernels` and `findings` are those before the edit; `lost` are no longer told, and `new` were not told before.
+    """
+
+    edit: str
+    kernels: tuple[str, ...]
+    findings: tuple[Told, ...]
+    lost: tuple[Told, ...]
+    new: tuple[Told, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A file's kernels with findings and without, and what each edit did that changed the file."""
+
+    path: str
+    kernels: Kernels
+    compared: tuple[Compared, ...]
+    reason: str = ""
+
+
+Check = Callable[[Path], Sequence[Finding]]
+"""The findings of a file as it is on the disk."""
+
+
+def found_in(path: Path) -> Sequence[Finding]:
+    """What the source stage finds in a file. Raises ValueError where it fails."""
+    audit = check_text(path.read_bytes(), path, Config(path.parent))
+    if audit.problems:
+        raise ValueError(audit.problems[0].message)
+    return audit.findings
+
+
+def kernels_of(task: Task) -> Kernels:
+    """The kernels of a file, which is only looked at; none where it cannot be read."""
+    path = task.package / task.file
+    data = path.read_bytes()
+    if not may_hold_kernels(data):
+        return Kernels((), frozenset())
+    try:
+        names = tuple(kernel.qualname for kernel in outline(str(path), decode(data)).jit)
+        found = frozenset(one.kernel for one in found_in(path) if one.kernel) if names else frozenset()
+    except (Undecodable, Unparsable, ValueError):
+        return Kernels((), frozenset())
+    return Kernels(names, found & frozenset(names))
+
+
+def try_file(task: Task, check: Check = found_in) -> Tried:
+    """All edits of a file, each in a copy of its package; a file that cannot be tried says why."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(shutil.copytree(task.package, Path(folder, task.package.name))) / task.file
+            source = Source(copy, decode(copy.read_bytes()), Package.read(Path(folder)))
+            before = [_told(one, Text(source.text, _own_lines(source.text)), {}) for one in check(copy)]
+            compared = tuple(_compared(source, before, check))
+    except (Undecodable, Unparsable, ValueError) as error:
+        return Tried(task.file, Kernels((), frozenset()), (), f"{type(error).__name__}: {error}")
+    names = tuple(kernel.qualname for kernel in source.kernels)
+    found = frozenset(one.kernel for one in before) & frozenset(names)
+    return Tried(f"{task.package.name}/{task.file}", Kernels(names, found), compared)
+
+
+def _compared(source: Source, before: Sequence[Told], check: Check) -> Iterator[Compared]:
+    for name in EDITS:
+        change = edited(source, name)
+        if change is not None and change.kernels:
+            after = _after(source, change, check)
+            mine = tuple(one for one in before if _is_of(one, change))
+            lost = tuple(one for one in mine if not any(_is_same(one, other) for other in after))
+            new = tuple(one for one in after if not any(_is_same(one, other) for other in before))
+            yield Compared(name, change.kernels, mine, lost, new)
+
+
+def _is_of(finding: Told, change: Edited) -> bool:
+    """Whether the finding is in a kernel that the edit touches; those of no kernel are of the whole file."""
+    return not finding.kernel or finding.kernel in change.kernels
+
+
+def _is_same(one: Told, other: Told) -> bool:
+    return one.code == other.code and bool(one.lines & other.lines)
+
+
+def _after(source: Source, change: Edited, check: Check) -> list[Told]:
+    """What is found in the edited file and in the new ones; the old file is there again afterwards."""
+    texts = {source.path: change.text, **{source.path.parent / name: text for name, text in change.files.items()}}
+    try:
+        for path, text in texts.items():
+            path.write_text(text.text, encoding="utf-8")
+        return [_told(one, text, change.names) for path, text in texts.items() for one in check(path)]
+    finally:
+        for path in texts:
+            path.unlink()
+        source.path.write_text(source.text, encoding="utf-8")
+
+
+def _told(finding: Finding, text: Text, names: dict[str, str]) -> Told:
+    kernel = ".".join(names.get(part, part) for part in (finding.kernel or "").split("."))
+    shown = range(finding.span.line, finding.span.end_line + 1)
+    lines = frozenset(line for at in shown if at <= len(text.origins) for line in text.origins[at - 1])
+    return Told(finding.code, finding.severity.value, kernel, lines, finding.message)
+
+
+def _own_lines(text: str) -> tuple[frozenset[int], ...]:
+    return tuple(frozenset((number,)) for number, _ in enumerate(text.split("\n"), 1))
