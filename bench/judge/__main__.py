@@ -7,6 +7,7 @@ Each measure prints one table, and tells its options by --help:
     facts       what the source brain states of kernels, against executions on the CPU engine
     faults      faults injected into published kernels, of which the engine decides what they are
     invariance  what becomes of findings when a kernel is written otherwise, and means the same
+    draw        what readers say of findings in packages that nobody has looked at
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-MEASURES = ("facts", "faults", "invariance")
+MEASURES = ("facts", "faults", "invariance", "draw")
 
 
 def main() -> None:
