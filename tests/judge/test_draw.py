@@ -34,10 +34,20 @@ def unrelated():
 """
 
 
-def drawn(index: int, severity: str = "error") -> Drawn:
+def drawn(index: int, severity: str = "error", confidence: str = "high") -> Drawn:
     line = "    tl.store(x_ptr + at, helper(tl.load(x_ptr + at)), mask=at < n)"
     return Drawn(
-        index, "TAM101", severity, "adder-1.0", "adder.py", 13, "add_kernel", f"{index:x}", hash_of(line), "why"
+        index,
+        "TAM101",
+        severity,
+        confidence,
+        "adder-1.0",
+        "adder.py",
+        13,
+        "add_kernel",
+        f"{index:x}",
+        hash_of(line),
+        "why",
     )
 
 
@@ -46,8 +56,8 @@ def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draw:
     """Two findings, frozen in a folder of the test's own."""
     monkeypatch.setattr(frozen, "HOLDER", tmp_path)
     draw = Draw(1)
-    write(draw.packages_file, Frozen, [Frozen("c0ffee", "adder", "1.0", "ab", 2, 2, 0, 0)])
-    write(draw.findings_file, Drawn, [drawn(0), drawn(1, "info")])
+    write(draw.packages_file, Frozen, [Frozen("c0ffee", "adder", "1.0", "ab", 2, 2, 0, 0, 1)])
+    write(draw.findings_file, Drawn, [drawn(0), drawn(1, "info"), drawn(2, "info", "low")])
     (tmp_path / "adder-1.0").mkdir()
     (tmp_path / "adder-1.0" / "adder.py").write_text(KERNEL)
     return draw
@@ -60,6 +70,11 @@ def test_a_sample_has_twenty_of_each_severity_and_is_the_same_for_a_seed() -> No
     assert len(chosen) == 100
     assert [one.index for one in chosen] == list(range(100))
     assert sum(one.severity == "error" for one in chosen) >= 20
+
+
+def test_what_only_the_pedantic_are_told_fills_a_sample() -> None:
+    some = [drawn(index, "info", "low" if index % 2 else "high") for index in range(100)]
+    assert sum(one.confidence == "low" for one in sample(some, 80, 1)) == 30
 
 
 def test_a_reader_sees_the_code_before_the_message(draw: Draw, tmp_path: Path) -> None:
@@ -83,7 +98,7 @@ def test_the_table_says_what_the_readers_said(draw: Draw, tmp_path: Path) -> Non
         take(draw, reader, tmp_path / reader)
     shown = table(draw)
     assert "| error | 2 | 2 | 0 | 0 | 0 | 100% | 34%-100% |" in shown
-    assert "| **all** | 4 | 2 | 1 | 1 | 0 | 50% | 15%-85% |" in shown
+    assert "| **all shown** | 4 | 2 | 1 | 1 | 0 | 50% | 15%-85% |" in shown
     assert "Readers a and b agree on 1 of 2, kappa 0.33." in shown
 
 

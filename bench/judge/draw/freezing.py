@@ -20,7 +20,8 @@ from bench.corpus import ROOT, kernel_modules
 from bench.judge.draw.frozen import Draw, Drawn, Frozen, write
 from tritonaudit.config import Config
 from tritonaudit.engine import check
-from tritonaudit.finding import Finding
+from tritonaudit.finding import Confidence, Finding
+from tritonaudit.report.causes import told_once
 
 _TEXTS = (".py", "pyproject.toml")
 _LEAST_OF_A_SEVERITY = 20
@@ -49,15 +50,20 @@ def freeze(draw: Draw, fresh: Path, work: Path, count: int, seed: int) -> None:
 
 
 def sample(found: Sequence[Drawn], count: int, seed: int) -> list[Drawn]:
-    """So many findings by seed, numbered: at least twenty of each severity as far as there are, then any."""
+    """So many findings by seed, numbered: at least twenty of each severity as far as there are, then any.
+
+    Those that only `--pedantic` tells come after all others.
+    """
     shuffled = random.Random(seed).sample(found, len(found))
+    shuffled.sort(key=lambda one: one.confidence == Confidence.LOW.value)
     first = {
         place
         for severity in dict.fromkeys(one.severity for one in shuffled)
         for place in [at for at, one in enumerate(shuffled) if one.severity == severity][:_LEAST_OF_A_SEVERITY]
     }
     others = [place for place in range(len(shuffled)) if place not in first]
-    chosen = sorted([*first, *others[: max(0, count - len(first))]])
+    chosen = [*first, *others[: max(0, count - len(first))]]
+    random.Random(seed).shuffle(chosen)
     return [replace(shuffled[place], index=index) for index, place in enumerate(chosen)]
 
 
@@ -84,11 +90,12 @@ def _looked_at(commit: str, package: str, version: str, work: Path) -> tuple[Fro
     folder = work / f"{package}-{version}"
     sha256, reason = _unpacked(package, version, folder)
     if reason:
-        return Frozen(commit, package, version, sha256, 0, 0, 0, 0, reason), []
-    findings = check([folder], Config(folder)).findings
-    severities = Counter(one.severity.value for one in findings)
+        return Frozen(commit, package, version, sha256, 0, 0, 0, 0, 0, reason), []
+    findings = told_once(check([folder], Config(folder, pedantic=True))).findings
+    shown = [one for one in findings if one.confidence is not Confidence.LOW]
+    severities = Counter(one.severity.value for one in shown)
     kernels = sum(len(module.jit) for _, module in kernel_modules(folder))
-    counts = (severities[kind] for kind in ("error", "warning", "info"))
+    counts = (*(severities[kind] for kind in ("error", "warning", "info")), len(findings) - len(shown))
     return Frozen(commit, package, version, sha256, kernels, *counts), [_drawn(one, folder) for one in findings]
 
 
@@ -100,6 +107,7 @@ def _drawn(finding: Finding, folder: Path) -> Drawn:
         0,
         finding.code,
         finding.severity.value,
+        finding.confidence.value,
         folder.name,
         str(path),
         finding.span.line,

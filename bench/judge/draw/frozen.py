@@ -16,7 +16,7 @@ VERDICTS = ("true", "useless", "false", "unsure")
 
 @dataclass(frozen=True)
 class Frozen:
-    """One package of a draw at the commit: its archive, and what the tool said of it."""
+    """One package of a draw at the commit: its archive, and what the tool said of it, and adds with `--pedantic`."""
 
     commit: str
     package: str
@@ -26,16 +26,21 @@ class Frozen:
     errors: int
     warnings: int
     infos: int
+    pedantic: int
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A finding that was drawn. `line_hash` is of the line's text, so that it can be told whether it is still that."""
+    """A finding that was drawn; one of low confidence is told by `--pedantic` only.
+
+    `line_hash` is of the line's text, so that it can be told whether it is still that.
+    """
 
     index: int
     code: str
     severity: str
+    confidence: str
     package: str
     path: str
     line: int

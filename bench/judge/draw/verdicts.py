@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bench.judge.draw.frozen import VERDICTS, Draw, Verdict, write
+from tritonaudit.finding import Confidence
 
 _WORTH = VERDICTS[0]
 
@@ -67,29 +68,30 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float:
 def _packages(draw: Draw) -> Iterator[str]:
     yield f"Frozen at {draw.packages[0].commit}."
     yield ""
-    yield "| package | kernels | errors | warnings | infos | |"
-    yield "|---|---|---|---|---|---|"
+    yield "| package | kernels | errors | warnings | infos | only pedantic | |"
+    yield "|---" * 7 + "|"
     for one in draw.packages:
-        counts = f"{one.kernels} | {one.errors} | {one.warnings} | {one.infos}"
+        counts = f"{one.kernels} | {one.errors} | {one.warnings} | {one.infos} | {one.pedantic}"
         yield f"| {one.package} {one.version} | {counts} | {one.reason} |"
 
 
 def _rows(draw: Draw, by_reader: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
     yield "| severity | verdicts | true and worth telling | true, useless | false | unsure | worth telling | 95 % |"
     yield "|---" * 8 + "|"
-    severities = {one.index: one.severity for one in draw.findings}
-    for severity in ("error", "warning", "info", ""):
-        given = [
-            verdict
-            for verdicts in by_reader.values()
-            for index, verdict in verdicts.items()
-            if severity in ("", severities[index])
-        ]
+    rows: dict[str, set[int]] = {
+        title: set() for title in ("error", "warning", "info", "**all shown**", "only pedantic")
+    }
+    for one in draw.findings:
+        is_low = one.confidence == Confidence.LOW.value
+        for title in ("only pedantic",) if is_low else (one.severity, "**all shown**"):
+            rows[title].add(one.index)
+    for title, indices in rows.items():
+        given = [verdict for verdicts in by_reader.values() for index, verdict in verdicts.items() if index in indices]
         counts = Counter(given)
         low, high = wilson(counts[_WORTH], len(given))
         share = f"{counts[_WORTH] / len(given):.0%} | {low:.0%}-{high:.0%}" if given else "- | -"
         cells = " | ".join(str(counts[kind]) for kind in VERDICTS)
-        yield f"| {severity or '**all**'} | {len(given)} | {cells} | {share} |"
+        yield f"| {title} | {len(given)} | {cells} | {share} |"
 
 
 def _rules(draw: Draw, by_reader: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
