@@ -8,6 +8,7 @@ Each measure prints one table, and tells its options by --help:
     faults      faults injected into published kernels, of which the engine decides what they are
     invariance  what becomes of findings when a kernel is written otherwise, and means the same
     draw        what readers say of findings in packages that nobody has looked at
+    fixes       real bugs that others have fixed, beside the injected faults of their class
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-MEASURES = ("facts", "faults", "invariance", "draw")
+MEASURES = ("facts", "faults", "invariance", "draw", "fixes")
 
 
 def main() -> None:

@@ -27,13 +27,13 @@ def operators(trials: Sequence[Trial]) -> str:
     return "\n".join((*lines, "", f"faulty mutants of {len(kernels)} kernels of {len(packages)} packages"))
 
 
-def classes(trials: Sequence[Trial]) -> dict[str, dict[str, object]]:
-    """Of each operator its class, its faults, and how many of them the source tells of."""
-    found: dict[str, dict[str, object]] = {}
+def classes(trials: Sequence[Trial]) -> dict[str, dict[str, int]]:
+    """Of each operator its faults, and how many of them the source tells of."""
+    found: dict[str, dict[str, int]] = {}
     for operator in (*WORKED_ON, *ONLY_COUNTED):
         faulty = [one for one in trials if one.operator == operator.name and one.is_faulty]
         told = sum(bool(one.told) for one in faulty)
-        found[operator.name] = {"class": operator.kind, "faults": len(faulty), "source": told}
+        found[operator.name] = {"faults": len(faulty), "source": told}
     return found
 
 

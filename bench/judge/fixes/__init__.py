@@ -1,0 +1,79 @@
+"""Real bugs that others have fixed: which of them the source stage tells of, beside the injected faults of their class.
+
+    python bench/judge fixes --bugs DIR --mirror DIR --work DIR [--faults FILE] [--jobs N]
+
+The folder of bugs holds two lists, dev.tsv (labels read by hand) and mined.tsv (labels guessed from the diff), and the
+programs `extract` and `score`, which write the files of each bug before and after its fix, and run the tool on both.
+A bug is told where a finding at the fix is gone afterwards. The mirror holds a git repository of each project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.judge.faults.operators import OPERATORS
+from bench.judge.fixes.table import Injected, Scored, scored_of, table
+from bench.judge.keeping import Kept
+
+LISTS = ("dev", "mined")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One list of bugs, scored by a program of this text."""
+
+    name: str
+    score: str
+
+
+def main(options: Sequence[str]) -> None:
+    """Score both lists, and print one table."""
+    parser = argparse.ArgumentParser(
+        prog="python bench/judge fixes", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--bugs", type=Path, required=True, metavar="DIR", help="dev.tsv, mined.tsv, extract, score")
+    parser.add_argument("--mirror", type=Path, required=True, metavar="DIR", help="owner+name, a repository each")
+    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--faults", type=Path, metavar="FILE", help="as `faults --output` writes it")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    asked = parser.parse_args(options)
+    found = {name: _scored(name, asked.bugs, asked.mirror, asked.work, asked.jobs) for name in LISTS}
+    print(table(found, _injected(asked.faults)))
+
+
+def _scored(name: str, bugs: Path, mirror: Path, work: Path, jobs: int) -> Scored:
+    kept = Kept(work / "fixes", ("tritonaudit",))
+    task = Task(name, (bugs / "score").read_text(encoding="utf-8"))
+    found = kept.get(task, Scored)
+    if found is None:
+        files = work / "bugs" / name
+        given = ["--bugs", str(bugs / f"{name}.tsv")]
+        if not files.is_dir():
+            _run([bugs / "extract", mirror, files, *given])
+        command = f"{sys.executable} -m tritonaudit check --output-format json --exit-zero {{file}}"
+        found = scored_of(_run([bugs / "score", files, *given, "--totals", "--jobs", jobs, "--command", command]))
+        kept.put(task, found)
+    return found
+
+
+def _run(command: Sequence[object]) -> str:
+    """What the program prints. Leaves with what it says where it fails."""
+    ran = subprocess.run([sys.executable, *map(str, command)], check=False, capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"{command[0]} ended with {ran.returncode}:\n{ran.stderr}")
+    return ran.stdout
+
+
+def _injected(path: Path | None) -> Mapping[str, Injected]:
+    """By operator; none where no file is named."""
+    if path is None:
+        return {}
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    kinds = {operator.name: operator.kind for operator in OPERATORS}
+    return {name: Injected(kinds[name], row["faults"], row["source"]) for name, row in rows.items() if name in kinds}
