@@ -14,13 +14,13 @@ from bench.judge.invariance.renaming import renamed
 from bench.judge.invariance.source import Source
 from bench.judge.invariance.swapping import swapped
 from bench.judge.invariance.temporaries import folded, temporaries
-from bench.judge.invariance.wrappers import keywords, split, unrelated
+from bench.judge.invariance.wrappers import keywords, parameter, printed, split, unrelated
 
 EDITS: dict[str, Callable[[Source], Edit]] = {
     edit.__name__: edit
     for edit in (
         *(renamed, temporaries, folded, swapped, helpers, inlined, uncommented),
-        *(unrelated, split, moved, keywords, reordered, reformatted),
+        *(printed, parameter, unrelated, split, moved, keywords, reordered, reformatted),
     )
 }
 

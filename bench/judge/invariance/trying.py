@@ -127,7 +127,9 @@ def _is_of(finding: Told, change: Edited) -> bool:
 
 
 def _is_same(one: Told, other: Told) -> bool:
-    return one.code == other.code and bool(one.lines & other.lines)
+    """Whether both are one finding: at one place, or in the same words of one kernel, shown where the launch is not."""
+    is_at_it = bool(one.lines & other.lines) or (one.kernel, one.message) == (other.kernel, other.message)
+    return one.code == other.code and is_at_it
 
 
 def _after(source: Source, change: Edited, check: Check) -> list[Told]:

@@ -1,4 +1,4 @@
-"""`unrelated`, `split` and `keywords`: edits of the functions that launch kernels, and of the launches."""
+"""`printed`, `parameter`, `unrelated`, `split`, `keywords`: edits of functions that launch kernels, and of launches."""
 
 from __future__ import annotations
 
@@ -15,17 +15,30 @@ PRINTED = 'print("100 %% of %d" % 3)'
 _KNOWN_DECORATORS = frozenset(("jit", "autotune", "heuristics", "libentry", "libtuner"))
 
 
-def unrelated(source: Source) -> Edit:
-    """Statements and a parameter that nothing needs, in wrappers and kernels."""
+def printed(source: Source) -> Edit:
+    """A line that is printed, with a `%` in it, in wrappers."""
+    return Edit(tuple(change for one in source.wrappers for change in _before_code(source, one, (PRINTED,))))
+
+
+def parameter(source: Source) -> Edit:
+    """A parameter of wrappers that nothing needs, and that is only looked at."""
+    if "padding_idx" in source.words:
+        return Edit()
+    line = f"{source.fresh('unused')} = padding_idx"
+    plain = (one for one in source.wrappers if one in source.tree.body and not one.decorator_list)
     changes: list[Change] = []
-    unused = source.fresh("unused")
-    for wrapper in source.wrappers:
-        changes.extend(_before_code(source, wrapper, (PRINTED, f"{unused} = 1 & 2")))
-        if "padding_idx" not in source.words and wrapper in source.tree.body and not wrapper.decorator_list:
-            changes.extend(_with_parameter(source, wrapper, "padding_idx=None"))
-    for kernel in source.kernels:
-        changes.extend(_before_code(source, kernel.node, (f"{unused} = 0",)))
+    for wrapper in plain:
+        added = list(_with_parameter(source, wrapper, "padding_idx=None"))
+        changes += [*added, *(_before_code(source, wrapper, (line,)) if added else ())]
     return Edit(tuple(changes))
+
+
+def unrelated(source: Source) -> Edit:
+    """Statements that nothing needs, in wrappers and kernels."""
+    unused = source.fresh("unused")
+    lines = dict.fromkeys(source.wrappers, f"{unused} = 1 & 2")
+    lines |= {kernel.node: f"{unused} = 0" for kernel in source.kernels}
+    return Edit(tuple(change for one, line in lines.items() for change in _before_code(source, one, (line,))))
 
 
 def split(source: Source) -> Edit:
