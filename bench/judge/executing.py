@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import torch
 
     from tritonaudit.capture.launch import Launch
+    from tritonaudit.simulator.faults import Fault
     from tritonaudit.simulator.live import Executed
     from tritonaudit.subject.model import Case, Subject
 
@@ -24,21 +25,27 @@ _SMALLEST = 8
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What a call came to: `error` says why it did not return, `kind` whether Triton, the engine or Python says so."""
+    """What a call came to: `error` says why it did not return, `kind` whether Triton, the engine or Python says so.
+
+    `first` is the fault that has ended it.
+    """
 
     results: tuple[torch.Tensor, ...]
     launches: tuple[Executed, ...]
     error: str = ""
     kind: str = ""
+    first: str = ""
 
     @property
     def faults(self) -> tuple[str, ...]:
         """`race at line 12` for each fault that the engine has seen."""
-        return tuple(
-            f"{fault.kind.value} at line {fault.location.line if fault.location else '?'}"
-            for one in self.launches
-            for fault in one.faults
-        )
+        seen = tuple(_said(fault) for one in self.launches for fault in one.faults if not fault.kind.is_harmless)
+        return (self.first, *seen) if self.first else seen
+
+    @property
+    def remarks(self) -> frozenset[str]:
+        """What the engine has seen besides, and all GPUs do alike."""
+        return frozenset(_said(fault) for one in self.launches for fault in one.faults if fault.kind.is_harmless)
 
     @property
     def is_healthy(self) -> bool:
@@ -80,15 +87,16 @@ def small_cases(subject: Subject) -> Iterator[Case]:
         yield Case(small, base.dtype)
 
 
-def executed(subject: Subject, case: Case, seconds: float) -> Execution:
-    """Call the wrapper of a subject on a case's inputs, and look for faults, for at most the seconds."""
+def executed(subject: Subject, case: Case, seconds: float, *, to_first_fault: bool = False) -> Execution:
+    """Call the wrapper of a subject on a case's inputs, and look for faults or for one, for at most the seconds."""
     from tritonaudit.simulator.fresh import FreshMemory
     from tritonaudit.simulator.live import Execution as Running
 
     fresh = FreshMemory()
     running = Running(fresh, is_checked=True)
-    results, error, kind = called(subject, case, seconds, fresh, running.launch)
-    return Execution(tuple(results), tuple(running.launches), error, kind)
+    with _ending_at_first_fault() if to_first_fault else contextlib.nullcontext([]) as first:
+        results, error, kind = called(subject, case, seconds, fresh, running.launch)
+    return Execution(tuple(results), tuple(running.launches), error, kind, *first)
 
 
 def called(
@@ -120,6 +128,36 @@ def called(
         except BaseException as failure:
             error, kind = f"{type(failure).__name__}: {failure}"[:200], "python"
     return results, error, kind
+
+
+class _Ended(BaseException):
+    """A fault has ended a launch."""
+
+
+@contextlib.contextmanager
+def _ending_at_first_fault() -> Iterator[list[str]]:
+    """The first fault that is none of all GPUs' ways ends what is executed meanwhile, and is in the list."""
+    from tritonaudit.simulator.faults import Faults
+
+    first: list[str] = []
+    add = Faults.add_lanes
+
+    def adding(faults: Faults, fault: Fault, bad: torch.Tensor, *more: Any, **named: Any) -> None:
+        before = len(faults.found)
+        add(faults, fault, bad, *more, **named)
+        if len(faults.found) > before and not fault.kind.is_harmless and not fault.kind.is_untold:
+            first[:] = [_said(fault)]
+            raise _Ended
+
+    Faults.add_lanes = adding  # type: ignore[method-assign]
+    try:
+        yield first
+    finally:
+        Faults.add_lanes = add  # type: ignore[method-assign]
+
+
+def _said(fault: Fault) -> str:
+    return f"{fault.kind.value} at line {fault.location.line if fault.location else '?'}"
 
 
 @dataclass(frozen=True)

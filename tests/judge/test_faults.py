@@ -164,5 +164,5 @@ def test_what_the_source_tells_is_new_with_the_fault(trials: Sequence[Trial]) ->
 
 def test_the_table_counts_faults_and_who_tells_of_them(trials: Sequence[Trial]) -> None:
     (row,) = (line for line in operators(trials).splitlines() if line.startswith("| bound_weakened |"))
-    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
+    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
     assert classes(trials)["mask_term_dropped"] == {"faults": 1, "source": 1}

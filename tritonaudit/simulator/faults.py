@@ -50,6 +50,11 @@ class Kind(Enum):
         """Whether it is no fault, but says that what happens there cannot be told."""
         return self in (Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS, Kind.UNKNOWN_MASK, Kind.LONG_LOOP)
 
+    @property
+    def is_harmless(self) -> bool:
+        """Whether all GPUs do the same, although the language leaves it open: load zeros, or write the same twice."""
+        return self in (Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES)
+
 
 @dataclass(frozen=True)
 class Step:

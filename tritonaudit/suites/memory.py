@@ -35,8 +35,6 @@ _SYMPTOM_OF = {
 }
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
 """What a load has from there means nothing, and it is reported where it is loaded."""
-_HARMLESS = frozenset((Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES))
-"""What every GPU does alike, although the language leaves it open: zeros are loaded, the same is written twice."""
 
 
 def sightings(called: Called) -> Iterator[Sighting]:
@@ -48,7 +46,7 @@ def sightings(called: Called) -> Iterator[Sighting]:
             if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
                 at = fault.location
                 place = None if at is None else (at.path, at.line, at.column)
-                yield Sighting(symptom, ran.launch.kernel, place, said(fault), fault.kind not in _HARMLESS)
+                yield Sighting(symptom, ran.launch.kernel, place, said(fault), not fault.kind.is_harmless)
 
 
 def said(fault: Fault) -> str:

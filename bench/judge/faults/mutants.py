@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -48,6 +49,7 @@ class SourceFile:
         self.module = wrapper.module
         self._around: dict[cst.FunctionDef, Around] = {}
         self._ranges = wrapper.resolve(PositionProvider)
+        self._starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
         self.functions = [node for node, _ in walk(self.module) if isinstance(node, cst.FunctionDef)]
 
     def line_of(self, node: cst.CSTNode) -> int:
@@ -66,7 +68,36 @@ class SourceFile:
             if launches:
                 yield one
 
-    def with_function(self, node: cst.FunctionDef, changed: cst.FunctionDef) -> str:
+    def edited(self, function: cst.FunctionDef, before: cst.CSTNode, after: cst.CSTNode) -> tuple[str, str]:
+        """The function without its decorators, and the file, with one node of it in another's place."""
+        span = self._span(before)
+        if span is not None and self.text[slice(*span)] == code(before):
+            start, end = span
+            whole = self.text[:start] + code(after) + self.text[end:]
+            first, last = self._lines(function)
+            return textwrap.dedent(whole[first : last + len(whole) - len(self.text)]), whole
+        changed = function.deep_replace(before, after)
+        assert isinstance(changed, cst.FunctionDef)
+        alone = code(changed.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[]))
+        return textwrap.dedent(alone), self._with_function(function, changed)
+
+    def _span(self, node: cst.CSTNode) -> tuple[int, int] | None:
+        """Where the node starts and ends in the text."""
+        found = self._ranges.get(node)
+        if not isinstance(found, CodeRange):
+            return None
+        return (
+            self._starts[found.start.line - 1] + found.start.column,
+            self._starts[found.end.line - 1] + found.end.column,
+        )
+
+    def _lines(self, function: cst.FunctionDef) -> tuple[int, int]:
+        """Where the line of its `def` starts, and where it ends."""
+        found = self._ranges[function.body]
+        assert isinstance(found, CodeRange)
+        return self._starts[self.line_of(function.name) - 1], self._starts[min(found.end.line, len(self._starts) - 1)]
+
+    def _with_function(self, node: cst.FunctionDef, changed: cst.FunctionDef) -> str:
         """The file's text with another function in the place of that one."""
         around = self._around.get(node)
         if around is None:
@@ -151,10 +182,7 @@ def _made(
     operator: str,
 ) -> Mutant | None:
     """None where that is no Python, or the text that it was."""
-    changed = node.deep_replace(before, after)
-    assert isinstance(changed, cst.FunctionDef)
-    alone = textwrap.dedent(code(changed.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[])))
-    whole = source.with_function(node, changed)
+    alone, whole = source.edited(node, before, after)
     try:
         compile(alone, target.path, "exec", dont_inherit=True)
     except SyntaxError:

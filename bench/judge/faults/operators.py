@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import libcst as cst
 
-from bench.mutation.sites import Site, argument, code, is_launch
+from bench.mutation.sites import Function, Site, argument, code, is_launch
 
 Edit = Callable[[Site], Iterator[cst.CSTNode]]
 
@@ -71,7 +72,7 @@ def mask_of_other_access(site: Site) -> Iterator[cst.CSTNode]:
         own = code(mask.value)
         for other, _ in site.function.masks:
             if other != own:
-                yield _with(site.node, mask, cst.parse_expression(other))
+                yield _with(site.node, mask, cst.parse_expression(f"({other})" if "\n" in other else other))
 
 
 def other_dropped(site: Site) -> Iterator[cst.CSTNode]:
@@ -100,7 +101,7 @@ def stride_of_other_tensor(site: Site) -> Iterator[cst.CSTNode]:
     """A parameter that is multiplied by an index, for its neighbour that is."""
     if not isinstance(site.node, cst.Name) or not _is_factor(site):
         return
-    factors = [name for name in site.function.parameters if name in _factors(site)]
+    factors = [name for name in site.function.parameters if name in _factors(site.function)]
     if site.node.value in factors and len(factors) > 1:
         yield cst.Name(factors[(factors.index(site.node.value) + 1) % len(factors)])
 
@@ -192,7 +193,7 @@ def last_round_lost(site: Site) -> Iterator[cst.CSTNode]:
         yield cst.parse_expression(f"(({code(first)}) // ({code(second)}))")
     if _is_range(site.node) and len(site.node.args) == 3:
         end, step = site.node.args[1], site.node.args[2]
-        yield _with(site.node, end, cst.parse_expression(f"({code(end.value)}) - ({code(step.value)})"))
+        yield _with(site.node, end, cst.parse_expression(f"(({code(end.value)}) - ({code(step.value)}))"))
 
 
 def pointer_not_advanced(site: Site) -> Iterator[cst.CSTNode]:
@@ -228,7 +229,7 @@ def cast_before_product(site: Site) -> Iterator[cst.CSTNode]:
     """An operand of a product, or what is summed, is rounded to 16 bits."""
     if _function(site.node) in ("sum", "dot") and isinstance(site.node, cst.Call):
         one = site.node.args[0]
-        narrow = cst.parse_expression(f"({code(one.value)}).to(tl.float16)")
+        narrow = cst.parse_expression(f"(({code(one.value)}).to(tl.float16))")
         yield _with(site.node, one, narrow)
 
 
@@ -349,11 +350,12 @@ def _sum(node: cst.CSTNode, other: cst.BaseExpression) -> cst.CSTNode:
     return cst.parse_expression(f"({code(node)} + {code(other)})")
 
 
-def _factors(site: Site) -> frozenset[str]:
+@lru_cache(maxsize=4)
+def _factors(function: Function) -> frozenset[str]:
     """The names that are multiplied by something in the function."""
     products = [
         node
-        for node in site.function.nodes
+        for node in function.nodes
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply)
     ]
     return frozenset(side.value for node in products for side in (node.left, node.right) if isinstance(side, cst.Name))

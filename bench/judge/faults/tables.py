@@ -12,10 +12,10 @@ from bench.judge.faults.trying import Trial, Tried
 def operators(trials: Sequence[Trial]) -> str:
     """By operator: mutants, faults, and by whom these are told."""
     head = (
-        "| operator | class | mutants | equal | rounding | refused by Triton | Python | unknown | faulty "
+        "| operator | class | mutants | equal | harmless | rounding | refused by Triton | Python | unknown | faulty "
         "| told by the source | of those refused too | told by the engine without a reference |"
     )
-    lines = [head, "|---" * 12 + "|"]
+    lines = [head, "|---" * 13 + "|"]
     for title, half in (("worked on", WORKED_ON), ("only counted", ONLY_COUNTED)):
         for operator in half:
             lines.append(_row(operator.name, operator.kind, [one for one in trials if one.operator == operator.name]))
@@ -86,6 +86,7 @@ def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
         kind,
         len(trials),
         by["equal"],
+        by["harmless"],
         by["rounding"],
         by["compile"],
         by["python"],

@@ -48,7 +48,8 @@ class Task:
 class Trial:
     """What a mutant came to, and which rules tell of it in the source: those with more findings there than before.
 
-    `outcome` is `equal` (the same bits), `rounding`, `fault` (the engine sees one without any reference), `result`
+    `outcome` is `equal` (the same bits), `harmless` (these, and programs write the same to one place, or the like),
+    `rounding`, `fault` (the engine sees one without any reference), `result`
     (another one), `hang`, `compile` (Triton refuses it), `python` (an exception), or `lost`: nobody knows.
     """
 
@@ -187,7 +188,7 @@ def _compared(
         return "lost", "the function is not there to be changed"
     worst = ("equal", "")
     for case, healthy in steady:
-        found = executed(subject, case, _SECONDS)
+        found = executed(subject, case, _SECONDS, to_first_fault=True)
         if found.faults:
             return "fault", found.faults[0]
         if found.error:
@@ -197,6 +198,8 @@ def _compared(
             return difference, f"{dict(case.sizes)} {case.dtype} {case.layout.value}"
         if difference == "rounding":
             worst = (difference, "")
+        elif worst[0] == "equal" and found.remarks - healthy.remarks:
+            worst = ("harmless", min(found.remarks - healthy.remarks))
     return worst
 
 
