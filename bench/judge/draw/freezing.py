@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import random
 import subprocess
 import sys
-import tarfile
-import tempfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,20 +13,14 @@ from pathlib import Path
 
 from bench.accuracy.sampling import hash_of, text_lines
 from bench.corpus import ROOT, kernel_modules
+from bench.judge.draw.archives import unpacked
 from bench.judge.draw.frozen import Draw, Drawn, Frozen, write
 from tritonaudit.config import Config
 from tritonaudit.engine import check
 from tritonaudit.finding import Confidence, Finding
 from tritonaudit.report.causes import told_once
 
-_TEXTS = (".py", "pyproject.toml")
 _LEAST_OF_A_SEVERITY = 20
-_WAYS = (
-    ("--only-binary", ":all:"),
-    ("--only-binary", ":all:", "--python-version", "3.12", "--platform", "manylinux2014_x86_64"),
-    ("--no-binary", ":all:"),
-)
-"""How an archive is asked for: a wheel, one for another Python than ours, the sources."""
 
 
 def freeze(draw: Draw, fresh: Path, work: Path, count: int, seed: int) -> None:
@@ -88,7 +78,7 @@ def _listed(fresh: Path, number: int) -> Iterator[tuple[str, str]]:
 
 def _looked_at(commit: str, package: str, version: str, work: Path) -> tuple[Frozen, list[Drawn]]:
     folder = work / f"{package}-{version}"
-    sha256, reason = _unpacked(package, version, folder)
+    sha256, reason = unpacked(package, version, folder)
     if reason:
         return Frozen(commit, package, version, sha256, 0, 0, 0, 0, 0, reason), []
     findings = told_once(check([folder], Config(folder, pedantic=True))).findings
@@ -116,29 +106,3 @@ def _drawn(finding: Finding, folder: Path) -> Drawn:
         hash_of(text),
         " | ".join([finding.message, *(f"line {one.span.line}: {one.message}" for one in finding.related)]),
     )
-
-
-def _unpacked(package: str, version: str, folder: Path) -> tuple[str, str]:
-    """The digest of the archive, whose Python text is in the folder then; or why there is none."""
-    with tempfile.TemporaryDirectory() as place:
-        for way in _WAYS:
-            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--ignore-requires-python"]
-            ran = subprocess.run(
-                [*command, *way, "-d", place, f"{package}=={version}"], check=False, capture_output=True
-            )
-            archive = next(Path(place).iterdir(), None)
-            if ran.returncode == 0 and archive is not None:
-                _unpack(archive, folder)
-                return hashlib.sha256(archive.read_bytes()).hexdigest(), ""
-    return "", "not downloaded"
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as wheel:
-            wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith(_TEXTS)])
-    else:
-        with tarfile.open(archive) as sources:
-            members = [one for one in sources.getmembers() if one.isfile() and one.name.endswith(_TEXTS)]
-            sources.extractall(folder, members, filter="data")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.accuracy.sampling import hash_of
-from bench.judge.draw.frozen import VERDICTS, Draw, Drawn
+from bench.judge.draw.archives import unpacked
+from bench.judge.draw.frozen import VERDICTS, Draw, Drawn, Frozen
 from tritonaudit.source.outline import Module, outline
 
 HOW = f"""\
@@ -25,6 +27,8 @@ _AROUND = 40
 
 def write_sheets(draw: Draw, work: Path, to: Path) -> None:
     """Two files for each finding of the draw, and a page that says how they are read."""
+    for one in draw.packages:
+        _be_there(one, work / f"{one.package}-{one.version}")
     to.mkdir(parents=True, exist_ok=True)
     (to / "HOW.txt").write_text(HOW, encoding="utf-8")
     for finding in draw.findings:
@@ -34,6 +38,14 @@ def write_sheets(draw: Draw, work: Path, to: Path) -> None:
         (to / f"{finding.index:03}.code.txt").write_text(code + "\n", encoding="utf-8")
         said = f"line {finding.line}, {finding.severity}, {finding.code}: " + finding.message.replace(" | ", "\n  ")
         (to / f"{finding.index:03}.message.txt").write_text(said + "\n", encoding="utf-8")
+
+
+def _be_there(package: Frozen, folder: Path) -> None:
+    """Unpack the archive that was frozen where the folder is not there. Leaves where there is none, or another one."""
+    if not package.reason and not folder.is_dir():
+        sha256, reason = unpacked(package.package, package.version, folder)
+        if reason or sha256 != package.sha256:
+            sys.exit(f"{folder.name}: {reason or 'this is another archive than the one that was frozen'}")
 
 
 def code_of(finding: Drawn, path: str, text: str) -> Iterator[str]:
