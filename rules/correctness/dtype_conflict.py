@@ -8,8 +8,8 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.dot_operands import hard_coded_operands, one_way_operands
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.value import dtype_parameter
-from tritonaudit.frontend.hits import Words, told
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.integers import divided_down
 from tritonaudit.rule import Hit, Rule
 

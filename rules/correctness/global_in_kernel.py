@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.hits import Words, hit
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, hit
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 _REMEDY = "make it `{name} = tl.constexpr(…)`, or pass it as a `tl.constexpr` parameter"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.hits import Words, hit
-from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.ir.hits import Words, hit
+from tritonaudit.ir.mistakes import Kind, Mistake
 from tritonaudit.rule import Hit, Rule
 
 _BUILTINS = {

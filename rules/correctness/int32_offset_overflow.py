@@ -12,8 +12,8 @@ from tritonaudit.finding import Confidence, Place, Severity
 from tritonaudit.flow.affine import LOADED, Affine, Kind, Product
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
-from tritonaudit.frontend.mistakes import Kind as Mistaken
-from tritonaudit.frontend.mistakes import Mistake
+from tritonaudit.ir.mistakes import Kind as Mistaken
+from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.hits import Words, told
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.affine import Kind
 from tritonaudit.flow.facts import KernelFlow, ShapeUse
-from tritonaudit.frontend.hits import Words, also
-from tritonaudit.frontend.mistakes import Kind as Mistaken
+from tritonaudit.ir.hits import Words, also
+from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {

@@ -10,8 +10,8 @@ from tritonaudit.flow.affine import Affine, Atom, Kind
 from tritonaudit.flow.arms import comes_to
 from tritonaudit.flow.facts import Arange, KernelFlow
 from tritonaudit.flow.value import Less
-from tritonaudit.frontend.hits import Words, also
-from tritonaudit.frontend.mistakes import Kind as Mistaken
+from tritonaudit.ir.hits import Words, also
+from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.rule import Hit, Rule
 

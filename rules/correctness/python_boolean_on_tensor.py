@@ -8,8 +8,8 @@ from typing import Any
 
 from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
 from tritonaudit.flow.facts import BooleanUse, KernelFlow
-from tritonaudit.frontend.hits import Words, told
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import span_of
 

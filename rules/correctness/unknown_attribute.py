@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.hits import Words, hit
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, hit
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 _TENSOR = Words("a block has no attribute `{name}`", "use a function of `tl` in its place")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.syntax import Construct, constructs
-from tritonaudit.frontend.hits import Words, also
-from tritonaudit.frontend.mistakes import Kind
+from tritonaudit.ir.hits import Words, also
+from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
-from tritonaudit.frontend.analysis import FrontEnd
+from tritonaudit.ir.analysis import FrontEnd
 from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tritonaudit.flow.facts import Path
-from tritonaudit.frontend.arithmetic import FOLDS
+from tritonaudit.ir.arithmetic import FOLDS
 from tritonaudit.source.nodes import names_in
 
 

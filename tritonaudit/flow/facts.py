@@ -15,7 +15,7 @@ from tritonaudit.source.outline import span_of
 if TYPE_CHECKING:
     from libcst import CSTNode
 
-    from tritonaudit.frontend.mistakes import Mistake
+    from tritonaudit.ir.mistakes import Mistake
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.source.outline import JitFunction, Module
     from tritonaudit.source.tree import FunctionTree

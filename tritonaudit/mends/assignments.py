@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Edit, Fix
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.mistakes import Mistake
+from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.source.edits import inserted
 from tritonaudit.source.outline import span_of
 

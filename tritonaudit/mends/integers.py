@@ -6,7 +6,7 @@ import ast
 
 from tritonaudit.finding import Edit, Fix, Span
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.frontend.mistakes import Mistake
+from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.source.edits import inserted
 from tritonaudit.source.outline import span_of
 

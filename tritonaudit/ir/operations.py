@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow.typical_sizes import counts_positions
-from tritonaudit.frontend import accesses, blocks, dots, reductions
-from tritonaudit.frontend.arithmetic import (
+from tritonaudit.ir import accesses, blocks, dots, reductions
+from tritonaudit.ir.arithmetic import (
     binary,
     broadcast_shapes,
     dtype_of,
@@ -17,9 +17,9 @@ from tritonaudit.frontend.arithmetic import (
     shape_of,
     written,
 )
-from tritonaudit.frontend.bound import Bound
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.bound import Bound
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     ANY,
     FLOATS,
     INTEGERS,
@@ -38,7 +38,7 @@ from tritonaudit.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.reader import Reader
 
 Operation = Callable[["Reader", Bound], Value]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.arithmetic import integer_divisions, promoted_integers
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.arithmetic import integer_divisions, promoted_integers
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     ANY_INT,
     INTEGERS,
     UNKNOWN,
@@ -25,7 +25,7 @@ from tritonaudit.frontend.values import (
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader, State
+    from tritonaudit.ir.reader import Reader, State
 
 _UNROLLED = 8
 """Rounds of a `tl.static_range` that are read one by one."""

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend import calls
-from tritonaudit.frontend.arithmetic import binary, broadcast, written
-from tritonaudit.frontend.members import DTYPE_MEMBERS, member
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.names import Refusal, Refused, named
-from tritonaudit.frontend.values import (
+from tritonaudit.ir import calls
+from tritonaudit.ir.arithmetic import binary, broadcast, written
+from tritonaudit.ir.members import DTYPE_MEMBERS, member
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.names import Refusal, Refused, named
+from tritonaudit.ir.values import (
     ANY,
     ANY_INT,
     FLOATS,
@@ -37,7 +37,7 @@ from tritonaudit.frontend.values import (
 from tritonaudit.kernel.prints import is_printed_by_flag
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.reader import Reader
 
 
 def evaluate(reader: Reader, node: ast.expr) -> Value:

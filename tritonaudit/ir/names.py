@@ -12,7 +12,7 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.values import (
     ANY,
     DTYPES,
     UNKNOWN,

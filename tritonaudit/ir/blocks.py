@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.arithmetic import broadcast, broadcast_shapes, shape_of, too_large, written
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.arithmetic import broadcast, broadcast_shapes, shape_of, too_large, written
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     ANY,
     UNKNOWN,
     Const,
@@ -21,8 +21,8 @@ from tritonaudit.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.bound import Bound
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.bound import Bound
+    from tritonaudit.ir.reader import Reader
 
 
 def needs_constant(reader: Reader, value: Value, node: ast.AST, where: str) -> bool:
@@ -120,7 +120,7 @@ def _shape_argument(reader: Reader, bound: Bound, name: str) -> Shape | None:
 
 
 def _filled(reader: Reader, bound: Bound) -> Value:
-    from tritonaudit.frontend.operations import named_dtype
+    from tritonaudit.ir.operations import named_dtype
 
     shape = _shape_argument(reader, bound, "shape")
     dtype = named_dtype(reader, bound.value("dtype"), bound.node_of("dtype"))

@@ -6,8 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.names import constant
-from tritonaudit.frontend.values import ANY, ANY_INT, POINTER, Const, Helper, Tensor, Value, dtype_of_number
+from tritonaudit.ir.names import constant
+from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Helper, Tensor, Value, dtype_of_number
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend.arithmetic import written
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import FP8, UNKNOWN, Const, Dtype, Shape, Tensor, Value, text_of_type
+from tritonaudit.ir.arithmetic import written
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import FP8, UNKNOWN, Const, Dtype, Shape, Tensor, Value, text_of_type
 from tritonaudit.target import Version
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.bound import Bound
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.bound import Bound
+    from tritonaudit.ir.reader import Reader
 
 _TAKEN = ("i8", "u8", "fp16", "bf16", "fp32", *FP8)
 _PRECISIONS: dict[str, Version] = {

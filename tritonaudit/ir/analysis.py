@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.launched import parameters
-from tritonaudit.frontend.mistakes import Mistake
-from tritonaudit.frontend.reader import Reader
+from tritonaudit.ir.launched import parameters
+from tritonaudit.ir.mistakes import Mistake
+from tritonaudit.ir.reader import Reader
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts

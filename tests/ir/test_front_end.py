@@ -10,7 +10,7 @@ import pytest
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.flow.analysis import NotAnalysed, analyse
-from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import Kind, Mistake
 from tritonaudit.kernel.project import Project
 from tritonaudit.source.outline import outline
 from tritonaudit.target import Target

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend.arithmetic import broadcast_shapes, dtype_of, shape_of, written
-from tritonaudit.frontend.blocks import dimensions
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.arithmetic import broadcast_shapes, dtype_of, shape_of, written
+from tritonaudit.ir.blocks import dimensions
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
     POINTER,
@@ -28,8 +28,8 @@ from tritonaudit.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.bound import Bound
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.bound import Bound
+    from tritonaudit.ir.reader import Reader
 
 _REMOVED = (3, 9)
 """The release without block pointers."""

@@ -7,10 +7,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.api.table import TENSOR
-from tritonaudit.frontend import expressions, operations
-from tritonaudit.frontend.bound import Bound, bind, parameters
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir import expressions, operations
+from tritonaudit.ir.bound import Bound, bind, parameters
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     ANY,
     UNKNOWN,
     Argument,
@@ -28,7 +28,7 @@ from tritonaudit.frontend.values import (
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.reader import Reader
     from tritonaudit.kernel.project import Function
 
 _RECURSION = 24

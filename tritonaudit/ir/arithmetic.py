@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     ANY,
     ANY_INT,
     FLOATS,
@@ -29,7 +29,7 @@ from tritonaudit.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.reader import Reader
 
 MAX_NUMEL = 1 << 20
 _SCALAR_KINDS = (3, 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.finding import Confidence, Elsewhere, Fix, Severity, Span
-from tritonaudit.frontend.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import Kind, Mistake
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Target, written

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import (
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
     UNKNOWN,
@@ -19,8 +19,8 @@ from tritonaudit.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.bound import Bound
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.bound import Bound
+    from tritonaudit.ir.reader import Reader
 
 _PROMOTES = (3, 3)
 """The release from which sums of small integers are int32, and those of bf16 stay bf16."""

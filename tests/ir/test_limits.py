@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.frontend.test_front_end import kinds, mistakes
+from tests.ir.test_front_end import kinds, mistakes
 
 
 def test_unrolled_loops_in_loops_are_read_a_few_times(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonaudit.api.table import TENSOR, Parameter, table
-from tritonaudit.frontend.mistakes import Kind
-from tritonaudit.frontend.values import UNKNOWN, Argument, Const, Value
+from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.values import UNKNOWN, Argument, Const, Value
 
 if TYPE_CHECKING:
-    from tritonaudit.frontend.reader import Reader
+    from tritonaudit.ir.reader import Reader
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.frontend import expressions
-from tritonaudit.frontend.loops import for_loop, while_loop
-from tritonaudit.frontend.mistakes import Kind, Mistake
-from tritonaudit.frontend.names import Names
-from tritonaudit.frontend.values import (
+from tritonaudit.ir import expressions
+from tritonaudit.ir.loops import for_loop, while_loop
+from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.names import Names
+from tritonaudit.ir.values import (
     ANY,
     ANY_INT,
     NONE,
