@@ -57,7 +57,7 @@ def analyse(
             yield NotAnalysed(jit, "nested too deeply to be analysed")
             continue
         if not for_vendor:
-            flow.mistakes = front_end.mistakes(function, facts, known, helper)
+            _, flow.mistakes = front_end.read(function, facts, known, helper)
         yield flow
 
 

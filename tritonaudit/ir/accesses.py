@@ -275,7 +275,7 @@ def _make_descriptor(reader: Reader, bound: Bound) -> Value:
         last = strides.items[-1]
         is_one = isinstance(last, Const) and (not last.known or last.value == 1)
         free = isinstance(last, Tensor) and last.free
-        if not is_one and not free and last is not UNKNOWN:
+        if not is_one and not free and last != UNKNOWN:
             reader.mistake(Kind.DESCRIPTOR, bound.node_of("strides"), "stride", text=_last_text(bound))
     if shape and shape[-1] is not None and dtype is not None:
         size = shape[-1] * (1 if dtype.startswith("fp8") else _BYTES.get(dtype, 16))

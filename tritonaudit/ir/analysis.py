@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.ir.launched import parameters
 from tritonaudit.ir.mistakes import Mistake
+from tritonaudit.ir.model import Kernel
 from tritonaudit.ir.reader import Reader
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ _KEEPS = ("triton.", "torch.library.", "torch._library.")
 """What makes a kernel of a function, or wraps one, and changes nothing of its text."""
 
 
+class NotRead(Exception):
+    """A kernel that Python itself cannot read or write, and why."""
+
+
 class FrontEnd:
     """Reads the kernels of one file; what several of them share is told of the first alone."""
 
@@ -27,20 +32,19 @@ class FrontEnd:
         self._project = project
         self._reader = Reader(project, target)
 
-    def mistakes(
+    def read(
         self, function: Function, facts: LaunchFacts, types: Mapping[str, str], helper: bool
-    ) -> tuple[Mistake, ...]:
-        """What is wrong with the language of one kernel; nothing where Python itself cannot read or write it."""
+    ) -> tuple[Kernel, tuple[Mistake, ...]]:
+        """A kernel's operations, and what is wrong with its language. Raises RecursionError, and NotRead."""
+        given = parameters(function, facts, types, self._project, helper)
         try:
-            given = parameters(function, facts, types, self._project, helper)
-            found = tuple(self._reader.read(function, given, launched=bool(facts.launches), helper=helper))
-            return () if found and not facts.launches and _is_rewritten(function) else found
-        except RecursionError:
-            return ()
+            kernel = self._reader.read(function, given, launched=bool(facts.launches), helper=helper)
         except ValueError as error:
             if "set_int_max_str_digits" in str(error):  # a number too long for Python to write
-                return ()
+                raise NotRead("it holds a number that is too long") from error
             raise
+        found = tuple(self._reader.mistakes)
+        return kernel, () if found and not facts.launches and _is_rewritten(function) else found
 
 
 def _is_rewritten(function: Function) -> bool:

@@ -231,7 +231,7 @@ def _divisions(reader: Reader, node: ast.expr) -> list[ast.BinOp] | None:
         if left is None or right is None:
             return None
         return [*left, *right, *([node] if isinstance(node.op, ast.Div) else [])]
-    return [] if dtype_of(reader.evaluate(node)) in INTEGERS else None
+    return [] if dtype_of(reader.known(node)) in INTEGERS else None
 
 
 def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> str | None:

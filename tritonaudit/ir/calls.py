@@ -22,9 +22,11 @@ from tritonaudit.ir.values import (
     Plain,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     text_of_type,
 )
+from tritonaudit.ir.writing import made_of
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
@@ -60,7 +62,29 @@ def call(reader: Reader, node: ast.Call, dropped: bool = False) -> Value:
         return _helper(reader, node, function, positional, keywords, open_call)
     if open_call:
         return UNKNOWN
+    if isinstance(function, Unknown):
+        return _of_unknown(reader, node, positional, keywords)
     return _called(reader, node, function, positional, keywords, dropped)
+
+
+def _of_unknown(reader: Reader, node: ast.Call, positional: list[Argument], keywords: dict[str, Argument]) -> Value:
+    """A method of a value of unknown type, or a function that nobody knows."""
+    receiver = reader.known(node.func.value) if isinstance(node.func, ast.Attribute) else UNKNOWN
+    if made_of(receiver) is None or not isinstance(node.func, ast.Attribute):
+        return _unknown_call(reader, node, dotted_name(node.func), positional, keywords)
+    name = node.func.attr
+    if name in ("load", "store"):
+        return operations.of_descriptor(reader, node, Method(receiver, name), positional, keywords)
+    first: Argument = (receiver, node.func.value)
+    bound = bind(reader, node, f"triton.language.{name}", [first, *positional], keywords, method=True)
+    return reader.result(name, node, bound.named, UNKNOWN, bound)
+
+
+def _unknown_call(
+    reader: Reader, node: ast.Call, origin: str | None, positional: list[Argument], keywords: dict[str, Argument]
+) -> Value:
+    arguments = {**{str(place): one for place, one in enumerate(positional)}, **keywords}
+    return reader.result("call", node, arguments, UNKNOWN, origin)
 
 
 def _called(
@@ -100,7 +124,7 @@ def _helper(
         reader.mistake(Kind.LAUNCH_INSIDE, node, "autotuned", name=function.jit.name)
         return UNKNOWN
     if open_call or function.jit.node.args.vararg is not None or function.jit.node.args.kwarg is not None:
-        return UNKNOWN
+        return reader.result("call", node, {}, UNKNOWN)
     given = _bound_to(reader, node, function, positional, keywords)
     if given is None:
         return UNKNOWN
@@ -169,7 +193,8 @@ def _named(
 ) -> Value:
     head = origin.partition(".")[0]
     if "." not in origin:
-        return _builtin(reader, node, origin, positional)
+        arguments = {str(place): one for place, one in enumerate(positional)}
+        return reader.result(_BUILTINS.get(origin, origin), node, arguments, _builtin(reader, node, origin, positional))
     if head == "triton":
         return operations.apply(reader, bind(reader, node, origin, positional, keywords), dropped)
     tensors = [value for value, _ in positional if isinstance(value, Tensor)]
@@ -183,7 +208,10 @@ def _named(
         reader.mistake(Kind.HOST_LIBRARY, node, "numpy", text=ast.unparse(node.func))
     elif head == "numpy" and origin.removeprefix("numpy.") in ("float32", "float16", "float64", "int32", "int64"):
         reader.mistake(Kind.HOST_LIBRARY, node, "number", text=ast.unparse(node.func))
-    return UNKNOWN
+    return _unknown_call(reader, node, origin, positional, keywords)
+
+
+_BUILTINS = {"max": "maximum", "min": "minimum"}
 
 
 def _math(reader: Reader, node: ast.Call, origin: str, positional: list[Argument], tensors: list[Tensor]) -> Value:

@@ -17,6 +17,7 @@ from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
     UNKNOWN,
+    Argument,
     BlockPointer,
     Const,
     Descriptor,
@@ -28,12 +29,14 @@ from tritonaudit.ir.values import (
     Spent,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     as_tensor,
     differ,
     joined,
     text_of_type,
 )
+from tritonaudit.ir.writing import made_of
 from tritonaudit.kernel.prints import is_printed_by_flag
 
 if TYPE_CHECKING:
@@ -43,7 +46,8 @@ if TYPE_CHECKING:
 def evaluate(reader: Reader, node: ast.expr) -> Value:
     """The value of an expression."""
     handler = _HANDLERS.get(type(node))
-    return UNKNOWN if handler is None else handler(reader, node)
+    value = reader.values[id(node)] = UNKNOWN if handler is None else handler(reader, node)
+    return value
 
 
 def statement(reader: Reader, node: ast.expr) -> None:
@@ -119,7 +123,10 @@ def _is_plain(node: ast.JoinedStr) -> bool:
 
 def _attribute(reader: Reader, node: ast.Attribute) -> Value:
     value = evaluate(reader, node.value)
-    return attribute(reader, node, value)
+    found = attribute(reader, node, value)
+    if isinstance(value, (Named, Helper)) or isinstance(found, (Method, Named)) or made_of(value) is None:
+        return found
+    return reader.result("attribute", node, {"value": (value, node.value)}, found, node.attr)
 
 
 def attribute(reader: Reader, node: ast.Attribute, value: Value) -> Value:
@@ -210,6 +217,10 @@ def _subscript(reader: Reader, node: ast.Subscript) -> Value:
     if isinstance(value, Tensor):
         return _indexed(reader, node, value)
     index = evaluate(reader, node.slice) if not isinstance(node.slice, ast.Slice) else UNKNOWN
+    if isinstance(value, Unknown) and value.made is not None:
+        kinds = _new_dimensions(node.slice)
+        arguments: dict[str, Argument] = {"value": (value, node.value), "index": (index, node.slice)}
+        return reader.result("index" if kinds is None else "expand", node, arguments, UNKNOWN, kinds)
     if isinstance(value, Tuple):
         return _item(reader, node, value, index)
     if isinstance(value, Const) and isinstance(value.value, tuple):
@@ -222,6 +233,14 @@ def _subscript(reader: Reader, node: ast.Subscript) -> Value:
             return Const(value.value[index.value])
         return Const(ANY)
     return Const(ANY) if isinstance(value, Const) and not value.known else UNKNOWN
+
+
+def _new_dimensions(index: ast.expr) -> tuple[bool, ...] | None:
+    """Of each dimension of `x[:, None]` whether it is new; None for any other index."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    kinds = [isinstance(part, ast.Constant) and part.value is None for part in parts]
+    whole = all(kind or isinstance(part, ast.Slice) for kind, part in zip(kinds, parts, strict=True))
+    return tuple(kinds) if whole else None
 
 
 def evaluate_index(reader: Reader, node: ast.expr) -> None:
@@ -257,7 +276,7 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
             if isinstance(index, Const) and index.value is None:
                 kinds.append(True)
                 continue
-            if index is UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
+            if index == UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
                 return UNKNOWN
             wrong = "runtime" if isinstance(index, Tensor) else "number"
         if value.free:
@@ -269,6 +288,11 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
 
 
 def _expanded(reader: Reader, node: ast.Subscript, value: Tensor, kinds: list[bool]) -> Value:
+    found = _with_new_dimensions(reader, node, value, kinds)
+    return reader.result("expand", node, {"value": (value, node.value)}, found, tuple(kinds))
+
+
+def _with_new_dimensions(reader: Reader, node: ast.Subscript, value: Tensor, kinds: list[bool]) -> Value:
     if value.shape is None:
         return Tensor(value.dtype, None)
     rank = len(value.shape)
@@ -292,7 +316,20 @@ def operate(reader: Reader, node: ast.AST, op: ast.AST, left: ast.expr, right: a
     """`left op right`."""
     first, second = evaluate(reader, left), evaluate(reader, right)
     _mask_arithmetic(reader, node, op, first, second)
-    return binary(reader, node, op, first, second)
+    return _operated(reader, node, op, (first, left), (second, right))
+
+
+def _operated(reader: Reader, node: ast.AST, op: ast.AST, left: Argument, right: Argument) -> Value:
+    value = binary(reader, node, op, left[0], right[0])
+    return reader.result(_NAMES.get(type(op), type(op).__name__), node, {"left": left, "right": right}, value)
+
+
+_NAMES: dict[type[ast.AST], str] = {
+    ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "Divide", ast.FloorDiv: "FloorDivide", ast.Mod: "Modulo",
+    ast.Pow: "Power", ast.LShift: "LeftShift", ast.RShift: "RightShift", ast.Lt: "LessThan", ast.LtE: "LessThanEqual",
+    ast.Gt: "GreaterThan", ast.GtE: "GreaterThanEqual", ast.Eq: "Equal", ast.NotEq: "NotEqual",
+    ast.USub: "Minus", ast.Not: "Not", ast.Invert: "BitInvert", ast.UAdd: "Plus",
+}  # fmt: skip
 
 
 def _mask_arithmetic(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> None:
@@ -305,6 +342,11 @@ def _mask_arithmetic(reader: Reader, node: ast.AST, op: ast.AST, left: Value, ri
 
 def _unary(reader: Reader, node: ast.UnaryOp) -> Value:
     value = evaluate(reader, node.operand)
+    found = _of_sign(reader, node, value)
+    return reader.result(_NAMES[type(node.op)], node, {"operand": (value, node.operand)}, found)
+
+
+def _of_sign(reader: Reader, node: ast.UnaryOp, value: Value) -> Value:
     if isinstance(value, Const):
         return _folded_unary(node.op, value)
     if not isinstance(value, Tensor):
@@ -344,10 +386,19 @@ def _boolean(reader: Reader, node: ast.BoolOp) -> Value:
     if len(node.values) > 2:
         reader.mistake(Kind.LONG_CHAIN, node, until=(3, 4), operator="and" if conjunction else "or")
     kept: list[Tensor] = []
+    parts: dict[str, Argument] = {}
+    found = _of_parts(reader, node, conjunction, kept, parts)
+    return reader.result("and" if conjunction else "or", node, parts, found)
+
+
+def _of_parts(
+    reader: Reader, node: ast.BoolOp, conjunction: bool, kept: list[Tensor], parts: dict[str, Argument]
+) -> Value:
     unsure = False
     last: Value = UNKNOWN
-    for part in node.values:
+    for number, part in enumerate(node.values):
         last = evaluate(reader, part)
+        parts[str(number)] = (last, part)
         if isinstance(last, Const):
             if not last.known:
                 unsure = True
@@ -385,8 +436,13 @@ def _compare(reader: Reader, node: ast.Compare) -> Value:
         reader.mistake(Kind.MEMBERSHIP, node, text=ast.unparse(node))
         return UNKNOWN
     if len(node.ops) > 1:
-        return _chained(reader, node, left, values)
-    return _compared(reader, node, node.ops[0], left, values[0])
+        found = _chained(reader, node, left, values)
+        parts = zip((left, *values), (node.left, *node.comparators), strict=True)
+        arguments: dict[str, Argument] = {str(number): part for number, part in enumerate(parts)}
+        return reader.result("chained", node, arguments, found, tuple(_NAMES.get(type(op), "") for op in node.ops))
+    found = _compared(reader, node, node.ops[0], left, values[0])
+    name = _NAMES.get(type(node.ops[0]), type(node.ops[0]).__name__)
+    return reader.result(name, node, {"left": (left, node.left), "right": (values[0], node.comparators[0])}, found)
 
 
 def _chained(reader: Reader, node: ast.Compare, left: Value, values: list[Value]) -> Value:
@@ -399,7 +455,7 @@ def _chained(reader: Reader, node: ast.Compare, left: Value, values: list[Value]
     result: Value = UNKNOWN
     for op, first, second in zip(node.ops, (left, *values[:-1]), values, strict=True):
         one = _compared(reader, node, op, first, second)
-        result = one if result is UNKNOWN else Tensor("i1", broadcast(reader, node, result, one))
+        result = one if result == UNKNOWN else Tensor("i1", broadcast(reader, node, result, one))
     return result
 
 
@@ -419,7 +475,7 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
         same = left.value is right.value or (left.value == right.value and type(left.value) is type(right.value))
         return Const(same == isinstance(op, ast.Is))
     for value in (left, right):
-        if value is UNKNOWN or (isinstance(value, Const) and not value.known):
+        if value == UNKNOWN or (isinstance(value, Const) and not value.known):
             return Const(ANY)
         if isinstance(value, Tensor) and value.free:
             return Const(ANY)
@@ -434,6 +490,10 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Value:
             return UNKNOWN
         return evaluate(reader, node.body if condition.value else node.orelse)
     then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
+    return reader.writer.either(_chosen(reader, node, condition, then, other), node, condition, then, other)
+
+
+def _chosen(reader: Reader, node: ast.IfExp, condition: Value, then: Value, other: Value) -> Value:
     if not isinstance(condition, Tensor) or condition.free:
         return joined(then, other)
     if condition.is_block:

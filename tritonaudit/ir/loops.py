@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.arithmetic import integer_divisions, promoted_integers
 from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.model import Carried, Loop, Operand, Operation
 from tritonaudit.ir.values import (
     ANY_INT,
     INTEGERS,
@@ -22,10 +24,14 @@ from tritonaudit.ir.values import (
     dtype_of_number,
     text_of_type,
 )
+from tritonaudit.ir.writing import CARRIED, made_by, made_of
+from tritonaudit.source.nodes import stored_in
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
     from tritonaudit.ir.reader import Reader, State
+
+Bounds = dict[str, Operand]
 
 _UNROLLED = 8
 """Rounds of a `tl.static_range` that are read one by one."""
@@ -39,20 +45,21 @@ def for_loop(reader: Reader, node: ast.For) -> None:
         _read_unknown(reader, node)
         return
     values = [reader.evaluate(arg.value if isinstance(arg, ast.Starred) else arg) for arg in iterated.args]
+    bounds: Bounds = {str(place): one for place, one in enumerate(zip(values, iterated.args, strict=True))}
     for keyword in iterated.keywords:
-        reader.evaluate(keyword.value)
+        bounds[keyword.arg or "**"] = (reader.evaluate(keyword.value), keyword.value)
         _check_keyword(reader, kind, keyword)
     if kind == "static_range":
-        _static(reader, node, values, iterated)
+        _static(reader, node, values, iterated, bounds)
     else:
-        _runtime(reader, node, values, iterated)
+        _runtime(reader, node, values, iterated, bounds)
 
 
 def _kind(reader: Reader, node: ast.expr) -> str | None:
     """Which of the three iterators it is; None, with a mistake where that is sure, for anything else."""
     if not isinstance(node, ast.Call):
         value = reader.evaluate(node)
-        if value is not UNKNOWN or isinstance(node, (ast.List, ast.Tuple, ast.Name)):
+        if value != UNKNOWN or isinstance(node, (ast.List, ast.Tuple, ast.Name)):
             reader.mistake(Kind.LOOP_OVER, node, text=ast.unparse(node))
         return None
     called = reader.evaluate(node.func)
@@ -62,7 +69,7 @@ def _kind(reader: Reader, node: ast.expr) -> str | None:
             return "python" if called.origin == "range" else last
         if called.origin.startswith("triton."):
             return None
-    elif called is UNKNOWN and (dotted_name(node.func) or "").endswith("static_range"):
+    elif called == UNKNOWN and (dotted_name(node.func) or "").endswith("static_range"):
         return None
     return None
 
@@ -74,18 +81,18 @@ def _check_keyword(reader: Reader, kind: str, keyword: ast.keyword) -> None:
 
 def _read_unknown(reader: Reader, node: ast.For) -> None:
     """A loop over something else: its body is read for what is wrong in it whatever it runs over."""
-    reader.bind(node.target, UNKNOWN, node)
     before = dict(reader.state)
-    reader.block(node.body)
+    left = _written(reader, node, "unknown", {}, UNKNOWN, lambda: reader.block(node.body))
     for name, value in before.items():
         if reader.state.get(name) != value:
             reader.state[name] = UNKNOWN
+    _leave(reader, left)
 
 
 # -- tl.static_range ---------------------------------------------------------------------------------------------
 
 
-def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) -> None:
+def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call, bounds: Bounds) -> None:
     for value, argument in zip(values, call.args, strict=False):
         if isinstance(value, Tensor) and not value.free:
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
@@ -93,19 +100,26 @@ def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) 
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
     rounds = _rounds(values)
     if rounds is None or len(rounds) > _UNROLLED or not reader.may_repeat(len(rounds)):
-        before = dict(reader.state)
-        reader.bind(node.target, UNKNOWN, node)
-        if isinstance(node.target, ast.Name):
-            reader.state[node.target.id] = Const(ANY_INT)
-        reader.block(node.body)
-        for name, value in before.items():
-            if reader.state.get(name) != value:
-                reader.state[name] = UNKNOWN
+        _read_static(reader, node, bounds)
         return
-    for number in rounds:
-        if isinstance(node.target, ast.Name):
-            reader.state[node.target.id] = Const(number)
-        reader.block(node.body)
+    with reader.on_trial():  # for its operations; the types are those of each round
+        left = _read_static(reader, node, bounds)
+    with reader.writer.silent():
+        for number in rounds:
+            if isinstance(node.target, ast.Name):
+                reader.state[node.target.id] = Const(number)
+            reader.block(node.body)
+    _leave(reader, left)
+
+
+def _read_static(reader: Reader, node: ast.For, bounds: Bounds) -> dict[str, Value]:
+    before = dict(reader.state)
+    left = _written(reader, node, "static_range", bounds, Const(ANY_INT), lambda: reader.block(node.body))
+    for name, value in before.items():
+        if reader.state.get(name) != value:
+            reader.state[name] = UNKNOWN
+    _leave(reader, left)
+    return {name: value for name, value in reader.state.items() if value is not before.get(name)}
 
 
 def _rounds(values: list[Value]) -> range | None:
@@ -118,15 +132,15 @@ def _rounds(values: list[Value]) -> range | None:
 # -- range and tl.range ------------------------------------------------------------------------------------------
 
 
-def _runtime(reader: Reader, node: ast.For, values: list[Value], call: ast.Call) -> None:
+def _runtime(reader: Reader, node: ast.For, values: list[Value], call: ast.Call, bounds: Bounds) -> None:
     dtypes: list[str | None] = []
     for value, argument in zip(values, call.args, strict=False):
         dtype = _bound(reader, value, argument)
         dtypes.append(dtype)
-    carried = _counter(dtypes)
+    counter = Tensor(_counter(dtypes), ())
     if isinstance(node.target, ast.Name):
-        reader.assign(node.target.id, Tensor(carried, ()), node)
-    _carry(reader, node, node.target.id if isinstance(node.target, ast.Name) else None)
+        reader.assigned[node.target.id] = node
+    _carry(reader, node, "range", bounds, counter)
     if isinstance(node.target, ast.Name):
         reader.state[node.target.id] = Spent(node.lineno)
 
@@ -169,7 +183,8 @@ def _counter(dtypes: list[str | None]) -> str | None:
 
 def while_loop(reader: Reader, node: ast.While) -> None:
     """`while`: its condition is a scalar of the run."""
-    condition = reader.evaluate(node.test)
+    with reader.writer.silent():
+        condition = reader.evaluate(node.test)
     if isinstance(condition, Const):
         reader.mistake(Kind.LOOP_CONSTANT, node.test, text=ast.unparse(node.test))
     elif isinstance(condition, Tensor) and not condition.free:
@@ -177,15 +192,16 @@ def while_loop(reader: Reader, node: ast.While) -> None:
             reader.mistake(Kind.BLOCK_CONDITION, node.test, "while", text=ast.unparse(node.test))
         elif condition.dtype not in (None, "i1"):
             reader.mistake(Kind.LOOP_NUMBER, node.test, until=(3, 9), text=ast.unparse(node.test))
-    _carry(reader, node, None)
+    _carry(reader, node, "while", {}, None)
 
 
-def _carry(reader: Reader, node: ast.For | ast.While, counter: str | None) -> None:
+def _carry(reader: Reader, node: ast.For | ast.While, kind: str, bounds: Bounds, number: Value | None) -> None:
     """Read the body once; a variable that it changes must keep its type, and one that it makes ends with it."""
     before: State = dict(reader.state)
+    counter = node.target.id if isinstance(node, ast.For) and isinstance(node.target, ast.Name) else None
     outer, reader.assigned = reader.assigned, {}
     reader.frame.loops.append(node)
-    reader.block(node.body)
+    left = _written(reader, node, kind, bounds, number, lambda: _round(reader, node))
     reader.frame.loops.pop()
     made, reader.assigned = reader.assigned, {**outer, **reader.assigned}
     after, reader.state = reader.state, before
@@ -194,10 +210,58 @@ def _carry(reader: Reader, node: ast.For | ast.While, counter: str | None) -> No
             continue
         if name not in before:
             value = after.get(name, UNKNOWN)
-            keep = value is UNKNOWN or isinstance(value, (Missing, Spent)) or name in reader.undecided
+            keep = value == UNKNOWN or isinstance(value, (Missing, Spent)) or name in reader.undecided
             reader.state[name] = value if keep else Missing("loop", node.lineno)
         else:
             reader.state[name] = _carried(reader, name, before[name], after.get(name, UNKNOWN), made[name])
+    _leave(reader, left)
+
+
+def _round(reader: Reader, node: ast.For | ast.While) -> None:
+    if isinstance(node, ast.While):
+        reader.evaluate(node.test)
+    reader.block(node.body)
+
+
+def _written(
+    reader: Reader,
+    node: ast.For | ast.While,
+    kind: str,
+    bounds: Bounds,
+    number: Value | None,
+    read: Callable[[], None],
+) -> dict[str, Value]:
+    """Write a loop down with its body, which is read once; what the loop leaves of each variable that it changes."""
+    writer, names = reader.writer, stored_in(node) & reader.state.keys()
+    counter = None if number is None else reader.operation("counter", node, {}, number)
+    heads: dict[str, tuple[Value, Operation]] = {}
+    if counter is not None and isinstance(node, ast.For):
+        target = node.target.id if isinstance(node.target, ast.Name) else None
+        names -= {target}
+        reader.bind_counter(node, made_by(number or UNKNOWN, counter))
+    for name in sorted(names):
+        initial = reader.state[name]
+        if isinstance(initial, CARRIED):
+            head = reader.operation("carried", node, {"initial": (initial, node)}, initial, name)
+            heads[name] = initial, head
+            reader.state[name] = made_by(initial, head)
+    with writer.inside() as body:
+        read()
+    carried = tuple(Carried(name, first, head, reader.state.get(name, first)) for name, (first, head) in heads.items())
+    writer.add(Loop(node, kind, bounds, counter, carried, body, writer.calls))
+    left: dict[str, Value] = {}
+    for one in carried:
+        arguments: Bounds = {"head": (made_by(one.initial, one.head), node), "last": (one.last, node)}
+        left[one.name] = made_by(one.last, reader.operation("left", node, arguments, one.last, one.name), writer)
+    return left
+
+
+def _leave(reader: Reader, left: Mapping[str, Value]) -> None:
+    """Give variables that a loop has changed what it leaves, of whatever type they are now."""
+    for name, value in left.items():
+        now = reader.state.get(name)
+        if now is not None and made_of(value) is not None:
+            reader.state[name] = made_by(now, made_of(value))
 
 
 def _carried(reader: Reader, name: str, initial: Value, final: Value, node: ast.AST) -> Value:

@@ -52,13 +52,17 @@ def apply(reader: Reader, bound: Bound, dropped: bool) -> Value:
     if dropped:
         _dropped(reader, bound)
     if bound.origin in ("triton.cdiv", "triton.next_power_of_2"):
-        return _host_function(reader, bound)
+        return _result(reader, bound, _host_function(reader, bound))
     if not bound.origin.startswith("triton.language"):
-        return UNKNOWN
+        return _result(reader, bound, UNKNOWN)
     if "libdevice" in bound.origin:
-        return _libdevice(reader, bound)
+        return _result(reader, bound, _libdevice(reader, bound))
     operation = _OPERATIONS.get(bound.name)
-    return UNKNOWN if operation is None else operation(reader, bound)
+    return _result(reader, bound, UNKNOWN if operation is None else operation(reader, bound))
+
+
+def _result(reader: Reader, bound: Bound, value: Value) -> Value:
+    return reader.result(bound.name, bound.node, bound.named, value, bound)
 
 
 def _dropped(reader: Reader, bound: Bound) -> None:
@@ -229,7 +233,7 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     named = {part.id for part in (node.left, node.right) if isinstance(part, ast.Name)}
     if any(counts_positions(name) for name in named & parameters):
         return  # a number of rows: nobody has so many that it wraps
-    left, right = (reader.evaluate(part) for part in (node.left, node.right))
+    left, right = (reader.known(part) for part in (node.left, node.right))
     dtypes = [one.dtype for one in (left, right) if isinstance(one, Tensor) and one.shape == ()]
     if len(dtypes) == 2 and "i32" in dtypes and set(dtypes) <= {"i32", None}:
         factors = [part for part, dtype in zip((node.left, node.right), dtypes, strict=True) if dtype == "i32"]
@@ -321,9 +325,13 @@ def of_descriptor(
     reader: Reader, node: ast.Call, method: Method, positional: list[Argument], keywords: dict[str, Argument]
 ) -> Value:
     """A method of a descriptor or a block pointer."""
+    value: Value = UNKNOWN
     if isinstance(method.receiver, Descriptor):
-        return accesses.descriptor_method(reader, node, method.receiver, method.name, positional, keywords)
-    return UNKNOWN
+        value = accesses.descriptor_method(reader, node, method.receiver, method.name, positional, keywords)
+    assert isinstance(node.func, ast.Attribute)
+    names = zip(("offsets", "value") if method.name == "store" else ("offsets",), positional, strict=False)
+    arguments = {"pointer": (method.receiver, node.func.value), **dict(names), **keywords}
+    return reader.result(method.name, node, arguments, value)
 
 
 _OPERATIONS: dict[str, Operation] = {

@@ -1,19 +1,21 @@
 """Reads a kernel as Triton's front end does: statement by statement, over types instead of values.
 
 Constant conditions are decided where their constants are known, both arms of others are read, helpers are followed
-with the types of their arguments. What is not known is UNKNOWN, and of it nothing is said.
+with the types of their arguments. What is not known == UNKNOWN, and of it nothing is said.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir import expressions
 from tritonaudit.ir.loops import for_loop, while_loop
 from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.model import Kernel, Operand, Operation
 from tritonaudit.ir.names import Names
 from tritonaudit.ir.values import (
     ANY,
@@ -31,6 +33,7 @@ from tritonaudit.ir.values import (
     joined,
     text_of_type,
 )
+from tritonaudit.ir.writing import Writer, made_by, made_of
 from tritonaudit.source.nodes import names_in
 from tritonaudit.target import Target, Version
 
@@ -79,27 +82,30 @@ class Reader:
         self._module_path = ""
         self._seen: set[tuple[Kind, str, int, int]] = set()
         self._names: dict[str, Names] = {}
-        self._memo: dict[object, Value] = {}
+        self.values: dict[int, Value] = {}
         self._calls = 0
         self._arms = 0
         self._branches = 0
         self._repeated = 0
         self._doubtful_calls = 0
         self._launched = False
+        self.writer: Writer
         self._is_helper = False
+        self._is_on_trial = False
 
     # -- functions -----------------------------------------------------------------------------------------------
 
-    def read(
-        self, function: Function, given: Mapping[str, Value], launched: bool, helper: bool = False
-    ) -> list[Mistake]:
-        """The mistakes of one kernel, whose parameters have these types, that no earlier one of the file had."""
+    def read(self, function: Function, given: Mapping[str, Value], launched: bool, helper: bool = False) -> Kernel:
+        """One kernel, whose parameters have these types; `mistakes` has those that no earlier one of the file had."""
         self.mistakes = []
+        self.values.clear()
+        self.writer = Writer(function)
         self._module_path = function.module.path
         self._calls = self._arms = self._branches = self._repeated = self._doubtful_calls = 0
         self._launched, self._is_helper = launched, helper
         frame = Frame(function)
-        self.state, self.undecided = dict(given), frozenset()
+        self.state, self.undecided = {}, frozenset()
+        parameters = [self._parameter(name, value, function) for name, value in given.items()]
         self.frames = [frame]
         self._parameters(function)
         self.block(function.jit.node.body)
@@ -107,16 +113,15 @@ class Reader:
             self._kernel_returns(frame)
         else:
             self._returned(frame)
-        return self.mistakes
+        return Kernel(function, tuple(parameters), self.writer.block)
+
+    def _parameter(self, name: str, value: Value, function: Function) -> Operation:
+        operation = Operation("parameter", function.jit.node, {}, (), function, value, name)
+        self.state[name] = made_by(value, operation)
+        return operation
 
     def call(self, function: Function, arguments: Mapping[str, Value], site: ast.AST) -> Value:
         """The value of a call of a helper."""
-        key = (function.module.path, function.jit.first_line, tuple(sorted(arguments.items(), key=lambda i: i[0])))
-        try:
-            if key in self._memo:
-                return self._memo[key]
-        except TypeError:  # a constant that cannot be hashed
-            return UNKNOWN
         if len(self.frames) > _MAX_DEPTH or self._calls > _MAX_CALLS:
             return UNKNOWN
         self._calls += 1
@@ -132,14 +137,14 @@ class Reader:
         self.frames.append(frame)
         self._parameters(function)
         try:
-            self.block(function.jit.node.body)
+            with self.writer.inlined(function, site):
+                self.block(function.jit.node.body)
             value = self._returned(frame)
         finally:
             self.frames.pop()
             self.state, self._site, self.assigned, self.undecided = outer
             self._arms, self._branches = conditions
             self._doubtful_calls -= doubtful
-        self._memo[key] = value
         return value
 
     def _parameters(self, function: Function) -> None:
@@ -194,7 +199,7 @@ class Reader:
         releases = tuple(
             v for v in self.target.versions if (since is None or v >= since) and (until is None or v < until)
         )
-        if not releases:
+        if not releases or self._is_on_trial:
             return
         if self._site is not None:
             node = self._site
@@ -204,6 +209,16 @@ class Reader:
             if self._site is not None:
                 words = {**words, "helper": self.frame.function.jit.name}
             self.mistakes.append(Mistake(kind, node, what, words, releases, since, until))
+
+    @contextmanager
+    def on_trial(self) -> Iterator[None]:
+        """What is read meanwhile changes no variable, and no mistake is noted."""
+        outer = dict(self.state), dict(self.assigned), self.undecided, self._is_on_trial
+        returned = len(self.frame.returned)
+        self._is_on_trial = True
+        yield
+        self.state, self.assigned, self.undecided, self._is_on_trial = outer
+        del self.frame.returned[returned:]
 
     def before(self, version: Version) -> bool | None:
         """Whether every release of the target is older than this one; None where some are."""
@@ -215,6 +230,29 @@ class Reader:
     def evaluate(self, node: ast.expr) -> Value:
         return expressions.evaluate(self, node)
 
+    def known(self, node: ast.expr) -> Value:
+        """What an expression was when it was evaluated last."""
+        return self.values.get(id(node), UNKNOWN)
+
+    def result(
+        self, name: str, node: ast.AST, arguments: Mapping[str, Operand], value: Value, detail: object = None
+    ) -> Value:
+        """The value as that of an operation, which is written down."""
+        return self.writer.result(name, node, arguments, value, detail)
+
+    def operation(
+        self, name: str, node: Any, arguments: Mapping[str, Any], value: Value, detail: Any = None
+    ) -> Operation:
+        """An operation, written down."""
+        return self.writer.operation(name, node, arguments, value, detail)
+
+    def bind_counter(self, node: ast.For, value: Value) -> None:
+        """Give the variable of a loop its number, which is a tensor or a constant."""
+        if isinstance(node.target, ast.Name):
+            self.state[node.target.id] = value
+        else:
+            self.bind(node.target, UNKNOWN, node)
+
     def block(self, body: list[ast.stmt]) -> None:
         """Read a body up to a `return`, after which nothing is compiled."""
         for statement in body:
@@ -222,11 +260,13 @@ class Reader:
             if run is not None:
                 run(self, statement)
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+                self.writer.block.is_ended = True
                 break
 
     def assign(self, name: str, value: Value, node: ast.AST) -> None:
         self.state[name] = value
         self.assigned[name] = node
+        self.writer.assign(name, value, node)
 
     def _expression(self, node: ast.Expr) -> None:
         expressions.statement(self, node.value)
@@ -267,7 +307,7 @@ class Reader:
             and isinstance(source, ast.BinOp)
             and not isinstance(source.op, ast.Mod)
         ):
-            return Tensor("i32" if value == Const(ANY_INT) else None, ())
+            return made_by(Tensor("i32" if value == Const(ANY_INT) else None, ()), made_of(value))
         return as_tensor(value)
 
     def _check_assignable(self, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
@@ -334,7 +374,7 @@ class Reader:
 
     def _maybe(self, name: str) -> bool:
         """Whether the value stems from an arm of an undecided constant condition, which may not be compiled."""
-        return self.state.get(name) is UNKNOWN or name in self.undecided
+        return self.state.get(name) == UNKNOWN or name in self.undecided
 
     def _assert(self, node: ast.Assert) -> None:
         test = self.evaluate(node.test)
@@ -391,9 +431,9 @@ class Reader:
                 self.mistake(Kind.BLOCK_CONDITION, node.test, "if", text=ast.unparse(node.test))
             elif condition.is_block and condition.numel == 1:
                 self.mistake(Kind.BLOCK_CONDITION, node.test, "one", until=(3, 4), text=ast.unparse(node.test))
-            self._runtime_if(node)
+            self._runtime_if(node, condition)
         else:
-            self._undecided_if(node)
+            self._undecided_if(node, condition)
 
     def _is_of_caller(self, test: ast.expr) -> bool:
         """Whether a helper that is read by itself tests what its caller may give it as constants, each by itself."""
@@ -406,40 +446,50 @@ class Reader:
     def _is_decided_block(value: Tensor) -> bool:
         return value.is_block and value.numel != 1
 
-    def _undecided_if(self, node: ast.If) -> None:
+    def _undecided_if(self, node: ast.If, condition: Value) -> None:
         """A constant condition that a launch decides: what either arm leaves may be there."""
         before = dict(self.state)
         undecided = self.undecided
         self._arms += 1
-        self.block(node.body)
+        with self.writer.inside() as first:
+            self.block(node.body)
         then, self.state = self.state, dict(before)
-        self.block(node.orelse)
+        with self.writer.inside() as second:
+            self.block(node.orelse)
         self._arms -= 1
+        branch = self.writer.branch(node, condition, first, second, is_constant=True)
         merged: State = {}
         for name in {*then, *self.state}:
             left, right = then.get(name), self.state.get(name)
             if left is None or right is None:
-                merged[name] = left if right is None and left is not None else right or UNKNOWN
+                value = left if right is None and left is not None else right or UNKNOWN
             else:
-                merged[name] = joined(left, right)
+                value = left if left is right else joined(left, right)
+            merged[name] = self.writer.met(value, branch, left, right)
         one_arm = {name for name in merged if (name in then) != (name in self.state)}
         self.undecided = undecided | one_arm
         self.state = merged
 
-    def _runtime_if(self, node: ast.If) -> None:
+    def _runtime_if(self, node: ast.If, condition: Value) -> None:
         """A condition of the run: both arms are compiled, and must agree on what they leave."""
         before = dict(self.state)
         outer, self.assigned = self.assigned, {}
         self._branches += 1
-        self.block(node.body)
+        with self.writer.inside() as first:
+            self.block(node.body)
         then, then_nodes = self.state, self.assigned
         self.state, self.assigned = dict(before), {}
-        self.block(node.orelse)
+        with self.writer.inside() as second:
+            self.block(node.orelse)
         self._branches -= 1
         other, other_nodes = self.state, self.assigned
+        branch = self.writer.branch(node, condition, first, second, is_constant=False)
         merged = dict(before)
         for name in {*then, *other}:
-            merged[name] = self._merged(name, before, then, other, then_nodes, other_nodes, node)
+            if name in before and then[name] is other[name] is before[name]:
+                continue
+            value = self._merged(name, before, then, other, then_nodes, other_nodes, node)
+            merged[name] = self.writer.met(value, branch, then.get(name), other.get(name))
         self.assigned = {**outer, **then_nodes, **other_nodes}
         self.state = merged
         if node.orelse and _returns(node.body) and _returns(node.orelse):
@@ -467,7 +517,7 @@ class Reader:
         elif name not in then or name not in other:
             arm = then if name in then else other
             value = arm[name]
-            if isinstance(value, Missing) or value is UNKNOWN or name in self.undecided:
+            if isinstance(value, Missing) or value == UNKNOWN or name in self.undecided:
                 return value
             return Missing("if" if name in then else "else", node.lineno)
         elif differ(then[name], other[name]):
@@ -485,7 +535,7 @@ class Reader:
 
     def _kernel_returns(self, frame: Frame) -> None:
         for one in frame.returned:
-            if one.value != NONE and one.value is not UNKNOWN and one.node.value is not None:
+            if one.value != NONE and one.value != UNKNOWN and one.node.value is not None:
                 self.mistake(Kind.KERNEL_RETURNS, one.node, text=ast.unparse(one.node.value))
 
     def _returned(self, frame: Frame) -> Value:
@@ -503,8 +553,8 @@ class Reader:
                         before=text_of_type(before), after=text_of_type(after),
                     )  # fmt: skip
                 return UNKNOWN
-            if result != one.value:
-                result = joined(as_tensor(result), after)
+            met = joined(as_tensor(result), after) if result != one.value else result
+            result = self.writer.either(met, one.node, UNKNOWN, result, one.value)
         if all(one.at_run_time and not one.undecided and one.value != NONE for one in frame.returned):
             self._falls_through(frame)
         return result

@@ -39,7 +39,7 @@ def _reduced(reader: Reader, bound: Bound) -> Value:
     if not isinstance(value, Tensor):
         return UNKNOWN
     axis = _axis(reader, bound, value, name)
-    if value.shape is None or axis is UNKNOWN:
+    if value.shape is None or axis == UNKNOWN:
         return UNKNOWN if bound.given("return_indices") else Tensor(_result(reader, bound, value), None)
     if value.shape == () and not value.free:
         reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=ast.unparse(bound.node.args[0])
@@ -136,7 +136,7 @@ def _scanned(reader: Reader, bound: Bound) -> Value:
     if not isinstance(value, Tensor):
         return UNKNOWN
     axis = _axis(reader, bound, value, f"tl.{bound.name}")
-    if axis is UNKNOWN and value.shape is None:
+    if axis == UNKNOWN and value.shape is None:
         return UNKNOWN
     dtype = value.dtype if value.dtype in ("fp16", "fp32", "fp64", "i32", "i64") else None
     return Tensor(None if bound.given("dtype") else dtype, value.shape)

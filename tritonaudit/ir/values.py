@@ -1,12 +1,16 @@
-"""What the front end knows of a value: a tensor's type and shape, or a constant. None in a field means not known."""
+"""What is known of a value when Triton reads it: a tensor's type and shape, or a constant. None means not known.
+
+`made` is the operation of the kernel that gives the value; two values of one type are equal whatever made them.
+"""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from tritonaudit.ir.model import Operation
     from tritonaudit.kernel.project import Function
 
 Dim = int | None
@@ -62,6 +66,7 @@ class Tensor:
     dtype: str | None
     shape: Shape | None
     free: bool = False
+    made: Made | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_pointer(self) -> bool:
@@ -90,6 +95,7 @@ class Const:
     """A constant of the compiler's: a Python number, string, None, dtype or tuple; `ANY` where a launch gives it."""
 
     value: Any
+    made: Made | None = field(default=None, compare=False, repr=False)
 
     @property
     def known(self) -> bool:
@@ -149,6 +155,7 @@ class BlockPointer:
 
     dtype: str | None
     shape: Shape | None
+    made: Made | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,7 @@ class Descriptor:
 
     dtype: str | None
     shape: Shape | None
+    made: Made | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +182,26 @@ class Spent:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value of which nothing is known."""
+    """A value of whose type nothing is known."""
 
-    def __repr__(self) -> str:
-        return "UNKNOWN"
+    made: Made | None = field(default=None, compare=False, repr=False)
 
 
 UNKNOWN = Unknown()
 
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The number that a tensor is made of by an assignment."""
+
+    value: Any
+
+
 Value = Tensor | Const | Tuple | Named | Helper | Plain | Method | BlockPointer | Descriptor | Missing | Spent | Unknown
 Argument = tuple["Value", ast.expr]
+Made: TypeAlias = "Operation | Literal"
 
 NONE = Const(None)
 
@@ -227,11 +244,11 @@ def as_tensor(value: Value) -> Value:
         return Tuple(tuple(as_tensor(item) for item in value.items), value.literal)
     if isinstance(value, Const):
         if not value.known:
-            return Tensor("i32", ()) if value.value is ANY_INT else UNKNOWN
+            return Tensor("i32", (), made=value.made) if value.value is ANY_INT else Unknown(value.made)
         if isinstance(value.value, tuple):
             return Tuple(tuple(as_tensor(Const(item)) for item in value.value))
         if isinstance(value.value, (bool, int, float)):
-            return Tensor(dtype_of_number(value.value), ())
+            return Tensor(dtype_of_number(value.value), (), made=value.made or Literal(value.value))
     return value
 
 

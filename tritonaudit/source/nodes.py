@@ -86,3 +86,13 @@ def spans(node: ast.stmt | ast.expr, line: int) -> bool:
 def names_in(node: ast.AST) -> set[str]:
     """The names that stand in it."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def stored_in(loop: ast.For | ast.While) -> set[str]:
+    """The names that the body of a loop may give a value."""
+    return {
+        inner.id
+        for statement in loop.body
+        for inner in ast.walk(statement)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    }
