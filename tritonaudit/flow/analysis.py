@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
-from tritonaudit.ir.analysis import FrontEnd
+from tritonaudit.ir.analysis import FrontEnd, NotRead
 from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
@@ -52,12 +52,16 @@ def analyse(
         known = types.get(jit.qualname, {})
         flow = KernelFlow(module, jit, tree, facts, target, helper, for_vendor, known)
         try:
-            Machine(flow, project, function).run()
+            kernel, mistakes = front_end.read(function, facts, known, helper)
+            Machine(flow, kernel).run()
+        except NotRead as error:
+            yield NotAnalysed(jit, str(error))
+            continue
         except RecursionError:
             yield NotAnalysed(jit, "nested too deeply to be analysed")
             continue
         if not for_vendor:
-            _, flow.mistakes = front_end.read(function, facts, known, helper)
+            flow.mistakes = mistakes
         yield flow
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -12,36 +13,52 @@ from tritonaudit.flow.value import (
     UNKNOWN,
     Value,
 )
+from tritonaudit.ir.bound import Bound
+from tritonaudit.ir.model import Operand, Operation
 
 if TYPE_CHECKING:
     from tritonaudit.flow.machine import Machine
 
-Argument = tuple[Value, cst.BaseExpression]
+Argument = tuple[Value, Any]
+"""What is known of an argument, and its expression in the kernel's tree."""
 
 
 @dataclass(frozen=True)
 class Arguments:
     """A call's arguments, evaluated."""
 
-    node: cst.Call
+    node: Any
     positional: tuple[Argument, ...]
     keywords: dict[str, Argument]
-    starred: bool
+    operation: Operation
 
     @staticmethod
-    def of(machine: Machine, node: cst.Call, first: Argument | None = None) -> Arguments:
-        positional = [] if first is None else [first]
-        keywords: dict[str, Argument] = {}
-        starred = False
-        for arg in node.args:
-            value = machine.evaluate(arg.value)
-            if arg.star:
-                starred = True
-            elif arg.keyword is not None:
-                keywords[arg.keyword.value] = (value, arg.value)
-            else:
-                positional.append((value, arg.value))
-        return Arguments(node, tuple(positional), keywords, starred)
+    def of_call(machine: Machine, operation: Operation) -> Arguments:
+        """As the text of the call has them; those of a helper's operation stand where the kernel calls it."""
+        node = machine.node(operation)
+        found = operation.detail
+        given: Sequence[Operand]
+        named: Mapping[str, Operand]
+        if isinstance(found, Bound):
+            given, named = found.positional, found.keywords
+        else:
+            given = tuple(one for name, one in operation.arguments.items() if name not in _keywords(operation))
+            named = {name: one for name, one in operation.arguments.items() if name in _keywords(operation)}
+
+        def argument(one: Operand) -> Argument:
+            return machine.fact(one[0]), machine.concrete(one[1]) or node
+
+        return Arguments(
+            node,
+            tuple(argument(one) for one in given),
+            {name: argument(one) for name, one in named.items()},
+            operation,
+        )
+
+    @property
+    def key(self) -> int:
+        """A number that stands for the operation."""
+        return id(self.operation)
 
     def get(self, index: int, name: str) -> Argument | None:
         """The argument at `index`, or by that name."""
@@ -57,7 +74,7 @@ class Arguments:
         return {name: value for name, (value, _) in self.keywords.items()}
 
 
-Operation = Callable[["Machine", Arguments], Value]
+Handler = Callable[["Machine", Arguments], Value]
 
 
 def dtype_of(argument: Argument | None) -> str | None:
@@ -69,3 +86,13 @@ def dtype_of(argument: Argument | None) -> str | None:
 def is_none(argument: Argument | None) -> bool:
     """Whether the argument is written as None."""
     return argument is not None and isinstance(argument[1], cst.Name) and argument[1].value == "None"
+
+
+def _keywords(operation: Operation) -> frozenset[str]:
+    """The arguments of a call that the text gives by name."""
+    node = operation.node
+    return (
+        frozenset(keyword.arg for keyword in node.keywords if keyword.arg)
+        if isinstance(node, ast.Call)
+        else frozenset()
+    )

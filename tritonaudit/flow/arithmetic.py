@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tritonaudit.flow.machine import Machine
 
 
-def binary(machine: Machine, node: cst.CSTNode, operator: str, left: Value, right: Value) -> Value:
+def binary(machine: Machine, node: Any, operator: str, left: Value, right: Value) -> Value:
     """`left operator right`; the operator is LibCST's name for it (Add, Multiply, BitAnd …)."""
     if operator in ("BitAnd", "BitOr") and (left.mask is not None or right.mask is not None):
         return logical(operator == "BitAnd", left, right)

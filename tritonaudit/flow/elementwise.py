@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tritonaudit.flow.affine import Affine, Kind
-from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
+from tritonaudit.flow.arguments import Argument, Arguments, Handler, dtype_of
 from tritonaudit.flow.arithmetic import binary
 from tritonaudit.flow.joins import join
 from tritonaudit.flow.padding import extreme, mapped, murky_axes, selected
@@ -58,7 +58,7 @@ def _cast_affine(machine: Machine, arguments: Arguments, value: Value) -> Affine
         return value.affine
     loops = tuple(loop.counter.id for loop in machine.loops)
     axes = frozenset(range(-len(value.shape), 0)) if value.shape else frozenset()
-    return machine.atoms.opaque("cast", (id(arguments.node), loops), (), axes)
+    return machine.atoms.opaque("cast", (arguments.key, loops), (), axes)
 
 
 def _given(value: Value, target: Argument | None) -> str | None:
@@ -79,7 +79,7 @@ def _is_dtype_of(target: Argument | None) -> bool:
     return target is not None and isinstance(target[1], cst.Attribute) and target[1].attr.value == "dtype"
 
 
-def _exponential(base: str) -> Operation:
+def _exponential(base: str) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         return _exp(machine, arguments, base)
 
@@ -118,7 +118,7 @@ def _image(function: Callable[[float], float], bound: float | None) -> float | N
         return None
 
 
-def _logarithm(function: Callable[[float], float]) -> Operation:
+def _logarithm(function: Callable[[float], float]) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         value = arguments.value(0, "x")
         for harm, terms in (("softplus", value.one_plus), ("logsumexp", value.sums)):
@@ -141,7 +141,7 @@ def _logarithm(function: Callable[[float], float]) -> Operation:
 
 def _elementwise(
     function: Callable[[float], float] | None, lower: float | None = None, upper: float | None = None
-) -> Operation:
+) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         value = arguments.value(0, "x")
         paddings, murky = mapped(function, value)
@@ -172,7 +172,7 @@ def _log1p(machine: Machine, arguments: Arguments) -> Value:
     return Value(shape=value.shape, dtype=value.dtype, lower=0.0, paddings=paddings, murky=murky, tainted=value.tainted)
 
 
-def extremum(name: str) -> Operation:
+def extremum(name: str) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         values = [value for value, _ in (*arguments.positional, *arguments.keywords.values())]
         if len(values) < 2:
@@ -288,7 +288,7 @@ def _is_approximate(node: cst.Call) -> bool:
     return isinstance(function, cst.Name) and function.value == "fast_dividef"
 
 
-FUNCTIONS: dict[str, Operation] = {
+FUNCTIONS: dict[str, Handler] = {
     "exp": _exponential("exp"),
     "exp2": _exponential("exp2"),
     "log": _logarithm(math.log),
@@ -309,7 +309,7 @@ FUNCTIONS: dict[str, Operation] = {
     "isnan": _elementwise(None, lower=0.0, upper=1.0),
 }
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Handler] = {
     **FUNCTIONS,
     "cast": _cast,
     "to": _cast,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tritonaudit.flow.affine import LOADED, ZERO, Affine
-from tritonaudit.flow.arguments import Argument, Arguments, Operation
+from tritonaudit.flow.arguments import Argument, Arguments, Handler
 from tritonaudit.flow.facts import Access
 from tritonaudit.flow.value import (
     ALL_AXES,
@@ -129,7 +129,7 @@ def _block_condition(machine: Machine, block: BlockPointer, dimension: int) -> L
 def _note_access(
     machine: Machine, arguments: Arguments, kind: str, pointer: Value, mask: Argument | None, checked: bool
 ) -> None:
-    if not machine.recording or arguments.starred:
+    if not machine.recording:
         return
     found = arguments.get(0, "pointer") or arguments.get(0, "ptr")
     machine.flow.accesses.append(
@@ -158,7 +158,7 @@ def _store(machine: Machine, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-def _atomic(mask_index: int) -> Operation:
+def _atomic(mask_index: int) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         pointer = arguments.value(0, "pointer")
         _note_access(machine, arguments, "atomic", pointer, arguments.get(mask_index, "mask"), False)
@@ -193,7 +193,7 @@ def _advance(machine: Machine, arguments: Arguments) -> Value:
     return pointer.but(block=replace(block, offsets=moved))
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Handler] = {
     "load": _load,
     "store": _store,
     **{f"atomic_{name}": _atomic(2) for name in ("add", "max", "min", "and", "or", "xor", "xchg")},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonaudit.flow import elementwise, memory, reductions, shapes
-from tritonaudit.flow.arguments import Arguments, Operation
+from tritonaudit.flow.arguments import Arguments, Handler
 from tritonaudit.flow.value import (
     UNKNOWN,
     Value,
@@ -94,7 +94,7 @@ def _asserted(machine: Machine, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Handler] = {
     **shapes.OPERATIONS,
     **memory.OPERATIONS,
     **elementwise.OPERATIONS,
@@ -102,7 +102,7 @@ OPERATIONS: dict[str, Operation] = {
     **dict.fromkeys(("static_assert", "device_assert", "assume"), _asserted),
 }
 
-_BUILTINS: dict[str, Operation] = {
+_BUILTINS: dict[str, Handler] = {
     "max": elementwise.extremum("maximum"),
     "min": elementwise.extremum("minimum"),
     "abs": elementwise.FUNCTIONS["abs"],

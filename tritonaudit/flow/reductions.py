@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import ONE
-from tritonaudit.flow.arguments import Arguments, Operation, dtype_of, is_none
+from tritonaudit.flow.arguments import Arguments, Handler, dtype_of, is_none
 from tritonaudit.flow.facts import Dot, Reduction
 from tritonaudit.flow.joins import union
+from tritonaudit.flow.layouts import move_axes
 from tritonaudit.flow.padding import murky_axes, placed, poisoned
 from tritonaudit.flow.value import (
     FLOATS,
@@ -42,7 +42,7 @@ def _axis(arguments: Arguments, operand: Value) -> tuple[int | None, bool]:
     return (axis - operand.rank, True) if operand.rank is not None else (None, False)
 
 
-def _reduction(name: str) -> Operation:
+def _reduction(name: str) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         operand = arguments.value(0, "input")
         axis, known = _axis(arguments, operand)
@@ -96,12 +96,12 @@ def _reduced(machine: Machine, arguments: Arguments, name: str, operand: Value, 
     if simple and axis is not None and known:
         kept = tuple(p for p in operand.paddings if axis not in p.axes())
         rest = operand.but(paddings=kept, murky=operand.murky - {axis})
-        moved = expressions.move_axes(machine.atoms, rest, shape, axes)
+        moved = move_axes(machine.atoms, rest, shape, axes)
         result.paddings, result.murky = placed(moved, arguments.node), moved.murky
     if result.dtype is None or result.dtype not in FLOATS:
         loops = tuple(loop.counter.id for loop in machine.loops)
         over = frozenset(range(-len(shape), 0)) if shape else frozenset()
-        result.affine = machine.atoms.opaque(f"tl.{name}", (id(arguments.node), loops), (), over)
+        result.affine = machine.atoms.opaque(f"tl.{name}", (arguments.key, loops), (), over)
     return result
 
 
@@ -125,7 +125,7 @@ def _widened(dtype: str | None) -> str | None:
     return None if dtype is None or dtype.startswith("*") else dtype
 
 
-def _scan(name: str) -> Operation:
+def _scan(name: str) -> Handler:
     def operation(machine: Machine, arguments: Arguments) -> Value:
         operand = arguments.value(0, "input")
         if machine.recording and name == "cumsum" and "dtype" not in arguments.keywords:
@@ -147,9 +147,6 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
         machine.flow.reductions.append(Reduction(arguments.node, "dot", left, -1, machine.path, bad))
         machine.flow.dots.append(Dot(arguments.node, left, right, machine.path))
     out = arguments.keywords.get("out_dtype")
-    accumulator = arguments.get(2, "acc")
-    if machine.recording and accumulator is not None and isinstance(accumulator[1], cst.Name):
-        machine.note_accumulation(arguments.node, accumulator[1].value, "Dot", left)
     dtype = dtype_of(out) if out is not None else "i32" if left.dtype == right.dtype == "i8" else "fp32"
     return Value(
         shape=shape,
@@ -200,7 +197,7 @@ def _softmax(machine: Machine, arguments: Arguments) -> Value:
     return Value(shape=operand.shape, dtype=_widened(operand.dtype), lower=0.0, upper=1.0, murky=murky)
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Handler] = {
     "sum": _reduction("sum"),
     "max": _reduction("max"),
     "min": _reduction("min"),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.flow import expressions
 from tritonaudit.flow.affine import Affine, Kind
-from tritonaudit.flow.arguments import Argument, Arguments, Operation, dtype_of
+from tritonaudit.flow.arguments import Argument, Arguments, Handler, dtype_of
 from tritonaudit.flow.facts import Arange, Hint, ShapeUse
+from tritonaudit.flow.layouts import expand, move_axes
 from tritonaudit.flow.value import (
     ALL_AXES,
     INTEGERS,
@@ -97,8 +97,6 @@ def _like(machine: Machine, arguments: Arguments) -> Value:
 
 def _new_shape(machine: Machine, arguments: Arguments, where: str) -> Shape | None:
     """The shape that is given as a tuple, or as one argument for each axis."""
-    if arguments.starred:
-        return None
     if len(arguments.positional) <= 2:
         return _shape_of(machine, arguments.get(1, "shape"), where)
     for argument in arguments.positional[1:]:
@@ -129,7 +127,7 @@ def _expand_dims(machine: Machine, arguments: Arguments) -> Value:
         return UNKNOWN
     rank = len(value.shape) + 1
     added = [position == axis % rank for position in range(rank)]
-    return expressions.expand(machine.atoms, value, added)
+    return expand(machine.atoms, value, added)
 
 
 def _trans(machine: Machine, arguments: Arguments) -> Value:
@@ -148,14 +146,14 @@ def transposed(machine: Machine, value: Value) -> Value:
     if value.shape is None or len(value.shape) != 2:
         return Value(shape=value.shape, dtype=value.dtype, murky=ALL_AXES)
     shape = (value.shape[1], value.shape[0])
-    return expressions.move_axes(machine.atoms, value, shape, {-1: -2, -2: -1})
+    return move_axes(machine.atoms, value, shape, {-1: -2, -2: -1})
 
 
 def _same(machine: Machine, arguments: Arguments) -> Value:
     return arguments.value(0, "input")
 
 
-def _hinted(name: str) -> Operation:
+def _hinted(name: str) -> Handler:
     def apply(machine: Machine, arguments: Arguments) -> Value:
         value, claimed = arguments.value(0, "input"), arguments.get(1, "values")
         if machine.recording and claimed is not None:
@@ -201,7 +199,7 @@ def _like_first(machine: Machine, arguments: Arguments) -> Value:
     return Value(shape=arguments.value(0, "input").shape, murky=ALL_AXES)
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Handler] = {
     "program_id": _program_id,
     "num_programs": _num_programs,
     "arange": _arange,

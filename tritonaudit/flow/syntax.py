@@ -10,7 +10,6 @@ from functools import cache
 
 import libcst as cst
 
-from tritonaudit.flow.expressions import dotted_name
 from tritonaudit.flow.facts import KernelFlow
 
 
@@ -193,3 +192,15 @@ def _foreign_context(kernel: KernelFlow, node: cst.With) -> bool:
 
 _HOOK = "_semantic"  # what Triton passes to a context manager that is made for kernels
 _OF_HOST = frozenset({"torch", "contextlib", "threading", "numpy"})
+
+
+def dotted_name(node: cst.BaseExpression) -> str | None:
+    """`a.b.c` of a chain of attributes."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    return ".".join(reversed(parts))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tritonaudit.api.table import TENSOR, Parameter, table
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """The call; `rest` holds what a starred parameter takes."""
+    """The call; `rest` holds what a starred parameter takes, `positional` and `keywords` are as the text has them."""
 
     node: ast.Call
     origin: str
     named: dict[str, Argument]
     rest: tuple[Argument, ...]
+    positional: tuple[Argument, ...] = ()
+    keywords: Mapping[str, Argument] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -75,7 +78,7 @@ def bind(
     if twice is not None:
         reader.mistake(Kind.ARGUMENTS, node, "twice", name=ast.unparse(node.func), parameter=twice)
     named.update(keywords)
-    return Bound(node, origin, named, tuple(rest))
+    return Bound(node, origin, named, tuple(rest), tuple(positional), keywords)
 
 
 def parameters(reader: Reader, origin: str) -> tuple[Parameter, ...]:

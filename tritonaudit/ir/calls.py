@@ -194,7 +194,7 @@ def _named(
     head = origin.partition(".")[0]
     if "." not in origin:
         arguments = {str(place): one for place, one in enumerate(positional)}
-        return reader.result(_BUILTINS.get(origin, origin), node, arguments, _builtin(reader, node, origin, positional))
+        return reader.result("call", node, arguments, _builtin(reader, node, origin, positional), origin)
     if head == "triton":
         return operations.apply(reader, bind(reader, node, origin, positional, keywords), dropped)
     tensors = [value for value, _ in positional if isinstance(value, Tensor)]
@@ -209,9 +209,6 @@ def _named(
     elif head == "numpy" and origin.removeprefix("numpy.") in ("float32", "float16", "float64", "int32", "int64"):
         reader.mistake(Kind.HOST_LIBRARY, node, "number", text=ast.unparse(node.func))
     return _unknown_call(reader, node, origin, positional, keywords)
-
-
-_BUILTINS = {"max": "maximum", "min": "minimum"}
 
 
 def _math(reader: Reader, node: ast.Call, origin: str, positional: list[Argument], tensors: list[Tensor]) -> Value:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.ir import expressions
 from tritonaudit.ir.loops import for_loop, while_loop
 from tritonaudit.ir.mistakes import Kind, Mistake
-from tritonaudit.ir.model import Kernel, Operand, Operation
+from tritonaudit.ir.model import Block, Kernel, Operand, Operation
 from tritonaudit.ir.names import Names
 from tritonaudit.ir.values import (
     ANY,
@@ -27,6 +27,7 @@ from tritonaudit.ir.values import (
     Missing,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     as_tensor,
     differ,
@@ -286,7 +287,10 @@ class Reader:
                 self.assign(target.id, value, node)
                 return
             self._check_assignable(value, node)
-            self.assign(target.id, self._plain(value, node), node)
+            plain = self._plain(value, node)
+            if isinstance(plain, Unknown) and plain.made is not None:
+                plain = self.result("plain", node, {"value": (value, node)}, plain)
+            self.assign(target.id, plain, node)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value, node)
         elif isinstance(target, ast.Subscript):
@@ -360,7 +364,7 @@ class Reader:
         name = node.target.id
         if not isinstance(self.state.get(name, None), (type(None), Missing)) and not self._maybe(name):
             self.mistake(Kind.CONSTANT_AGAIN, node, name=name)
-        self.assign(name, value, node)
+        self.assign(name, Const(ANY, value.made) if isinstance(value, Unknown) and value.made else value, node)
 
     def is_surely_asserted(self, test: ast.expr) -> bool:
         """Whether the assertion that is read now is compiled; `False` in what is not launched is there to refuse."""
@@ -378,6 +382,7 @@ class Reader:
 
     def _assert(self, node: ast.Assert) -> None:
         test = self.evaluate(node.test)
+        self.result("assert", node, {"cond": (test, node.test)}, UNKNOWN)
         if isinstance(test, Const) and test.known and not test.value and self.is_surely_asserted(node.test):
             self.mistake(Kind.PLAIN_ASSERT, node, text=ast.unparse(node.test))
 
@@ -424,7 +429,7 @@ class Reader:
             if not isinstance(condition.value, (bool, int, type(None))):
                 self.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
             else:
-                self.block(node.body if condition.value else node.orelse)
+                self._decided_if(node, condition)
                 return
         if isinstance(condition, Tensor) and not condition.free and not self._is_of_caller(node.test):
             if self._is_decided_block(condition):
@@ -434,6 +439,15 @@ class Reader:
             self._runtime_if(node, condition)
         else:
             self._undecided_if(node, condition)
+
+    def _decided_if(self, node: ast.If, condition: Const) -> None:
+        """A constant condition: one arm is compiled, and it is written down on which condition."""
+        other = Block()
+        with self.writer.inside() as arm:
+            self.block(node.body if condition.value else node.orelse)
+        then, orelse = (arm, other) if condition.value else (other, arm)
+        self.writer.branch(node, condition, then, orelse, is_constant=True)
+        self.writer.block.is_ended = self.writer.block.is_ended or arm.is_ended
 
     def _is_of_caller(self, test: ast.expr) -> bool:
         """Whether a helper that is read by itself tests what its caller may give it as constants, each by itself."""

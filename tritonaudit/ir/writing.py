@@ -40,8 +40,8 @@ class Writer:
     def result(
         self, name: str, node: ast.AST, arguments: Mapping[str, Operand], value: Value, detail: Any = None
     ) -> Value:
-        """The value as that of an operation, which is written down unless the value is a known constant."""
-        if isinstance(value, Const) and value.known:
+        """The value as that of an operation, which is written down unless it is a constant that the text gives."""
+        if isinstance(value, Const) and value.known and all(made_of(one) is None for one, _ in arguments.values()):
             return value
         return made_by(value, self.operation(name, node, arguments, value, detail), self)
 

@@ -10,6 +10,7 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState  # the public position provider visits and copies the whole tree
 
 from tritonaudit.finding import Span
+from tritonaudit.source.concrete import concrete
 from tritonaudit.source.outline import JitFunction, Module
 
 # LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
@@ -39,6 +40,14 @@ class FunctionTree:
         self._module = cst.parse_module(_WRAPPER + source if indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
+        self._root = function.node
+        self._concrete: dict[int, cst.CSTNode] | None = None
+
+    def node(self, node: ast.AST) -> cst.CSTNode | None:
+        """The node of this tree that a statement or an expression of Python's own tree is."""
+        if self._concrete is None:
+            self._concrete = concrete(self._root, self.function)
+        return self._concrete.get(id(node))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node of this tree stands in the file."""
