@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from tritonaudit.flow.affine import JOINED, Affine, Atoms
+from tritonaudit.flow.affine import JOINED, ZERO, Affine, Atom, Atoms
 from tritonaudit.flow.padding import met
-from tritonaudit.flow.value import ANYTHING, INTEGERS, NONE, UNKNOWN, ExpTerm, Mask, Opaque, Shape, Step, Value
+from tritonaudit.flow.value import (
+    ALL_AXES,
+    ANYTHING,
+    INTEGERS,
+    NONE,
+    UNKNOWN,
+    ExpTerm,
+    Mask,
+    Opaque,
+    Shape,
+    Step,
+    Value,
+)
 
 
 def same(left: Value, right: Value) -> bool:
@@ -48,6 +60,72 @@ def widened(atoms: Atoms, before: Value, after: Value, key: object) -> Value:
     if before.lower != after.lower:
         value.lower = None
     return value
+
+
+def includes(wide: Value, one: Value, moves_on: Atom | None = None) -> bool:
+    """Whether all that is said of `wide` holds of `one`, which is what it is a round of the loop `moves_on` later."""
+    if wide is UNKNOWN:
+        return True
+    if one is UNKNOWN:
+        return False
+    paddings, murky = met(wide, one)
+    return (
+        _includes_affine(wide.affine, one.affine, moves_on)
+        and (wide.upper is None or (one.upper is not None and one.upper <= wide.upper))
+        and (wide.lower is None or (one.lower is not None and one.lower >= wide.lower))
+        and (wide.const is None or wide.const == one.const)
+        and (not wide.constexpr or one.constexpr)
+        and (one.wide <= wide.wide and wide.raw <= one.raw and wide.difference <= one.difference)
+        and (wide.dtype is None or wide.dtype == one.dtype)
+        and (wide.shape is None or _shape(wide.shape, one.shape) == wide.shape)
+        and (wide.mask is None or _mask(wide, one) == wide.mask)
+        and set(paddings) == set(wide.paddings)
+        and murky <= wide.murky
+        and (wide.block is None or wide.block == one.block)
+        and (wide.origin is None or wide.origin is one.origin)
+        and (wide.source is None or wide.source == one.source)
+        and all(_nodes(getattr(one, name)) <= _nodes(getattr(wide, name)) for name in _TERMS)
+        and _includes_parts(wide, one)
+    )
+
+
+_TERMS = ("exps", "sums", "one_plus", "inverse", "tainted")
+
+
+def _nodes(terms: tuple[ExpTerm, ...]) -> set[int]:
+    return {id(term.node) for term in terms}
+
+
+def _includes_affine(wide: Affine | None, one: Affine | None, moves_on: Atom | None) -> bool:
+    if wide is None:
+        return True
+    if one is None:
+        return False
+    if wide.atom is not None and wide.atom.name == JOINED:
+        return True
+    step = ZERO if moves_on is None else wide.factor_of(moves_on)
+    return one == wide + step
+
+
+def _includes_parts(wide: Value, one: Value) -> bool:
+    if wide.parts is None or wide.parts is one.parts:
+        return True
+    if one.parts is None or len(one.parts) != len(wide.parts):
+        return False
+    return all(map(includes, wide.parts, one.parts))
+
+
+def given_up(value: Value) -> Value:
+    """Of a variable that no number of rounds settles: its type, and what harm it may carry."""
+    return Value(
+        shape=value.shape,
+        dtype=value.dtype,
+        murky=ALL_AXES,
+        exps=value.exps,
+        sums=value.sums,
+        tainted=value.tainted,
+        wide=True,
+    )
 
 
 def _joined(atoms: Atoms, left: Value, right: Value, key: object, operation: str = "either") -> Value:

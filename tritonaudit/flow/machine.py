@@ -15,7 +15,7 @@ import libcst as cst
 from tritonaudit.flow import evaluation
 from tritonaudit.flow.affine import LOADED, Affine, Atom, Atoms, Kind
 from tritonaudit.flow.facts import Accumulation, Guard, KernelFlow, Path
-from tritonaudit.flow.joins import join, same, widened
+from tritonaudit.flow.joins import given_up, includes, join, same, widened
 from tritonaudit.flow.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
 from tritonaudit.ir.model import Assign, Block, Carried, If, Inlined, Kernel, Loop, Operation
 from tritonaudit.ir.values import Const
@@ -23,6 +23,11 @@ from tritonaudit.ir.values import Value as Typed
 
 if TYPE_CHECKING:
     from tritonaudit.source.outline import Parameter
+
+
+_MOST_RUNS = 3
+_DEEPEST = 3
+"""Loops in loops that are run to their fixpoint while an outer one is run on trial."""
 
 
 @dataclass
@@ -109,7 +114,7 @@ class Machine:
             if isinstance(statement, Operation):
                 self.facts[statement] = evaluation.evaluate(self, statement)
             elif isinstance(statement, Assign):
-                self._assign(statement)
+                self.assign(statement)
             elif isinstance(statement, If):
                 self._if(statement)
                 if self._ends(statement):
@@ -133,7 +138,8 @@ class Machine:
         self._inlined -= 1
         self.path = path
 
-    def _assign(self, node: Assign) -> None:
+    def assign(self, node: Assign) -> None:
+        """A variable gets a value: an index is known by its first name."""
         if not self.recording:
             return
         value = self.fact(node.value)
@@ -196,14 +202,34 @@ class Machine:
         path = self.path
         self.silent += 1
         self.block(node.body)
-        self.silent -= 1
-        self.path = path
         for one in node.carried:
             self.facts[one.head] = self._settled(one, heads[one.head], self.fact(one.last), counter)
+        if self.silent < _DEEPEST:
+            self._run_to_fixpoint(node, counter)
+        self.silent -= 1
+        self.path = path
         self.block(node.body)
         self.path = path
         self._note_accumulations(node)
         self.loops.pop()
+
+    def _run_to_fixpoint(self, node: Loop, counter: Atom) -> None:
+        """Run the body until what the heads say holds after it, too; what does not settle is not known."""
+        for _ in range(_MOST_RUNS):
+            self.block(node.body)
+            moved = [one for one in node.carried if not self._holds_after(one, counter)]
+            if not moved:
+                return
+            for one in moved:
+                head, last = self.facts[one.head], self.fact(one.last)
+                self.facts[one.head] = widened(self.atoms, head, last, (counter.id, one.name, "again"))
+        for one in moved:
+            self.facts[one.head] = given_up(self.facts[one.head])
+
+    def _holds_after(self, one: Carried, counter: Atom) -> bool:
+        """Whether what is known of a variable when a round begins is so when the next one does."""
+        head, last = self.facts[one.head], self.fact(one.last)
+        return head is last or includes(head, last, counter)
 
     def _counter(self, node: Loop) -> Atom:
         if node.kind == "while" or node.counter is None:

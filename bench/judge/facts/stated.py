@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import libcst as cst
-
 from tritonaudit.flow.affine import Affine, Atom, Kind
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.flow.machine import Machine
-from tritonaudit.flow.value import Value
+from tritonaudit.ir.analysis import FrontEnd
+from tritonaudit.ir.model import Assign, Kernel
 from tritonaudit.kernel.launch import LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.decode import decode
@@ -43,31 +42,21 @@ class Stated:
 class _Noting(Machine):
     """Notes what is assigned, where it holds each time that the statement runs."""
 
-    def __init__(self, flow: KernelFlow, project: Project, function: Function) -> None:
-        super().__init__(flow, project, function)
+    def __init__(self, flow: KernelFlow, kernel: Kernel) -> None:
+        super().__init__(flow, kernel)
         self.stated: list[Stated] = []
-        self._depth = 0
-        self._node: cst.BaseExpression | None = None
 
-    def evaluate(self, node: cst.BaseExpression) -> Value:
-        if not self._depth:
-            self._node = node
-        self._depth += 1
-        try:
-            return super().evaluate(node)
-        finally:
-            self._depth -= 1
-
-    def assign(self, name: str, value: Value) -> None:
-        super().assign(name, value)
-        if self.recording and self._node is not None:
-            span = self.flow.tree.span(self._node)
+    def assign(self, node: Assign) -> None:
+        super().assign(node)
+        source: Any = getattr(node.node, "value", None)
+        if self.recording and source is not None:
+            value = self.fact(node.value)
             facts = (value.dtype, value.shape, value.affine, value.lower, value.upper)
-            self.stated.append(Stated(name, span.line, span.end_line, *facts))
+            self.stated.append(Stated(node.name, source.lineno, source.end_lineno, *facts))
 
 
 def stated_of(root: Path, path: str, name: str, line: int) -> list[Stated]:
-    """What is stated of the kernel of that name nearest to the line of a file. Raises Unparsable, RecursionError."""
+    """What is stated of the kernel of that name nearest to the line. Raises Unparsable, NotRead and RecursionError."""
     project = Project(root)
     module = outline(path, decode(Path(path).read_bytes()))
     named = [jit for jit in module.jit if jit.name == name]
@@ -77,8 +66,9 @@ def stated_of(root: Path, path: str, name: str, line: int) -> list[Stated]:
     if jit is None or function is None or tree is None:
         return []
     launches = launches_of(module).get(jit) or project.launches_elsewhere(function)
-    flow = KernelFlow(module, jit, tree, LaunchFacts(module, jit, launches, project), _TARGET)
-    machine = _Noting(flow, project, function)
+    facts = LaunchFacts(module, jit, launches, project)
+    kernel, _ = FrontEnd(project, _TARGET).read(function, facts, {}, helper=False)
+    machine = _Noting(KernelFlow(module, jit, tree, facts, _TARGET), kernel)
     machine.run()
     return machine.stated
 
