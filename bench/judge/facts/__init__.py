@@ -36,7 +36,7 @@ def main(options: Sequence[str]) -> None:
     )
     parser.add_argument("--manifest", type=Path, required=True, metavar="FILE", help="columns package and version")
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
-    parser.add_argument("--specs", type=int, default=400, metavar="N", help="files of a package [default: 400]")
+    parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
     parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write every contradiction, as TSV")

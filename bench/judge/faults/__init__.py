@@ -1,6 +1,7 @@
 """Faults injected into published kernels: the engine decides which they are, and it is counted who tells of them.
 
-    python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--most N] [--package NAME …] [--jobs N]
+    python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--tasks N] [--most N]
+                            [--package NAME …] [--jobs N]
 
 The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. A
 mutant is faulty where the CPU engine sees a fault, another result or no end; equal where the bits of all results are
@@ -40,7 +41,8 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--manifest", type=Path, required=True, metavar="FILE", help="columns package and version")
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--specs", type=int, default=400, metavar="N", help="files of a package [default: 400]")
+    parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
+    parser.add_argument("--tasks", type=int, default=32, metavar="N", help="wrappers of a package [default: 32]")
     parser.add_argument("--most", type=int, default=2, metavar="N", help="mutants of an operator and function")
     parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
@@ -51,7 +53,8 @@ def main(options: Sequence[str]) -> None:
         if asked.package is None or package.name in asked.package:
             calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
             tasks = list(tasks_of(package, calls, asked.seed, asked.most))
-            tried += _tried(package, tasks, asked.work, asked.jobs)
+            spread = tasks[:: max(1, -(-len(tasks) // asked.tasks))]
+            tried += _tried(package, spread, asked.work, asked.jobs)
     trials = [trial for one in tried for trial in one.trials]
     print(operators(trials), rules(trials), noise(tried), growth(trials), sep="\n\n")
     if asked.output is not None:

@@ -23,6 +23,8 @@ from bench.judge.keeping import Kept, all_done
 from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=600, memory=4 << 30)
+_AT_ONCE = 400
+"""Files that are looked at before it is asked whether they are enough."""
 
 
 def main(options: Sequence[str]) -> None:
@@ -65,22 +67,27 @@ def drawn(corpus: Path, work: Path, seed: int, most: int, jobs: int) -> list[Tas
         if path.is_file()
     ]
     random.Random(seed).shuffle(tasks)
-    held = all_done(
-        Kept(work / "drawn", ("tritonaudit",)),
-        Kernels,
-        kernels_of,
-        tasks,
-        lambda task, message: Kernels((), frozenset()),
-        title="looked at",
-        workers=jobs,
-        limits=_LIMITS,
-    )
+    kept = Kept(work / "drawn", ("tritonaudit",))
     found = clean = 0
     chosen: list[Task] = []
-    for task, one in zip(tasks, held, strict=True):
-        with_any, without = len(one.found), len(one.names) - len(one.found)
-        if (with_any and found < most) or (without and clean < most):
-            chosen.append(task)
-            found += with_any
-            clean += without
+    for first in range(0, len(tasks), _AT_ONCE):
+        some = tasks[first : first + _AT_ONCE]
+        held = all_done(
+            kept,
+            Kernels,
+            kernels_of,
+            some,
+            lambda task, message: Kernels((), frozenset()),
+            title="looked at",
+            workers=jobs,
+            limits=_LIMITS,
+        )
+        for task, one in zip(some, held, strict=True):
+            with_any, without = len(one.found), len(one.names) - len(one.found)
+            if (with_any and found < most) or (without and clean < most):
+                chosen.append(task)
+                found += with_any
+                clean += without
+        if found >= most and clean >= most:
+            break
     return chosen
