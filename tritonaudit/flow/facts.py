@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guard:
-    """An enclosing `if`: its condition as written, which arm, and whether Triton decides it when compiling."""
+    """An enclosing `if`: its condition as written, which arm, and whether Triton decides it when compiling.
+
+    `test` is what is known of the whole condition, and `taken` whether it holds there: `arm` is of what a `not` denies.
+    """
 
     condition: str
     arm: bool
     constexpr: bool
     affines: tuple[Affine, ...] = ()
+    test: Value | None = field(default=None, compare=False)
+    taken: bool = field(default=True, compare=False)
 
 
 Path = tuple[Guard, ...]

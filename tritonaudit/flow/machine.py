@@ -186,11 +186,11 @@ class Machine:
             self.flow.skipped[step] = gaps
 
     def _guard(self, node: ast.If, condition: Value, arm: bool) -> Guard:
-        test: ast.expr = node.test
+        test, taken = node.test, arm
         while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, arm = test.operand, not arm
         gaps = tuple(c.gap for c in condition.mask or () if isinstance(c, Less))
-        return Guard(self.code(test), arm, condition.constexpr, gaps)
+        return Guard(self.code(test), arm, condition.constexpr, gaps, condition, taken)
 
     # -- loops ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,262 @@
+"""Does an access stay inside its tensor in a launch that the host code makes?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.facts import Access, Guard, KernelFlow
+from tritonaudit.flow.value import Less, Mask
+from tritonaudit.host.arithmetic import TooLarge
+from tritonaudit.host.host import Host, LaunchSite
+from tritonaudit.host.values import Dims, Tensor
+from tritonaudit.queries.answer import Proven, Refuted, Unknown
+from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_in, rounds_of
+from tritonaudit.queries.sizes import chosen_configs, inputs_of, tried
+
+_MOST_REPLAYED, _MOST_POINTS, _MOST_UNKNOWNS = 24, 1500, 4
+_GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
+_Put = Mapping[Atom, Affine]
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """In a launch, a lane of a program is at `element` of a tensor that has `elements`; `tile` are its constants."""
+
+    access: Access
+    site: LaunchSite
+    program: tuple[int, int, int]
+    lanes: Mapping[int, int]
+    element: int
+    elements: int
+    tile: Mapping[str, int]
+
+
+Answer = Proven | Refuted[Beyond] | Unknown
+
+
+def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> Answer:
+    """Whether some launch of the site has the access read or write past its tensor."""
+    origin, address = access.pointer.origin, access.pointer.affine
+    if access.pointer.block is not None or origin is None or address is None:
+        return Unknown("the address is no sum that is understood")
+    tensor = site.arguments.get(origin.name)
+    if not isinstance(tensor, Tensor):
+        return Unknown(f"what the launch passes for `{origin.name}` is not known")
+    if site.doubt or not site.is_whole:
+        return Unknown(site.doubt or "it passes more than its text shows")
+    if not flow.whiles.isdisjoint(access.loops):
+        return Unknown("how often a `while` goes round is not known")
+    asked = _Asked(host, site, access, address - Affine.of(origin), tensor)
+    try:
+        return asked.answer()
+    except TooLarge:
+        return Unknown("its sizes are products of too many numbers")
+
+
+class _Asked:
+    """The question of one access and launch."""
+
+    def __init__(self, host: Host, site: LaunchSite, access: Access, index: Affine, tensor: Tensor) -> None:
+        self._host, self._site, self._access, self._index, self._tensor = host, site, access, index, tensor
+        self._mask: Mask = frozenset() if access.mask is None else access.mask.mask or frozenset()
+        self._is_masked = access.mask is not None and access.mask.mask is None
+        gaps = [one.gap for one in self._mask if isinstance(one, Less)]
+        self._values = [index, *gaps, *(gap for guard in access.path for gap in guard.affines)]
+        self._loops = loops_in(self._values)
+
+    def answer(self) -> Answer:
+        if self._is_masked or any(not isinstance(one, Less) for one in self._mask):
+            return Unknown("a part of its mask is not understood")
+        if not set(self._access.loops) <= {loop.id for loop in self._loops}:
+            return Unknown("how often a loop around it goes round is not known")
+        elements = _elements(self._site, self._tensor)
+        if elements is None:
+            return Unknown("the size of its tensor is not known")
+        passed = [self._passed(name) for name in sorted(self._parameters())]
+        axes = [self._site.axis(axis) for axis in range(3)]
+        if None in passed or None in axes:
+            return Unknown("the grid, or a number that the launch passes, is not known")
+        known = [value for value in (*passed, *axes) if value is not None]
+        return self._over_configs(elements, known)
+
+    def _over_configs(self, elements: Affine, known: Sequence[Affine]) -> Answer:
+        facts = self._site.facts()
+        found: Answer = Unknown("no sizes that were tried show anything")
+        for put in chosen_configs(self._site, [elements, *known]):
+            values = [facts.normal(self._site.arithmetic.put_in(value, put.get)) for value in (elements, *known)]
+            needed, owned = inputs_of(values[1:]), inputs_of(values[:1])
+            strange = [atom for atom in _of_sizes(needed) - owned if atom.kind is Kind.PARAM]
+            unknown = [atom for atom in needed | owned if atom.kind is not Kind.PARAM]
+            if strange or unknown:
+                name = (strange or unknown)[0].name
+                found = Unknown(f"nothing says how `{name}` and the size of the tensor belong together")
+                continue
+            found = self._tried(values, put)
+            if isinstance(found, Refuted):
+                return found
+        return found
+
+    def _tried(self, values: Sequence[Affine], put: _Put) -> Answer:
+        atoms = sorted(_of_sizes(inputs_of(values)), key=lambda atom: atom.id)
+        if len(atoms) > _MOST_UNKNOWNS:
+            return Unknown(f"it depends on {len(atoms)} sizes")
+        reason = "no sizes that were tried show anything"
+        for numbers in islice(tried(atoms, values, put), _MOST_REPLAYED):
+            sizes = {atom.name: size for atom, size in numbers.items()}
+            sizes.update(self._strides(inputs_of(values), sizes))
+            launched = self._host.replay(self._site, sizes)
+            if not isinstance(launched, LaunchSite):
+                reason = launched.reason
+                continue
+            try:
+                beyond = self._in_launch(launched, put)
+            except NotKnown as error:
+                return Unknown(f"it depends on {error}")
+            if beyond is not None:
+                return Refuted(sizes, beyond)
+        return Unknown(reason)
+
+    # -- numbers -------------------------------------------------------------------------------------------------
+
+    def _parameters(self) -> set[str]:
+        """The parameters of the kernel whose numbers decide where it is, and whether it is done."""
+        atoms = {atom for value in self._values for atom in value.atoms_inside()}
+        bounds = [one for loop in self._loops for one in (loop.start, loop.stop, loop.step) if one is not None]
+        atoms |= {atom for value in bounds for atom in value.atoms_inside()}
+        lanes = [size for atom in atoms for size in (atom.size, atom.start) if size is not None]
+        atoms |= {atom for value in lanes for atom in value.atoms_inside()}
+        return {atom.name for atom in atoms if atom.kind in _GIVEN}
+
+    def _passed(self, name: str) -> Affine | None:
+        return self._site.argument(name)
+
+    def _strides(self, atoms: Iterable[Atom], sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+        """Of tensors that come in, those of rows one behind the other."""
+        for atom in atoms:
+            owner, _, rest = atom.name.rpartition(".stride(")
+            rank = next((rank for key, rank in self._site.ranks.items() if key[-1:] == (owner,)), None)
+            index = rest.removesuffix(")")
+            if owner and rank is not None and index.isdigit():
+                stride = 1
+                for dim in range(int(index) + 1, rank):
+                    stride *= sizes.get(f"{owner}.shape[{dim}]", 1)
+                yield atom.name, stride
+
+    def _in_launch(self, launched: LaunchSite, put: _Put) -> Beyond | None:
+        """A lane that is past the end there. Raises NotKnown."""
+        tensor = launched.arguments.get(self._access.pointer.origin.name) if self._access.pointer.origin else None
+        elements = _elements(launched, tensor) if isinstance(tensor, Tensor) else None
+        total = None if elements is None else launched.arithmetic.put_in(elements, put.get).value
+        given = {name: self._number(launched, launched.argument(name), put) for name in self._parameters()}
+        grid = [self._number(launched, launched.axis(axis), put) for axis in range(3)]
+        if total is None or total <= 0:
+            return None
+        start = Point(given, (0, 0, 0), (grid[0], grid[1], grid[2]), {}, {})
+        tile = {name: number for name, number in given.items() if self._is_constant(name)}
+        for point in islice(self._points(start, total), _MOST_POINTS):
+            element = point.number(self._index)
+            if not 0 <= element < total and point.holds(self._mask) and all(_holds(g, point) for g in self._access.path):
+                return Beyond(self._access, launched, point.program, point.lanes, element, total, tile)
+        return None
+
+    def _is_constant(self, name: str) -> bool:
+        atoms = {atom for value in self._values for atom in value.atoms_inside()}
+        return any(atom.kind is Kind.CONSTEXPR and atom.name == name for atom in atoms)
+
+    @staticmethod
+    def _number(site: LaunchSite, value: Affine | None, put: _Put) -> int:
+        number = None if value is None else site.arithmetic.put_in(value, put.get).value
+        if number is None:
+            raise NotKnown("a number that the launch passes")
+        return number
+
+    # -- points --------------------------------------------------------------------------------------------------
+
+    def _points(self, start: Point, total: int) -> Iterator[Point]:
+        """The last programs first, and in them the lanes at edges. Raises NotKnown."""
+        used = {atom.grid_axis for value in self._values for atom in value.atoms_inside() if atom.kind is Kind.PID}
+        axes = [tuple(ends(size))[::-1] if axis in used else (0,) for axis, size in enumerate(start.grid)]
+        if any(not axis for axis in axes):
+            return
+        for program in product(*axes):
+            at = Point(start.given, (program[0], program[1], program[2]), start.grid, {}, {})
+            for point in _rounds(at, self._loops):
+                yield from self._lanes(point, total)
+
+    def _lanes(self, point: Point, total: int) -> Iterator[Point]:
+        sizes = extents_in(self._values, point)
+        first = Point(point.given, point.program, point.grid, dict.fromkeys(sizes, 0), point.rounds)
+        places = [self._edges(first, axis, size, total) for axis, size in sizes.items()]
+        for lanes in product(*places):
+            yield Point(point.given, point.program, point.grid, dict(zip(sizes, lanes, strict=True)), point.rounds)
+
+    def _edges(self, first: Point, axis: int, size: int, total: int) -> list[int]:
+        """The last lanes along an axis, and those where a condition or the end of the tensor is met."""
+        found = [size - 1, 0, 1]
+        gaps = [(one.gap, -1 if one.strict else 0) for one in self._mask if isinstance(one, Less)]
+        for value, off in (*gaps, (Affine.constant(total) - self._index, 0)):
+            if axis not in value.axes():
+                continue
+            here, there = first.number(value), first.at(axis, 1).number(value) if size > 1 else 0
+            if size > 1 and here != there:
+                edge = (here + off) // (here - there)
+                found += [edge - 1, edge, edge + 1]
+        return sorted({place for place in found if 0 <= place < size}, reverse=True)
+
+
+def _rounds(point: Point, loops: Sequence[Atom]) -> Iterator[Point]:
+    if not loops:
+        yield point
+        return
+    loop, *others = loops
+    for number in list(ends(rounds_of(loop, point)))[::-1]:
+        at = Point(point.given, point.program, point.grid, {}, {**point.rounds, loop: number})
+        yield from _rounds(at, others)
+
+
+def _holds(guard: Guard, point: Point) -> bool:
+    """Whether an `if` around the access is taken there. Raises NotKnown."""
+    test = guard.test
+    if test is not None and test.mask is not None and test.mask:
+        return point.holds(test.mask) is guard.taken
+    if test is not None and isinstance(test.const, (bool, int)):
+        return bool(test.const) is guard.taken
+    if test is not None and test.affine is not None:
+        return bool(point.number(test.affine)) is guard.taken
+    raise NotKnown(f"`{guard.condition}`")
+
+
+def _elements(site: LaunchSite, tensor: Tensor) -> Affine | None:
+    """How many elements of memory there are from the tensor's first to its last."""
+    shape = tensor.shape
+    if isinstance(shape, Dims):
+        whole = (shape.first, shape.last) == (0, None)
+        name = f"{shape.of.name}.numel()"
+        key = (*shape.of.key, "numel", shape.first, shape.last)
+        return site.arithmetic.symbol(key, name, not shape.of.reason, Affine.constant(0)) if whole else None
+    dims = [site.integer(value) for value in shape]
+    if tensor.strides is None:
+        return _product(site, dims)
+    total = Affine.constant(1)
+    for dim, stride in zip(dims, (site.integer(value) for value in tensor.strides), strict=False):
+        if dim is None or stride is None:
+            return None
+        total = total + site.arithmetic.times(dim - Affine.constant(1), stride)
+    return total
+
+
+def _product(site: LaunchSite, values: Sequence[Affine | None]) -> Affine | None:
+    total = Affine.constant(1)
+    for value in values:
+        if value is None:
+            return None
+        total = site.arithmetic.times(total, value)
+    return total
+
+
+def _of_sizes(atoms: set[Atom]) -> set[Atom]:
+    """Those that are no strides of what comes in, which follow from its sizes."""
+    return {atom for atom in atoms if ".stride(" not in atom.name}

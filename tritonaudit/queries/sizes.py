@@ -1,0 +1,44 @@
+"""Sizes to try a launch at: around the numbers that its tiles divide them by, and usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+
+from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.host.host import LaunchSite
+
+Put = Mapping[Atom, Affine]
+"""What stands for symbols."""
+
+_SIZES = (1025, 1000, 129, 100, 33, 17, 7, 3, 2, 1, 4097, 65, 257)
+_MOST_CONFIGS = 48
+_LARGEST = 1 << 20
+_FOR_EACH = {1: 40, 2: 24, 3: 8}
+_FOR_MORE = 5
+
+
+def inputs_of(values: Iterable[Affine]) -> set[Atom]:
+    """What the values are computed from in the end."""
+    return {atom for value in values for atom in value.atoms_inside() if not atom.inner}
+
+
+def chosen_configs(site: LaunchSite, values: Sequence[Affine]) -> list[Put]:
+    """What the configs give for the constants that the values depend on; nothing, where none does."""
+    atoms = {atom for value in values for atom in value.atoms_inside()}
+    found: dict[tuple[tuple[int, Affine], ...], Put] = {}
+    for config in site.configs:
+        put = {atom: value for atom, value in site.chosen(config).items() if atom in atoms}
+        found[tuple(sorted(((atom.id, value) for atom, value in put.items()), key=lambda pair: pair[0]))] = put
+    return list(islice(found.values(), _MOST_CONFIGS)) or [{}]
+
+
+def tried(atoms: Sequence[Atom], values: Sequence[Affine], put: Put) -> Iterator[dict[Atom, int]]:
+    """Numbers for the atoms: one more and one less than those that divide them first."""
+    parts = (part for value in values for atom in value.atoms_inside() for part in atom.inner)
+    numbers = {value.value for value in (*put.values(), *values, *parts)}
+    sizes = sorted(number for number in numbers if number is not None and 1 < number < _LARGEST)
+    near = [size + by for size in sizes for by in (1, -1)]
+    some = list(dict.fromkeys([*near, *_SIZES]))[: _FOR_EACH.get(len(atoms), _FOR_MORE)]
+    for numbers_of in product(some, repeat=len(atoms)):
+        yield dict(zip(atoms, numbers_of, strict=True))
