@@ -86,15 +86,18 @@ class Project:
         self._asked.setdefault(module.path, {})[beside.path, word] = digest_of_texts(found)
         return found
 
-    def users(self, function: Function) -> list[Module]:
-        """The other files of the project that may launch or call a jit function by its name."""
-        path, name = function.module.path, function.jit.name
-        paths = [other for other in self._users.naming(name, str(self.root)) if other != path]
-        self._named.setdefault(path, {})[name] = digest_of_texts(paths)
-        self._led_to.setdefault(path, {}).update(dict.fromkeys(paths))
+    def files_naming(self, module: Module, name: str) -> list[Module]:
+        """The other files of the project that may use what the module has by that name."""
+        paths = [other for other in self._users.naming(name, str(self.root)) if other != module.path]
+        self._named.setdefault(module.path, {})[name] = digest_of_texts(paths)
+        self._led_to.setdefault(module.path, {}).update(dict.fromkeys(paths))
         if len(paths) > _MOST_USERS:
             return []
-        return [module for other in paths if (module := self._kept(Path(other))) is not None]
+        return [found for other in paths if (found := self._kept(Path(other))) is not None]
+
+    def users(self, function: Function) -> list[Module]:
+        """The other files of the project that may launch or call a jit function by its name."""
+        return self.files_naming(function.module, function.jit.name)
 
     def is_in(self, module: Module, dotted: str, function: Function) -> bool:
         """Whether a name of the file is this jit function."""
