@@ -135,11 +135,17 @@ def _elements(run: Run, frame: Frame, nodes: list[ast.expr]) -> list[Value] | Sy
 
 def _tuple(run: Run, frame: Frame, node: ast.Tuple) -> Value:
     found = _elements(run, frame, node.elts)
-    return found if isinstance(found, Symbol) else tuple(found)
+    return found if isinstance(found, Symbol) else _written(run, tuple(found), node.elts)
 
 
 def _list(run: Run, frame: Frame, node: ast.List | ast.Set) -> Value:
-    return _elements(run, frame, node.elts)
+    return _written(run, _elements(run, frame, node.elts), node.elts)
+
+
+def _written(run: Run, found: Value, nodes: list[ast.expr]) -> Value:
+    """Where the elements of a sequence stand, for what is told of them; it is kept, so that its id stays its own."""
+    run.written[id(found)] = (found, nodes)
+    return found
 
 
 def _dict(run: Run, frame: Frame, node: ast.Dict) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tritonaudit.flow.affine import ONE, Affine, Atom
@@ -54,11 +55,19 @@ class Facts:
         if test.polynomial is None:
             return None
         polynomial = self.normal(test.polynomial)
+        if test.relation == IS:
+            return True if polynomial.value == 0 else None
         return self._is_zero(polynomial) if test.relation == EQUAL else self._is_at_most_zero(polynomial)
 
     def normal(self, value: Affine) -> Affine:
         """The same number, with one name for what is equal."""
         return self.arithmetic.put_in(value, self._equal.get) if self._equal else value
+
+    def with_equals(self, sizes: Mapping[Atom, int]) -> dict[Atom, int]:
+        """The sizes, and what is equal to something that they give."""
+        known = {atom: Affine.constant(size) for atom, size in sizes.items()}
+        found = {atom: self.arithmetic.put_in(value, known.get).value for atom, value in self._equal.items()}
+        return {**sizes, **{atom: size for atom, size in found.items() if size is not None}}
 
     def divides(self, divisor: Affine, value: Affine) -> bool:
         """Whether `value % divisor == 0` is known to hold."""

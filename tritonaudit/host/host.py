@@ -37,25 +37,58 @@ _MOST_RESTARTS = 8
 
 @dataclass(frozen=True, eq=False)
 class LaunchSite:
-    """One launch, as it is reached from `entry` under `conditions`.
+    """One launch, `made` as it is reached from `entry` under `conditions`.
 
-    `arguments` are by the kernel's parameters; what an autotuner chooses is a symbol, and `configs` say which numbers
-    it stands for. `doubt` says why a caller that nobody could follow may know more.
+    What an autotuner chooses is a symbol among the arguments, and the configs say which numbers it stands for. `doubt`
+    says why a caller that could not be followed may know more.
     """
 
-    kernel: JitFunction
-    module: Module
-    call: ast.Call
+    made: Recorded
     entry: Entry
     conditions: tuple[Condition, ...]
-    arguments: Mapping[str, Value]
-    grid: tuple[Value, ...] | Symbol
-    options: Mapping[str, Value]
-    configs: tuple[Config, ...]
     ranks: Mapping[Key, int]
     arithmetic: Arithmetic
-    is_whole: bool = True
     doubt: str = ""
+
+    @property
+    def kernel(self) -> JitFunction:
+        return self.made.kernel.function
+
+    @property
+    def module(self) -> Module:
+        """The file that the call stands in."""
+        return self.made.calls[-1].frame.scope.module
+
+    @property
+    def call(self) -> ast.Call:
+        return self.made.call
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What is passed, by the kernel's parameters."""
+        return self.made.arguments
+
+    @property
+    def grid(self) -> tuple[Value, ...] | Symbol:
+        return self.made.grid
+
+    @property
+    def written(self) -> tuple[ast.expr, ...]:
+        """The axes of the grid as they stand in the text, where they do."""
+        return self.made.written
+
+    @property
+    def options(self) -> Mapping[str, Value]:
+        return self.made.options
+
+    @property
+    def configs(self) -> tuple[Config, ...]:
+        return self.made.configs
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text shows all that is passed."""
+        return self.made.is_whole
 
     def facts(self) -> Facts:
         """What holds where the launch is made."""
@@ -148,10 +181,7 @@ class Host:
             for one in path.launches:
                 inside = any(function.node is wrapper.node for function in one.calls)
                 if one.kernel.function is kernel and inside:
-                    yield LaunchSite(
-                        kernel, one.calls[-1].frame.scope.module, one.call, entry, one.conditions, one.arguments,
-                        one.grid, one.options, one.configs, one.ranks, self.arithmetic, one.is_whole, doubt,
-                    )  # fmt: skip
+                    yield LaunchSite(one, entry, one.conditions, one.ranks, self.arithmetic, doubt)
 
     def paths(self, entry: Entry) -> tuple[_Path, ...]:
         """The ways through a function of which nothing is known but itself."""
@@ -166,10 +196,7 @@ class Host:
         for path in self._enumerate(site.entry, sizes, chosen):
             for one in path.launches:
                 if one.call is site.call and not _differ(one.conditions, chosen):
-                    found = LaunchSite(
-                        site.kernel, site.module, one.call, site.entry, one.conditions, one.arguments, one.grid,
-                        one.options, one.configs, one.ranks, self.arithmetic, one.is_whole, site.doubt,
-                    )  # fmt: skip
+                    found = LaunchSite(one, site.entry, one.conditions, one.ranks, self.arithmetic, site.doubt)
                     doubtful = next((c for c in one.conditions if c.test.reason and c.test.roots & _roots(sizes)), None)
                     return found if doubtful is None else NotKnown(f"it depends on {doubtful}: {doubtful.test.reason}")
             if path.is_cut:
@@ -177,6 +204,10 @@ class Host:
             if not _differ(path.conditions, chosen):
                 reasons.append(path.ended)
         return Raised(next((reason for reason in reasons if reason), "the host code does not get there"))
+
+    def forget(self, module: Module) -> None:
+        """Let go of what was found in a file that is done with."""
+        self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
 
     def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
         """Every way through the entry, those that differ early first."""

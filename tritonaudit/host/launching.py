@@ -49,11 +49,15 @@ def launch(
     for name, function in decorations.heuristics.items():
         arguments[name] = run.apply(function, [{**arguments, **options}], {}, None)
     if isinstance(node, ast.Call):
-        axes = _axes(run, grid, {**arguments, **options})
+        if isinstance(grid, (Function, Partial)):
+            grid = run.apply(grid, [{**arguments, **options}], {}, None)
+        axes, written = _axes(run, grid), run.written.get(id(grid), (None, []))[1]
         passed = {name: _put_in(run, one) for name, one in arguments.items()}
         configs, conditions = decorations.configs or (), tuple(run.facts.conditions)
         around = tuple(run.calls)
-        made = Recorded(kernel, node, passed, axes, options, configs, conditions, dict(run.ranks), around, is_whole)
+        made = Recorded(
+            kernel, node, passed, axes, tuple(written), options, configs, conditions, dict(run.ranks), around, is_whole
+        )
         run.launches.append(made)
     return None
 
@@ -84,10 +88,8 @@ def chosen(run: Run, kernel: Kernel, name: str) -> Symbol:
     return Symbol(("config", kernel.scope.module.path, kernel.function.qualname, name), name, _CHOSEN)
 
 
-def _axes(run: Run, grid: Value, meta: dict[str, Value]) -> tuple[Value, ...] | Symbol:
-    """The grid's axes; a function is given the arguments by their names."""
-    if isinstance(grid, (Function, Partial)):
-        grid = run.apply(grid, [meta], {}, None)
+def _axes(run: Run, grid: Value) -> tuple[Value, ...] | Symbol:
+    """The grid's axes."""
     if isinstance(grid, Dims):
         grid = run.dims(grid)
     if not isinstance(grid, (tuple, list)):

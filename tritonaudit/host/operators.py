@@ -182,7 +182,7 @@ def _same(run: Run, left: Value, right: Value, is_identity: bool) -> Condition |
         return True
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Symbol) and isinstance(other, (str, Dtype, External, bool, Symbol, float)):
-            return run.condition(Condition(_is(one, other)))
+            return _is(run, one, other)
     one, other = (None if isinstance(v, (Tensor, str, Dtype, External)) else run.integer(v) for v in (left, right))
     if one is not None and other is not None:
         return run.condition(Condition(equal(one - other, f"{one} == {other}")))
@@ -192,11 +192,16 @@ def _same(run: Run, left: Value, right: Value, is_identity: bool) -> Condition |
     return run.condition(_unknown(run, ast.Eq(), left, right))
 
 
-def _is(symbol: Symbol, value: Value) -> Test:
+def _is(run: Run, symbol: Symbol, value: Value) -> Condition | bool:
+    """Two inputs that are the same are the same number, should they be numbers."""
     known = value.key if isinstance(value, Symbol) else value
     text = f"{symbol.name} == {value.name if isinstance(value, (Symbol, Dtype, External)) else repr(value)}"
     roots = symbol.roots | (value.roots if isinstance(value, Symbol) else frozenset())
-    return Test(IS, (symbol.key, known), text, None, symbol.reason, roots)
+    one, other = run.integer(symbol), run.integer(value) if isinstance(value, Symbol) else None
+    gap = None if one is None or other is None else one - other
+    if gap is not None and gap.value is not None:
+        return gap.value == 0
+    return run.condition(Condition(Test(IS, (symbol.key, known), text, gap, symbol.reason, roots)))
 
 
 def _same_sequence(run: Run, left: Value, right: Value) -> Condition | bool:

@@ -54,6 +54,7 @@ class Recorded:
     call: ast.Call
     arguments: dict[str, Value]
     grid: tuple[Value, ...] | Symbol
+    written: tuple[ast.expr, ...]
     options: dict[str, Value]
     configs: tuple[Config, ...]
     conditions: tuple[Condition, ...]
@@ -80,6 +81,7 @@ class Run:
     launches: list[Recorded] = field(default_factory=list)
     calls: list[Function] = field(default_factory=list)
     fields: dict[Key, Value] = field(default_factory=dict)
+    written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
     certain: dict[Key, str] = field(default_factory=dict)
     _asked_sizes: set[Key] = field(default_factory=set)
     _tensors: dict[Key, Tensor] = field(default_factory=dict)

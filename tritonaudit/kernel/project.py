@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import libcst as cst
 
+from tritonaudit.host.host import Host
 from tritonaudit.kernel.launch import Launch, launches_in, launches_of
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.decode import Undecodable, decode
@@ -55,6 +57,11 @@ class Project:
         self._functions: dict[tuple[str, str, int | None], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
 
+    @cached_property
+    def host(self) -> Host:
+        """What is known of the code around kernels."""
+        return Host(self)
+
     def tree(self, function: Function) -> FunctionTree | None:
         """The function's LibCST tree; None where it cannot be had."""
         key = (function.module.path, function.jit.first_line)
@@ -79,6 +86,7 @@ class Project:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
+        self.host.forget(module)
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:
         """The texts of the other Python files in the folder of `beside` that hold the word, asked for `module`."""
