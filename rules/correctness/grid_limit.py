@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Extent, Severity, Span
-from tritonaudit.flow.coverage import uncovered
 from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.extents import MOST_PROGRAMS, CountedProgram, LongAxis, counted_programs, long_axes
+from tritonaudit.queries.answer import Refuted
+from tritonaudit.queries.covers import Short, covers, tilings
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import dotted_name, span_of
 
@@ -26,14 +27,38 @@ class GridLimit(Rule):
             yield _too_long(kernel, found)
         for counted in counted_programs(kernel.function, kernel.launches):
             yield _one_each(kernel, counted)
-        for short in uncovered(kernel):
-            yield Hit(
-                kernel.place(short.node),
-                f"axis {short.tiling.axis} of the grid {short.why}",
-                remedy=short.remedy,
-                severity=Severity.ERROR,
-                related=((short.tiling.access.node, f"`{short.tiling.size}` bounds the tiles here"),),
-            )
+        for short in _too_short(kernel):
+            yield _of_short(kernel, short)
+
+
+def _too_short(kernel: KernelFlow) -> Iterator[Refuted[Short]]:
+    """The first launch, for each call and axis, that leaves something over whichever mask is asked."""
+    split = list(tilings(kernel.accesses)) if kernel.launches.launches else []
+    seen: set[tuple[int, int]] = set()
+    for axis in sorted({tiling.axis for tiling in split}):
+        mine = [tiling for tiling in split if tiling.axis == axis]
+        for site in kernel.launches.sites:
+            answers = [covers(kernel.launches.host, site, tiling, split) for tiling in mine]
+            refuted = [answer for answer in answers if isinstance(answer, Refuted)]
+            if len(refuted) == len(answers) and (id(site.call), axis) not in seen:
+                seen.add((id(site.call), axis))
+                yield refuted[0]
+
+
+def _of_short(kernel: KernelFlow, found: Refuted[Short]) -> Hit:
+    short, tiling = found.shown, found.shown.tiling
+    block = f"`{tiling.step}` = {short.step:,}" if tiling.step.value is None else f"{short.step:,} elements a program"
+    programs = "1 program" if short.programs == 1 else f"{short.programs:,} programs"
+    written = short.site.written
+    node = written[tiling.axis] if tiling.axis < len(written) else short.site.call
+    return Hit(
+        kernel.place(node),
+        f"`{tiling.bound}` = {short.bound:,}, {block}: axis {tiling.axis} of the grid has {programs}, and none does"
+        f" element {short.covered:,}",
+        remedy=f"have `triton.cdiv({tiling.bound}, {tiling.step})` programs along the axis",
+        severity=Severity.ERROR,
+        related=((tiling.access.node, f"`{tiling.bound}` bounds the tiles here"),),
+    )
 
 
 def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:

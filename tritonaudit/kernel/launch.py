@@ -15,6 +15,7 @@ from tritonaudit.source.nodes import Nodes, spans
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, dotted_name, outline
 
 if TYPE_CHECKING:
+    from tritonaudit.host.host import Host, LaunchSite
     from tritonaudit.kernel.project import Project
 
 
@@ -215,6 +216,17 @@ class LaunchFacts:
         self._project = project
         self._function = function
         self.launches = launches
+
+    @cached_property
+    def sites(self) -> tuple[LaunchSite, ...]:
+        """The same launches as the host code makes them: on all paths that lead to them, with what is passed."""
+        modules = {launch.module.path: launch.module for launch in self.launches}.values()
+        others = [module for module in modules if module is not self._module]
+        return self.host.launches(self._module, self._function, others) if self.launches else ()
+
+    @property
+    def host(self) -> Host:
+        return self._project.host
 
     @cached_property
     def here(self) -> tuple[Launch, ...]:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import libcst as cst
 
+from tritonaudit.host.host import Host
 from tritonaudit.kernel.launch import Launch, launches_in, launches_of
 from tritonaudit.source.basis import Basis, Folders, digest, digest_of_texts
 from tritonaudit.source.decode import Undecodable, decode
@@ -55,6 +57,11 @@ class Project:
         self._functions: dict[tuple[str, str, int | None], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
 
+    @cached_property
+    def host(self) -> Host:
+        """What is known of the code around kernels."""
+        return Host(self)
+
     def tree(self, function: Function) -> FunctionTree | None:
         """The function's LibCST tree; None where it cannot be had."""
         key = (function.module.path, function.jit.first_line)
@@ -79,6 +86,7 @@ class Project:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
+        self.host.forget(module)
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:
         """The texts of the other Python files in the folder of `beside` that hold the word, asked for `module`."""
@@ -86,15 +94,18 @@ class Project:
         self._asked.setdefault(module.path, {})[beside.path, word] = digest_of_texts(found)
         return found
 
-    def users(self, function: Function) -> list[Module]:
-        """The other files of the project that may launch or call a jit function by its name."""
-        path, name = function.module.path, function.jit.name
-        paths = [other for other in self._users.naming(name, str(self.root)) if other != path]
-        self._named.setdefault(path, {})[name] = digest_of_texts(paths)
-        self._led_to.setdefault(path, {}).update(dict.fromkeys(paths))
+    def files_naming(self, module: Module, name: str) -> list[Module]:
+        """The other files of the project that may use what the module has by that name."""
+        paths = [other for other in self._users.naming(name, str(self.root)) if other != module.path]
+        self._named.setdefault(module.path, {})[name] = digest_of_texts(paths)
+        self._led_to.setdefault(module.path, {}).update(dict.fromkeys(paths))
         if len(paths) > _MOST_USERS:
             return []
-        return [module for other in paths if (module := self._kept(Path(other))) is not None]
+        return [found for other in paths if (found := self._kept(Path(other))) is not None]
+
+    def users(self, function: Function) -> list[Module]:
+        """The other files of the project that may launch or call a jit function by its name."""
+        return self.files_naming(function.module, function.jit.name)
 
     def is_in(self, module: Module, dotted: str, function: Function) -> bool:
         """Whether a name of the file is this jit function."""

@@ -1,0 +1,1 @@
+"""The code around kernels: one evaluator of wrappers, on symbols and on numbers."""

@@ -1,0 +1,117 @@
+"""Calls: functions of the project are run, kernels are launched, libraries are asked."""
+
+from __future__ import annotations
+
+import ast
+
+from tritonaudit.host import library, members
+from tritonaudit.host.expressions import value
+from tritonaudit.host.launching import launch
+from tritonaudit.host.run import Raises, Run
+from tritonaudit.host.statements import Returned, execute
+from tritonaudit.host.values import (
+    Bag,
+    Builtin,
+    Class,
+    External,
+    Frame,
+    Function,
+    Kernel,
+    Launcher,
+    Object,
+    Partial,
+    Symbol,
+    Value,
+    roots_of,
+)
+
+_DEEPEST = 12
+
+
+def apply(run: Run, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.AST | None) -> Value:
+    """What a call returns."""
+    run.step()
+    if isinstance(function, Partial):
+        return apply(run, function.function, [*function.args, *args], {**function.keywords, **keywords}, node)
+    if isinstance(function, Function):
+        return _run(run, function, args, keywords, node)
+    if isinstance(function, Launcher) and isinstance(function.kernel, Kernel):
+        return launch(run, function.kernel, function.grid, args, keywords, node)
+    if isinstance(function, Builtin):
+        return function.call(args, keywords)
+    if isinstance(function, External):
+        return library.call(run, function.name, args, keywords)
+    if isinstance(function, Class):
+        return members.instance(run, function, args, keywords)
+    if isinstance(function, Object):
+        called = members.attribute(run, function, "__call__")
+        called = called if isinstance(called, Function) else members.attribute(run, function, "forward")
+        if isinstance(called, Function):
+            return apply(run, called, args, keywords, node)
+    return _unknown(run, function, args, keywords)
+
+
+def _unknown(run: Run, function: Value, args: list[Value], keywords: dict[str, Value]) -> Symbol:
+    name = function.name if isinstance(function, Symbol) else "a call"
+    reason = function.reason if isinstance(function, Symbol) and function.reason else f"`{name}` is given"
+    roots = roots_of((function, *args, *keywords.values()))
+    return Symbol(run.fresh(), f"{name}(…)", f"`{name}` is called, and {reason}", roots)
+
+
+def _run(run: Run, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.AST | None) -> Value:
+    """Run a function of the project, unless it runs already or the calls go too deep."""
+    if len(run.calls) >= _DEEPEST or sum(one.node is function.node for one in run.calls) > 1:
+        return run.unknown(f"`{function.name}` is called too deeply", *args, *keywords.values())
+    given = [function.first, *args] if function.is_bound else args
+    names = bound(run, function, given, keywords)
+    frame = Frame(function.frame.scope, names, function.frame)
+    run.calls.append(function)
+    try:
+        if isinstance(function.node, ast.Lambda):
+            return value(run, frame, function.node.body)
+        if _yields(function.node):
+            return Bag(run.unknown(f"what `{function.name}` yields", *args))
+        outcome = execute(run, frame, function.node.body)
+    finally:
+        run.calls.pop()
+    return outcome.value if isinstance(outcome, Returned) else None
+
+
+def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(
+        isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Yield, ast.YieldFrom))
+        for statement in ast.walk(node)
+    )
+
+
+def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
+    """The parameters of a function with what is passed for them. Raises Raises where the call does not fit."""
+    spec = function.node.args
+    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    is_open = "**" in keywords or any(isinstance(value, Bag) for value in args)
+    args = [value for value in args if not isinstance(value, Bag)]
+    names = dict(zip(positional, args, strict=False))
+    if spec.vararg is not None:
+        names[spec.vararg.arg] = tuple(args[len(positional) :])
+    elif len(args) > len(positional):
+        raise Raises(f"`{function.name}` takes {len(positional)} arguments, not {len(args)}")
+    known = {*positional, *(arg.arg for arg in spec.kwonlyargs)}
+    names.update({name: value for name, value in keywords.items() if name in known})
+    if spec.kwarg is not None:
+        names[spec.kwarg.arg] = {name: value for name, value in keywords.items() if name not in known and name != "**"}
+    for name, default in defaults(function).items():
+        if name not in names:
+            names[name] = value(run, function.frame, default)
+    for name in known - set(names):
+        if not is_open:
+            raise Raises(f"`{function.name}` is not passed `{name}`")
+        names[name] = run.unknown("it is passed by `*` or `**`", name=name)
+    return names
+
+
+def defaults(function: Function) -> dict[str, ast.expr]:
+    spec = function.node.args
+    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    found = dict(zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True))
+    only = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    return {**found, **{arg.arg: default for arg, default in only if default is not None}}

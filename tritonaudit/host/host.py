@@ -1,0 +1,306 @@
+"""The launches of a project: each on every path that leads to it, from the functions that nobody calls."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.host.arithmetic import Arithmetic, TooLarge
+from tritonaudit.host.callers import Callers, Entry, Project
+from tritonaudit.host.calls import apply
+from tritonaudit.host.facts import Contradiction, Facts
+from tritonaudit.host.run import OutOfBudget, Raises, Recorded, Restart, Run
+from tritonaudit.host.scopes import Scopes
+from tritonaudit.host.statements import execute
+from tritonaudit.host.values import (
+    Class,
+    Condition,
+    Config,
+    Frame,
+    Function,
+    Key,
+    Object,
+    Symbol,
+    Tensor,
+    Test,
+    Value,
+)
+from tritonaudit.source.outline import JitFunction, Module
+
+_MOST_STEPS = 24_000
+_MOST_PATHS = 48
+_MOST_RESTARTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchSite:
+    """One launch, `made` as it is reached from `entry` under `conditions`.
+
+    What an autotuner chooses is a symbol among the arguments, and the configs say which numbers it stands for. `doubt`
+    says why a caller that could not be followed may know more.
+    """
+
+    made: Recorded
+    entry: Entry
+    conditions: tuple[Condition, ...]
+    ranks: Mapping[Key, int]
+    arithmetic: Arithmetic
+    doubt: str = ""
+
+    @property
+    def kernel(self) -> JitFunction:
+        return self.made.kernel.function
+
+    @property
+    def module(self) -> Module:
+        """The file that the call stands in."""
+        return self.made.calls[-1].frame.scope.module
+
+    @property
+    def call(self) -> ast.Call:
+        return self.made.call
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What is passed, by the kernel's parameters."""
+        return self.made.arguments
+
+    @property
+    def grid(self) -> tuple[Value, ...] | Symbol:
+        return self.made.grid
+
+    @property
+    def written(self) -> tuple[ast.expr, ...]:
+        """The axes of the grid as they stand in the text, where they do."""
+        return self.made.written
+
+    @property
+    def options(self) -> Mapping[str, Value]:
+        return self.made.options
+
+    @property
+    def configs(self) -> tuple[Config, ...]:
+        return self.made.configs
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text shows all that is passed."""
+        return self.made.is_whole
+
+    def facts(self) -> Facts:
+        """What holds where the launch is made."""
+        facts = Facts(self.arithmetic)
+        for condition in self.conditions:
+            facts.assume(condition)
+        return facts
+
+    def integer(self, value: Value) -> Affine | None:
+        """A value as an integer; None where it is none."""
+        if isinstance(value, bool):
+            return Affine.constant(int(value))
+        if isinstance(value, Symbol):
+            return self.arithmetic.symbol(value.key, value.name, not value.reason)
+        return value if isinstance(value, Affine) else None
+
+    def argument(self, parameter: str) -> Affine | None:
+        return self.integer(self.arguments.get(parameter))
+
+    def axis(self, axis: int) -> Affine | None:
+        """How many programs there are along the axis; one where the grid has no such axis."""
+        if isinstance(self.grid, Symbol):
+            return None
+        return self.integer(self.grid[axis]) if axis < len(self.grid) else Affine.constant(1)
+
+    def chosen(self, config: Config) -> dict[Atom, Affine]:
+        """What the symbols of the autotuner are under one config."""
+        found: dict[Atom, Affine] = {}
+        for name, value in config.constants:
+            atom, given = self.argument(str(name)), self.integer(value)
+            if atom is not None and atom.atom is not None and given is not None and not atom.atom.inner:
+                found[atom.atom] = given
+        return found
+
+
+@dataclass(frozen=True)
+class Raised:
+    """There is no launch at these sizes, since the host code raises or returns before it."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotKnown:
+    """Whether and how there is a launch at these sizes is not known."""
+
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """One way through an entry: the launches on it, and why it ended, where that was not at its end."""
+
+    launches: tuple[Recorded, ...]
+    conditions: tuple[Condition, ...]
+    ended: str
+    is_cut: bool
+
+
+@dataclass
+class Host:
+    """All that is known of the host code of a project."""
+
+    project: Project
+    arithmetic: Arithmetic = field(default_factory=Arithmetic)
+
+    def __post_init__(self) -> None:
+        self._scopes = Scopes(self.project)
+        self._callers = Callers(self._scopes, self.project)
+        self._paths: dict[Entry, tuple[_Path, ...]] = {}
+
+    def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
+        """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
+        found: list[LaunchSite] = []
+        for scope in [self._scopes.of(one) for one in (module, *users)]:
+            for wrapper in self._callers.launching(scope, kernel):
+                found.extend(self._of_wrapper(kernel, wrapper))
+        return tuple(_merged(found))
+
+    def _of_wrapper(self, kernel: JitFunction, wrapper: Entry) -> Iterator[LaunchSite]:
+        """From the entries that lead to the wrapper; from the wrapper itself where none does."""
+        entries, doubt = self._callers.entries(wrapper)
+        sites = [site for entry in entries for site in self._of_entry(kernel, entry, wrapper, doubt)]
+        if not sites and wrapper not in entries:
+            sites = list(self._of_entry(kernel, wrapper, wrapper, "its callers could not be followed"))
+        yield from sites
+
+    def _of_entry(self, kernel: JitFunction, entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
+        for path in self.paths(entry):
+            for one in path.launches:
+                inside = any(function.node is wrapper.node for function in one.calls)
+                if one.kernel.function is kernel and inside:
+                    yield LaunchSite(one, entry, one.conditions, one.ranks, self.arithmetic, doubt)
+
+    def paths(self, entry: Entry) -> tuple[_Path, ...]:
+        """The ways through a function of which nothing is known but itself."""
+        if entry not in self._paths:
+            self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
+        return self._paths[entry]
+
+    def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
+        """The launch with numbers put in for inputs, by their names."""
+        chosen = {condition.test: condition.holds for condition in site.conditions}
+        reasons: list[str] = []
+        for path in self._enumerate(site.entry, sizes, chosen):
+            for one in path.launches:
+                if one.call is site.call and not _differ(one.conditions, chosen):
+                    found = LaunchSite(one, site.entry, one.conditions, one.ranks, self.arithmetic, site.doubt)
+                    doubtful = next((c for c in one.conditions if c.test.reason and c.test.roots & _roots(sizes)), None)
+                    return found if doubtful is None else NotKnown(f"it depends on {doubtful}: {doubtful.test.reason}")
+            if path.is_cut:
+                return NotKnown(path.ended)
+            if not _differ(path.conditions, chosen):
+                reasons.append(path.ended)
+        return Raised(next((reason for reason in reasons if reason), "the host code does not get there"))
+
+    def forget(self, module: Module) -> None:
+        """Let go of what was found in a file that is done with."""
+        self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
+
+    def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
+        """Every way through the entry, those that differ early first."""
+        pending: deque[tuple[Mapping[Test, bool], Mapping[Key, int]]] = deque([(first, {})])
+        seen: set[frozenset[tuple[Test, bool]]] = set()
+        steps = _MOST_STEPS
+        for _ in range(_MOST_PATHS):
+            if not pending or steps <= 0:
+                break
+            choices, ranks = pending.popleft()
+            run, ended, is_cut = self._run(entry, sizes, choices, ranks, steps)
+            steps = run.steps
+            way = dict(choices)
+            for asked in run.asked:
+                other = {**way, asked.test: False}
+                key = frozenset(other.items())
+                if key not in seen:
+                    seen.add(key)
+                    pending.append((other, ranks))
+                way[asked.test] = True
+            yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut)
+
+    def _run(
+        self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], ranks: Mapping[Key, int], steps: int
+    ) -> tuple[Run, str, bool]:
+        known = dict(ranks)
+        for _ in range(_MOST_RESTARTS):
+            run = Run(self.arithmetic, sizes, choices, dict(known), steps, apply)
+            try:
+                self._enter(run, entry)
+            except Restart as restart:
+                known[restart.key], steps = restart.rank, run.steps
+                continue
+            except (Raises, Contradiction) as error:
+                return run, str(error), False
+            except (OutOfBudget, TooLarge, RecursionError) as error:
+                return run, f"the wrapper is too long to be evaluated ({type(error).__name__})", True
+            return run, "", False
+        return run, "the number of a tensor's dimensions does not settle", True
+
+    def _enter(self, run: Run, entry: Entry) -> None:
+        """Run the entry with nothing known of what is passed but what its annotations say."""
+        frame = Frame(entry.scope, {}, entry.frame())
+        spec = entry.node.args
+        for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+            symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
+            frame.names[arg.arg] = symbol
+            kind = _KINDS.get("" if arg.annotation is None else ast.unparse(arg.annotation))
+            if kind is not None:
+                run.certain[symbol.key] = kind
+        owner, first = entry.around[-1] if entry.around else None, next(iter(frame.names), "")
+        if entry.is_method and first and isinstance(owner, ast.ClassDef):
+            frame.names[first] = Object(Class(owner, entry.frame()), frame.names[first])
+        if spec.vararg is not None:
+            frame.names[spec.vararg.arg] = run.unknown("any number of arguments", name=spec.vararg.arg)
+        if spec.kwarg is not None:
+            frame.names[spec.kwarg.arg] = run.unknown("any keywords", name=spec.kwarg.arg)
+        run.calls.append(Function(entry.node, frame))
+        execute(run, frame, entry.node.body)
+
+
+_KINDS = {"torch.Tensor": "torch.Tensor", "Tensor": "torch.Tensor", "int": "int", "bool": "bool", "float": "float"}
+
+
+def _differ(conditions: tuple[Condition, ...], chosen: Mapping[Test, bool]) -> bool:
+    """Whether a path went another way than what was chosen."""
+    return any(chosen.get(condition.test, condition.holds) is not condition.holds for condition in conditions)
+
+
+def _roots(sizes: Mapping[str, int]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in sizes)
+
+
+def _merged(sites: list[LaunchSite]) -> Iterator[LaunchSite]:
+    """Launches that are the same on several paths are one, under what holds on all of them."""
+    alike: dict[object, list[LaunchSite]] = {}
+    for site in sites:
+        grid = site.grid.key if isinstance(site.grid, Symbol) else tuple(map(_identity, site.grid))
+        passed = tuple((name, _identity(value)) for name, value in site.arguments.items())
+        alike.setdefault((id(site.call), site.entry, grid, passed), []).append(site)
+    for same in alike.values():
+        common = set(same[0].conditions).intersection(*(site.conditions for site in same[1:]))
+        ranks = dict(set(same[0].ranks.items()).intersection(*(site.ranks.items() for site in same[1:])))
+        kept = tuple(condition for condition in same[0].conditions if condition in common)
+        yield replace(same[0], conditions=kept, ranks=ranks)
+
+
+def _identity(value: Value) -> object:
+    """What is the same for the same value on two paths."""
+    if isinstance(value, Symbol):
+        return value.key
+    if isinstance(value, Tensor):
+        return value.symbol.key, value.made
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_identity, value))
+    return value if isinstance(value, Hashable) else id(value)
