@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Cause, Confidence, Extent, Place, Severity
 from tritonaudit.flow.bounds import Unbounded, unbounded_lane
 from tritonaudit.flow.facts import Access, KernelFlow
 from tritonaudit.flow.late_guards import late_guards
+from tritonaudit.queries.answer import Proven, Refuted, Unknown
+from tritonaudit.queries.bounds import Answer, Beyond, bounds
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:
@@ -27,26 +30,48 @@ class UnmaskedAccess(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         said = {id(guard.access) for guard in late_guards(kernel)}  # by the rule on loads in the arms of `tl.where`
         for access in kernel.accesses:
-            if id(access) in said:
-                continue
-            if (lane := unbounded_lane(kernel, access)) is not None:
-                yield self._hit(kernel, access, lane)
+            lane = unbounded_lane(kernel, access)
+            if lane is not None and id(access) not in said:
+                answers = [bounds(kernel.launches.host, site, kernel, access) for site in kernel.launches.sites]
+                refuted = [answer for answer in answers if isinstance(answer, Refuted)]
+                if not refuted and answers and all(map(_holds, answers)):
+                    lane = replace(lane, confidence=Confidence.LOW)
+                yield self._hit(kernel, access, lane, refuted[0] if refuted else None)
 
-    def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded) -> Hit:
+    def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded, found: Refuted[Beyond] | None) -> Hit:
         from tritonaudit.mends.masks import masked_as_beside
 
         related: list[tuple[CSTNode | Place, str]] = []
         if lane.sibling is not None:
             related.append((lane.sibling.node, "this access masks the same index"))
-        if lane.host is not None:
+        if found is not None:
+            related.append((kernel.place(found.shown.site.call), "by this launch"))
+        elif lane.host is not None:
             related.append((kernel.place(lane.host), "the launch says so here"))
+        why = f"and {lane.why}" if found is None else _witness(access, found)
         return Hit(
             access.node,
-            f"this {access.what} can run past the end of its tensor: nothing bounds `{lane.index}`, and {lane.why}",
+            f"this {access.what} can run past the end of its tensor: nothing bounds `{lane.index}`, {why}",
             remedy="give it `boundary_check`" if access.pointer.block is not None else _REMEDY,
-            severity=Severity.ERROR if lane.confidence is not Confidence.LOW else Severity.WARNING,
-            confidence=lane.confidence,
+            severity=Severity.WARNING if found is None else Severity.ERROR,
+            confidence=lane.confidence if found is None else Confidence.HIGH,
             cause=Cause.OUT_OF_BOUNDS,
             related=tuple(related),
-            fix=masked_as_beside(kernel, access, safe=lane.confidence is Confidence.HIGH),
+            fix=masked_as_beside(kernel, access, safe=found is not None or lane.confidence is Confidence.HIGH),
         )
+
+
+def _holds(answer: Answer) -> bool:
+    """Whether a launch stays inside its tensors at all sizes that were tried."""
+    return isinstance(answer, Proven) or (isinstance(answer, Unknown) and answer.held)
+
+
+def _witness(access: Access, found: Refuted[Beyond]) -> str:
+    """`and at x.numel() = 1,025, BLOCK = 1,024 program 1 reads element 1,025 of 1,025`."""
+    shown = found.shown
+    numbers = {**{name: size for name, size in found.sizes.items() if ".stride(" not in name}, **shown.tile}
+    sizes = ", ".join(f"{name} = {size:,}" for name, size in numbers.items())
+    axes = [index for index, _ in enumerate(shown.program) if any(shown.program[index:])]
+    program = str(shown.program[0]) if axes in ([], [0]) else str(shown.program[: axes[-1] + 1])
+    verb = {"load": "reads", "store": "writes"}.get(access.kind, "changes")
+    return f"and at {sizes} program {program} {verb} element {shown.element:,} of {shown.elements:,}"

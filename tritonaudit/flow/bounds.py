@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Confidence
 from tritonaudit.flow.affine import LOADED, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.flow.facts import Access, KernelFlow, exclusive
 from tritonaudit.flow.value import Less
-from tritonaudit.kernel.launch import Cover, Launch, Origin
+from tritonaudit.kernel.launch import Launch
+
+if TYPE_CHECKING:
+    from tritonaudit.host.host import LaunchSite
 
 _MOVING = (Kind.PID, Kind.LOOP)
 _TILE = (*_MOVING, Kind.OPAQUE)
@@ -46,30 +50,22 @@ def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
 
 
 def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
+    """Why the lane can run past the end: at low confidence where nothing shows that tiles are partial."""
     index = index_of(address, lane)
-    if index is None or _is_single(flow, lane):
+    if index is None or _is_single(flow, lane) or is_asserted_full(flow, lane):
         return None
-    if flow.launches.prunes_remainders:
-        return Unbounded(spelled(flow, index), "nothing but the autotuner's pruner speaks of it", Confidence.LOW)
-    if _may_be_padded(flow, lane):
-        return Unbounded(spelled(flow, index), "the wrapper's padding may not reach as far", Confidence.LOW)
-    if is_asserted_full(flow, lane):
-        return Unbounded(
-            spelled(flow, index), "whether its tiles are asserted to be full cannot be told", Confidence.LOW
-        )
+    name = spelled(flow, index)
     sibling = masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
-        return Unbounded(spelled(flow, index), why, Confidence.HIGH, sibling=sibling)
-    tiles = [atom for atom in index.atoms() if atom.kind in _MOVING or _is_swizzled(atom)]
-    if not tiles:
-        return _rounded_up_tile(flow, lane)
-    for tile in tiles:
-        partial = _partial_loop if tile.kind is Kind.LOOP else _partial_grid
-        found = partial(flow, tile, lane, index)
-        if found is not None:
-            return found
-    return Unbounded(spelled(flow, index), "whether its tiles are full cannot be told", Confidence.LOW)
+        return Unbounded(name, why, Confidence.HIGH, sibling=sibling)
+    rounded = _rounded_up(
+        flow, lane, is_tiled=any(atom.kind in _MOVING or _is_swizzled(atom) for atom in index.atoms())
+    )
+    if rounded is not None:
+        why, place = rounded
+        return Unbounded(name, why, Confidence.MEDIUM, host=place)
+    return Unbounded(name, "whether its tiles are full cannot be told", Confidence.LOW)
 
 
 def _is_single(flow: KernelFlow, lane: Atom) -> bool:
@@ -86,14 +82,8 @@ def spelled(flow: KernelFlow, index: Affine) -> str:
     return str(index) if name is None else name
 
 
-def _may_be_padded(flow: KernelFlow, lane: Atom) -> bool:
-    """Whether a wrapper pads and chooses the tile itself, so that it can pad to it; a tuned tile it cannot know."""
-    parameter = None if lane.size is None else _multiple_of(lane.size)
-    return any(launch.pads and parameter in launch.arguments for launch in flow.launches.launches)
-
-
 def is_asserted_full(flow: KernelFlow, lane: Atom) -> bool:
-    """Whether the kernel or the file's functions assert that a size is a multiple of the lane's extent, or say so."""
+    """Whether the kernel asserts that a size is a multiple of the lane's extent."""
     size = lane.size
     if size is None or len(size.terms) != 1:
         return False
@@ -103,11 +93,7 @@ def is_asserted_full(flow: KernelFlow, lane: Atom) -> bool:
             _divided(product, atoms) is not None and factor % count == 0 for product, factor in divisor.terms.items()
         ):
             return True
-    parameter = _multiple_of(size)
-    if parameter is None:
-        return False
-    said = re.search(rf"(multiple of|divisible by)\W*{parameter}\b", flow.function.docstring or "")
-    return said is not None or flow.launches.asks_for_multiples(parameter)
+    return False
 
 
 def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
@@ -267,28 +253,37 @@ def flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
     )
 
 
-def _rounded_up_tile(flow: KernelFlow, lane: Atom) -> Unbounded | None:
-    """A whole tile whose size the launch rounds up to a power of two is larger than the data."""
-    parameter = _constexpr_of(lane.size)
-    if parameter is None:
-        return None
-    if flow.launches.rounds_in_place(parameter):
-        return None
-    for size in flow.launches.sizes(parameter):
-        rounds_up = "next_power_of_2" in size.text and "min(" not in size.text
-        if size.origin is Origin.POWER_OF_2 and size.value is None and rounds_up:
-            if any(launch.restricts_sizes for launch in flow.launches.launches) or flow.launches.callers_restrict_sizes:
-                return None  # the sizes that are let in may be powers of two
-            why = f"the launch rounds `{parameter}` up (`{size.text}`), so the last lanes are past the end"
-            return Unbounded(spelled(flow, Affine.of(lane)), why, Confidence.HIGH, host=size.node)
+def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, ast.expr] | None:
+    """What says in the host code that the last tile is partial: it rounds a grid up by the lane's extent, or that."""
+    for site in flow.launches.sites:
+        size = None if lane.size is None or site.doubt else _passed(site, lane.size)
+        if size is None:
+            continue
+        facts = site.facts()
+        if size.atom is not None and size.atom.name == "next_power_of_2":
+            what = f"the launch rounds `{lane.size}` up (`{size}`), so the last lanes are past the end"
+            return what, site.call
+        for axis in range(3) if is_tiled else ():
+            for atom in (site.axis(axis) or ZERO).atoms_inside():
+                if atom.name == "cdiv" and atom.inner[1] == size and not facts.divides(size, atom.inner[0]):
+                    why = f"`{atom.inner[0]}` in blocks of `{lane.size}`"
+                    place = site.written[axis] if axis < len(site.written) else site.call
+                    return f"the grid is rounded up ({why}), so the last program is partial", place
     return None
 
 
-def _constexpr_of(size: Affine | None) -> str | None:
-    if size is None or len(size.terms) != 1:
-        return None
-    (product, factor), *_ = size.terms.items()
-    return product[0].name if factor == 1 and len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
+def _passed(site: LaunchSite, size: Affine) -> Affine | None:
+    """What an extent of the kernel is in the host code."""
+    missing: list[str] = []
+
+    def argument(atom: Atom) -> Affine:
+        found = site.argument(atom.name) if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) else None
+        if found is None:
+            missing.append(atom.name)
+        return found or ZERO
+
+    value = site.arithmetic.put_in(size, argument)
+    return None if missing else value
 
 
 def _multiple_of(size: Affine) -> str | None:
@@ -297,20 +292,6 @@ def _multiple_of(size: Affine) -> str | None:
         return None
     (product, _), *_ = size.terms.items()
     return product[0].name if len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
-
-
-def _partial_grid(flow: KernelFlow, pid: Atom, lane: Atom, index: Affine) -> Unbounded | None:
-    axis = pid.grid_axis
-    if pid.kind is Kind.PID and axis is None:
-        return None
-    axes = flow.launches.rounded_up() if axis is None else flow.launches.grid_axes(axis)
-    for launch, grid in axes:
-        if grid.cover is not Cover.ROUNDED_UP or launch.checks_divisibility:
-            continue
-        if is_block(launch, grid.block, lane):
-            why = f"the grid is rounded up (`{grid.size}` in blocks of `{grid.block}`), so the last program is partial"
-            return Unbounded(spelled(flow, index), why, Confidence.MEDIUM, host=launch.grid)
-    return None
 
 
 def is_block(launch: Launch, block: str, lane: Atom) -> bool:
@@ -326,45 +307,3 @@ def is_block(launch: Launch, block: str, lane: Atom) -> bool:
     return re.search(rf"\b{parameter}\b", block) is not None or (
         argument is not None and ast.unparse(argument) == block
     )
-
-
-def _partial_loop(flow: KernelFlow, counter: Atom, lane: Atom, index: Affine) -> Unbounded | None:
-    """A loop over tiles whose last one is partial unless the size divides, which no wrapper of the file asks for."""
-    stop = counter.stop
-    if stop is None or not flow.launches.launches or any(map(_checks, flow.launches.launches)):
-        return None
-    extent = _rounded_extent(stop, lane) if counter.step is not None and counter.step.value == 1 else stop
-    if extent is None or not any(atom.kind is Kind.PARAM for atom in extent.atoms()):
-        return None
-    if len(extent.terms) != 1 or _is_multiple(extent, lane.size) or _is_whole(flow, extent, lane):
-        return None
-    if any(atom.kind is Kind.OPAQUE or index.terms[product] < 0 for product in index.terms for atom in product):
-        return None  # counted from somewhere else, or backwards
-    why = f"the last tile of the loop is partial unless `{extent}` is a multiple of `{lane.size}`"
-    return Unbounded(spelled(flow, index), why, Confidence.MEDIUM)
-
-
-def _is_whole(flow: KernelFlow, extent: Affine, lane: Atom) -> bool:
-    """Whether the launches make one tile of all."""
-    tile = None if lane.size is None else lane.size.atom
-    return tile is not None and extent.atom is not None and flow.launches.passes_alike(tile.name, extent.atom.name)
-
-
-def _is_multiple(extent: Affine, size: Affine | None) -> bool:
-    """Whether the extent is written as so many tiles."""
-    if size is None or len(size.terms) != 1:
-        return False
-    ((whole, count),), ((tile, width),) = extent.terms.items(), size.terms.items()
-    return _divided(whole, tile) is not None and count % width == 0
-
-
-def _checks(launch: Launch) -> bool:
-    return launch.checks_divisibility
-
-
-def _rounded_extent(stop: Affine, lane: Atom) -> Affine | None:
-    """`n` of a loop over `cdiv(n, BLOCK)` tiles."""
-    atoms = list(stop.atoms())
-    if len(stop.terms) == 1 and len(atoms) == 1 and atoms[0].name == "cdiv" and atoms[0].inner[1] == lane.size:
-        return atoms[0].inner[0]
-    return None

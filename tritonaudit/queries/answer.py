@@ -24,4 +24,7 @@ class Refuted(Generic[Shown]):
 
 @dataclass(frozen=True)
 class Unknown:
+    """Nobody can tell, and why; `held`: it did hold at all sizes that were tried, and some were."""
+
     reason: str
+    held: bool = False

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from math import prod
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
+from tritonaudit.flow.affine import ONE, ZERO, Affine, Atom, Kind
 from tritonaudit.flow.facts import Access, Guard, KernelFlow
 from tritonaudit.flow.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.host import Host, LaunchSite
-from tritonaudit.host.values import Dims, Tensor
+from tritonaudit.host.values import Dims, Symbol, Tensor
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_in, rounds_of
-from tritonaudit.queries.sizes import chosen_configs, inputs_of, tried
+from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
 
 _MOST_REPLAYED, _MOST_POINTS, _MOST_UNKNOWNS = 24, 1500, 4
 _GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
-_Put = Mapping[Atom, Affine]
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A tensor by its name in the host code: its sizes, and how many elements there are from its first to its last."""
+
+    name: str
+    sizes: tuple[Affine, ...]
+    elements: Affine
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +51,14 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
     origin, address = access.pointer.origin, access.pointer.affine
     if access.pointer.block is not None or origin is None or address is None:
         return Unknown("the address is no sum that is understood")
-    tensor = site.arguments.get(origin.name)
-    if not isinstance(tensor, Tensor):
-        return Unknown(f"what the launch passes for `{origin.name}` is not known")
+    memory = _memory(site, site.arguments.get(origin.name))
+    if memory is None:
+        return Unknown(f"what the launch passes for `{origin.name}`, or how large it is, is not known")
     if site.doubt or not site.is_whole:
         return Unknown(site.doubt or "it passes more than its text shows")
     if not flow.whiles.isdisjoint(access.loops):
         return Unknown("how often a `while` goes round is not known")
-    asked = _Asked(host, site, access, address - Affine.of(origin), tensor)
+    asked = _Asked(host, site, access, address - Affine.of(origin), memory)
     try:
         return asked.answer()
     except TooLarge:
@@ -59,8 +68,8 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
 class _Asked:
     """The question of one access and launch."""
 
-    def __init__(self, host: Host, site: LaunchSite, access: Access, index: Affine, tensor: Tensor) -> None:
-        self._host, self._site, self._access, self._index, self._tensor = host, site, access, index, tensor
+    def __init__(self, host: Host, site: LaunchSite, access: Access, index: Affine, memory: Memory) -> None:
+        self._host, self._site, self._access, self._index, self._memory = host, site, access, index, memory
         self._mask: Mask = frozenset() if access.mask is None else access.mask.mask or frozenset()
         self._is_masked = access.mask is not None and access.mask.mask is None
         gaps = [one.gap for one in self._mask if isinstance(one, Less)]
@@ -72,52 +81,51 @@ class _Asked:
             return Unknown("a part of its mask is not understood")
         if not set(self._access.loops) <= {loop.id for loop in self._loops}:
             return Unknown("how often a loop around it goes round is not known")
-        elements = _elements(self._site, self._tensor)
-        if elements is None:
-            return Unknown("the size of its tensor is not known")
         passed = [self._passed(name) for name in sorted(self._parameters())]
         axes = [self._site.axis(axis) for axis in range(3)]
         if None in passed or None in axes:
             return Unknown("the grid, or a number that the launch passes, is not known")
         known = [value for value in (*passed, *axes) if value is not None]
-        return self._over_configs(elements, known)
+        return self._over_configs(known)
 
-    def _over_configs(self, elements: Affine, known: Sequence[Affine]) -> Answer:
-        facts = self._site.facts()
+    def _over_configs(self, known: Sequence[Affine]) -> Answer:
+        facts, elements = self._site.facts(), self._memory.elements
         found: Answer = Unknown("no sizes that were tried show anything")
         for put in chosen_configs(self._site, [elements, *known]):
             values = [facts.normal(self._site.arithmetic.put_in(value, put.get)) for value in (elements, *known)]
             needed, owned = inputs_of(values[1:]), inputs_of(values[:1])
-            strange = [atom for atom in _of_sizes(needed) - owned if atom.kind is Kind.PARAM]
-            unknown = [atom for atom in needed | owned if atom.kind is not Kind.PARAM]
-            if strange or unknown:
-                name = (strange or unknown)[0].name
-                found = Unknown(f"nothing says how `{name}` and the size of the tensor belong together")
+            others = _of_sizes(needed) - owned
+            strange = [one for one in _of_sizes(needed | owned) if one.kind is not Kind.PARAM]
+            strange += [one for one in others | owned if others and not _is_dimension(one)]
+            if strange:
+                found = Unknown(f"nothing says how `{strange[0].name}` and the size of the tensor belong together")
                 continue
-            found = self._tried(values, put)
+            found = self._tried(values, put, are_equal=bool(others))
             if isinstance(found, Refuted):
                 return found
         return found
 
-    def _tried(self, values: Sequence[Affine], put: _Put) -> Answer:
+    def _tried(self, values: Sequence[Affine], put: Put, *, are_equal: bool) -> Answer:
+        """Tensors that belong together in ways that no text tells do where all their sizes are the same."""
         atoms = sorted(_of_sizes(inputs_of(values)), key=lambda atom: atom.id)
-        if len(atoms) > _MOST_UNKNOWNS:
+        if len(atoms) > _MOST_UNKNOWNS and not are_equal:
             return Unknown(f"it depends on {len(atoms)} sizes")
-        reason = "no sizes that were tried show anything"
-        for numbers in islice(tried(atoms, values, put), _MOST_REPLAYED):
+        reason, held = "no sizes that were tried show anything", False
+        for numbers in islice(tried(atoms, values, put, are_equal=are_equal), _MOST_REPLAYED):
             sizes = {atom.name: size for atom, size in numbers.items()}
-            sizes.update(self._strides(inputs_of(values), sizes))
+            sizes.update(self._strides(numbers, put))
             launched = self._host.replay(self._site, sizes)
             if not isinstance(launched, LaunchSite):
                 reason = launched.reason
                 continue
             try:
-                beyond = self._in_launch(launched, put)
+                beyond = self._in_launch(launched, put, self._number(self._memory.elements, sizes, put))
             except NotKnown as error:
                 return Unknown(f"it depends on {error}")
             if beyond is not None:
                 return Refuted(sizes, beyond)
-        return Unknown(reason)
+            held = True
+        return Unknown(reason, held)
 
     # -- numbers -------------------------------------------------------------------------------------------------
 
@@ -133,45 +141,54 @@ class _Asked:
     def _passed(self, name: str) -> Affine | None:
         return self._site.argument(name)
 
-    def _strides(self, atoms: Iterable[Atom], sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-        """Of tensors that come in, those of rows one behind the other."""
-        for atom in atoms:
-            owner, _, rest = atom.name.rpartition(".stride(")
-            rank = next((rank for key, rank in self._site.ranks.items() if key[-1:] == (owner,)), None)
-            index = rest.removesuffix(")")
-            if owner and rank is not None and index.isdigit():
-                stride = 1
-                for dim in range(int(index) + 1, rank):
-                    stride *= sizes.get(f"{owner}.shape[{dim}]", 1)
-                yield atom.name, stride
+    def _strides(self, numbers: Mapping[Atom, int], put: Put) -> Iterator[tuple[str, int]]:
+        """Of all tensors, those of rows one behind the other."""
+        known = {atom: Affine.constant(number) for atom, number in numbers.items()}
+        for value in self._site.arguments.values():
+            memory = _memory(self._site, value)
+            sizes = [self._put_in(one, known, put) for one in (() if memory is None else memory.sizes)]
+            for index in range(len(sizes)):
+                behind = sizes[index + 1 :]
+                if memory is not None and None not in behind:
+                    yield f"{memory.name}.stride({index})", prod(size for size in behind if size is not None)
 
-    def _in_launch(self, launched: LaunchSite, put: _Put) -> Beyond | None:
+    def _put_in(self, value: Affine, known: Put, put: Put) -> int | None:
+        return self._site.arithmetic.put_in(value, {**put, **known}.get).value
+
+    def _number(self, value: Affine | None, sizes: Mapping[str, int], put: Put) -> int:
+        """Raises NotKnown."""
+        if value is None:
+            raise NotKnown("a number that the launch passes")
+        known = {atom: Affine.constant(sizes[atom.name]) for atom in inputs_of([value]) if atom.name in sizes}
+        number = self._put_in(value, known, put)
+        if number is None:
+            raise NotKnown(f"`{value}`")
+        return number
+
+    def _in_launch(self, launched: LaunchSite, put: Put, total: int) -> Beyond | None:
         """A lane that is past the end there. Raises NotKnown."""
-        tensor = launched.arguments.get(self._access.pointer.origin.name) if self._access.pointer.origin else None
-        elements = _elements(launched, tensor) if isinstance(tensor, Tensor) else None
-        total = None if elements is None else launched.arithmetic.put_in(elements, put.get).value
-        given = {name: self._number(launched, launched.argument(name), put) for name in self._parameters()}
-        grid = [self._number(launched, launched.axis(axis), put) for axis in range(3)]
-        if total is None or total <= 0:
+        given = {name: self._number(launched.argument(name), {}, put) for name in self._parameters()}
+        grid = [self._number(launched.axis(axis), {}, put) for axis in range(3)]
+        if total <= 0:
             return None
         start = Point(given, (0, 0, 0), (grid[0], grid[1], grid[2]), {}, {})
         tile = {name: number for name, number in given.items() if self._is_constant(name)}
         for point in islice(self._points(start, total), _MOST_POINTS):
             element = point.number(self._index)
-            if not 0 <= element < total and point.holds(self._mask) and all(_holds(g, point) for g in self._access.path):
+            if (
+                not 0 <= element < total
+                and point.holds(self._mask)
+                and all(_holds(g, point) for g in self._access.path)
+            ):
                 return Beyond(self._access, launched, point.program, point.lanes, element, total, tile)
         return None
+
+    def _is_reached(self, point: Point) -> bool:
+        return all(_holds(guard, point) for guard in self._access.path)
 
     def _is_constant(self, name: str) -> bool:
         atoms = {atom for value in self._values for atom in value.atoms_inside()}
         return any(atom.kind is Kind.CONSTEXPR and atom.name == name for atom in atoms)
-
-    @staticmethod
-    def _number(site: LaunchSite, value: Affine | None, put: _Put) -> int:
-        number = None if value is None else site.arithmetic.put_in(value, put.get).value
-        if number is None:
-            raise NotKnown("a number that the launch passes")
-        return number
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -194,7 +211,7 @@ class _Asked:
             yield Point(point.given, point.program, point.grid, dict(zip(sizes, lanes, strict=True)), point.rounds)
 
     def _edges(self, first: Point, axis: int, size: int, total: int) -> list[int]:
-        """The last lanes along an axis, and those where a condition or the end of the tensor is met."""
+        """The first and last lanes along an axis, and those where a condition or the end of the tensor is met."""
         found = [size - 1, 0, 1]
         gaps = [(one.gap, -1 if one.strict else 0) for one in self._mask if isinstance(one, Less)]
         for value, off in (*gaps, (Affine.constant(total) - self._index, 0)):
@@ -204,7 +221,7 @@ class _Asked:
             if size > 1 and here != there:
                 edge = (here + off) // (here - there)
                 found += [edge - 1, edge, edge + 1]
-        return sorted({place for place in found if 0 <= place < size}, reverse=True)
+        return sorted({place for place in found if 0 <= place < size})
 
 
 def _rounds(point: Point, loops: Sequence[Atom]) -> Iterator[Point]:
@@ -229,32 +246,61 @@ def _holds(guard: Guard, point: Point) -> bool:
     raise NotKnown(f"`{guard.condition}`")
 
 
-def _elements(site: LaunchSite, tensor: Tensor) -> Affine | None:
-    """How many elements of memory there are from the tensor's first to its last."""
-    shape = tensor.shape
+def _memory(site: LaunchSite, value: object) -> Memory | None:
+    """What is known of the memory of something that is passed; None of what may be no tensor."""
+    if isinstance(value, Symbol) and not value.reason:
+        value = Tensor(value, Dims(value), None, None)
+    if not isinstance(value, Tensor):
+        return None
+    name, shape = value.symbol.name, value.shape
     if isinstance(shape, Dims):
-        whole = (shape.first, shape.last) == (0, None)
-        name = f"{shape.of.name}.numel()"
-        key = (*shape.of.key, "numel", shape.first, shape.last)
-        return site.arithmetic.symbol(key, name, not shape.of.reason, Affine.constant(0)) if whole else None
-    dims = [site.integer(value) for value in shape]
-    if tensor.strides is None:
-        return _product(site, dims)
-    total = Affine.constant(1)
-    for dim, stride in zip(dims, (site.integer(value) for value in tensor.strides), strict=False):
-        if dim is None or stride is None:
+        rank = site.ranks.get(shape.of.key) or _least_rank(site, shape.of.name)
+        if (shape.first, shape.last) != (0, None) or shape.of.reason:
             return None
-        total = total + site.arithmetic.times(dim - Affine.constant(1), stride)
-    return total
+        if rank is None:
+            key, text = (*shape.of.key, "numel", 0, None), f"{shape.of.name}.numel()"
+            return Memory(name, (), site.arithmetic.symbol(key, text, True, ZERO))
+        shape = tuple(
+            site.arithmetic.symbol((*shape.of.key, "shape", index), f"{shape.of.name}.shape[{index}]", True, ZERO)
+            for index in range(rank)
+        )
+    dims = tuple(site.integer(one) for one in shape)
+    sizes = tuple(one for one in dims if one is not None)
+    if len(sizes) < len(dims):
+        return None
+    if value.strides is None:
+        return Memory(name, sizes, _product(site, sizes))
+    total = ONE
+    for dim, stride in zip(sizes, (site.integer(one) for one in value.strides), strict=False):
+        if stride is None:
+            return None
+        total = total + site.arithmetic.times(dim - ONE, stride)
+    return Memory(name, sizes, total)
 
 
-def _product(site: LaunchSite, values: Sequence[Affine | None]) -> Affine | None:
-    total = Affine.constant(1)
+def _least_rank(site: LaunchSite, name: str) -> int | None:
+    """The number of dimensions that the host code asks for; None where it counts the elements, or from the end."""
+    values = [site.integer(value) for value in site.arguments.values()] + [site.axis(axis) for axis in range(3)]
+    rank = 0
+    for atom in inputs_of(value for value in values if value is not None):
+        owner, _, index = atom.name.removesuffix("]").removesuffix(")").rpartition(".")
+        if owner == name:
+            what, _, number = index.replace("(", "[").partition("[")
+            if what not in ("shape", "stride") or not number.isdigit():
+                return None
+            rank = max(rank, int(number) + 1)
+    return rank or None
+
+
+def _product(site: LaunchSite, values: Sequence[Affine]) -> Affine:
+    total = ONE
     for value in values:
-        if value is None:
-            return None
         total = site.arithmetic.times(total, value)
     return total
+
+
+def _is_dimension(atom: Atom) -> bool:
+    return ".shape[" in atom.name
 
 
 def _of_sizes(atoms: set[Atom]) -> set[Atom]:

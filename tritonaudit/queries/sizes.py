@@ -33,12 +33,18 @@ def chosen_configs(site: LaunchSite, values: Sequence[Affine]) -> list[Put]:
     return list(islice(found.values(), _MOST_CONFIGS)) or [{}]
 
 
-def tried(atoms: Sequence[Atom], values: Sequence[Affine], put: Put) -> Iterator[dict[Atom, int]]:
+def tried(
+    atoms: Sequence[Atom], values: Sequence[Affine], put: Put, *, are_equal: bool = False
+) -> Iterator[dict[Atom, int]]:
     """Numbers for the atoms: one more and one less than those that divide them first."""
     parts = (part for value in values for atom in value.atoms_inside() for part in atom.inner)
     numbers = {value.value for value in (*put.values(), *values, *parts)}
     sizes = sorted(number for number in numbers if number is not None and 1 < number < _LARGEST)
     near = [size + by for size in sizes for by in (1, -1)]
+    if are_equal:
+        for size in dict.fromkeys([*near, *_SIZES]):
+            yield dict.fromkeys(atoms, size)
+        return
     some = list(dict.fromkeys([*near, *_SIZES]))[: _FOR_EACH.get(len(atoms), _FOR_MORE)]
     for numbers_of in product(some, repeat=len(atoms)):
         yield dict(zip(atoms, numbers_of, strict=True))
