@@ -59,12 +59,13 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
         return Unbounded(name, why, Confidence.HIGH, sibling=sibling)
-    rounded = _rounded_up(
-        flow, lane, is_tiled=any(atom.kind in _MOVING or _is_swizzled(atom) for atom in index.atoms())
-    )
+    is_tiled = any(atom.kind in _MOVING or _is_swizzled(atom) for atom in index.atoms())
+    rounded = _rounded_up(flow, lane, is_tiled=is_tiled)
     if rounded is not None:
         why, place = rounded
         return Unbounded(name, why, Confidence.MEDIUM, host=place)
+    if not is_tiled:
+        return None
     return Unbounded(name, "whether its tiles are full cannot be told", Confidence.LOW)
 
 
@@ -270,6 +271,16 @@ def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, a
                     place = site.written[axis] if axis < len(site.written) else site.call
                     return f"the grid is rounded up ({why}), so the last program is partial", place
     return None
+
+
+def is_multiple(flow: KernelFlow, whole: Affine, size: Affine | None) -> bool:
+    """Whether every launch is made only where so many tiles are whole."""
+    sites = flow.launches.sites
+    for site in sites:
+        values = [None if value is None else _passed(site, value) for value in (size, whole)]
+        if values[0] is None or values[1] is None or not site.facts().divides(values[0], values[1]):
+            return False
+    return bool(sites)
 
 
 def _passed(site: LaunchSite, size: Affine) -> Affine | None:

@@ -16,6 +16,7 @@ from tritonaudit.flow.bounds import (
     is_asserted_full,
     is_block,
     is_guarded,
+    is_multiple,
     spelled,
     tiles_of,
     unbounded,
@@ -123,6 +124,8 @@ def _stale(lane: _Lane) -> BadMask | None:
     if not all(missing.terms for missing in left.values()) or is_asserted_full(lane.flow, lane.atom):
         return None
     for condition, missing in left.items():
+        if is_multiple(lane.flow, _bound(condition), lane.atom.size):
+            return None
         if bounded_index(condition).factor_of(lane.atom) != ONE:
             continue
         tiles = [atom for product in missing.terms for atom in product if atom.kind in _MOVING]
