@@ -14,12 +14,10 @@ from tritonaudit.host.calls import apply
 from tritonaudit.host.facts import Contradiction, Facts
 from tritonaudit.host.run import OutOfBudget, Raises, Recorded, Restart, Run
 from tritonaudit.host.scopes import Scopes
-from tritonaudit.host.statements import execute
 from tritonaudit.host.values import (
     Class,
     Condition,
     Config,
-    Frame,
     Function,
     Key,
     Object,
@@ -249,27 +247,36 @@ class Host:
         return run, "the number of a tensor's dimensions does not settle", True
 
     def _enter(self, run: Run, entry: Entry) -> None:
-        """Run the entry with nothing known of what is passed but what its annotations say."""
-        frame = Frame(entry.scope, {}, entry.frame())
+        """Call the entry with nothing known of what is passed but what its annotations and its own text say."""
         spec = entry.node.args
+        frame, shown = entry.frame(), _used_as_tensors(entry.node)
+        given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
-            frame.names[arg.arg] = symbol
             kind = _KINDS.get("" if arg.annotation is None else ast.unparse(arg.annotation))
             if kind is not None:
-                run.certain[symbol.key] = kind
-        owner, first = entry.around[-1] if entry.around else None, next(iter(frame.names), "")
+                run.never_none.add(symbol.key)
+            if kind is not None or arg.arg in shown:
+                run.kinds[symbol.key] = kind or _TENSOR
+            given[arg.arg] = symbol
+        owner, first = entry.around[-1] if entry.around else None, next(iter(given), "")
         if entry.is_method and first and isinstance(owner, ast.ClassDef):
-            frame.names[first] = Object(Class(owner, entry.frame()), frame.names[first])
-        if spec.vararg is not None:
-            frame.names[spec.vararg.arg] = run.unknown("any number of arguments", name=spec.vararg.arg)
-        if spec.kwarg is not None:
-            frame.names[spec.kwarg.arg] = run.unknown("any keywords", name=spec.kwarg.arg)
-        run.calls.append(Function(entry.node, frame))
-        execute(run, frame, entry.node.body)
+            given[first] = Object(Class(owner, frame), given[first])
+        positional = [given.pop(arg.arg) for arg in (*spec.posonlyargs, *spec.args)]
+        apply(run, Function(entry.node, frame), positional, given, None)
 
 
-_KINDS = {"torch.Tensor": "torch.Tensor", "Tensor": "torch.Tensor", "int": "int", "bool": "bool", "float": "float"}
+_TENSOR = "torch.Tensor"
+_OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
+
+
+def _used_as_tensors(node: ast.FunctionDef) -> set[str]:
+    """The names that are asked for what only tensors have."""
+    attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
+    return {inner.value.id for inner in attributes if isinstance(inner.value, ast.Name)}
+
+
+_KINDS = {"torch.Tensor": _TENSOR, "Tensor": _TENSOR, "int": "int", "bool": "bool", "float": "float"}
 
 
 def _differ(conditions: tuple[Condition, ...], chosen: Mapping[Test, bool]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tritonaudit.flow.affine import Affine
 from tritonaudit.host import tensors
+from tritonaudit.host.facts import IS
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.values import (
     Bag,
@@ -22,6 +23,7 @@ from tritonaudit.host.values import (
     Ratio,
     Symbol,
     Tensor,
+    Test,
     Value,
     number,
     roots_of,
@@ -210,10 +212,12 @@ def _isinstance(run: Run, args: Arguments, keywords: Keywords) -> Value:
     value, kinds = args[0], args[1] if isinstance(args[1], tuple) else (args[1],)
     names = [kind.name for kind in kinds if isinstance(kind, External)]
     if isinstance(value, Symbol):
-        known = run.certain.get(value.key)
-        if known is not None and known != "an object":
+        known = run.kinds.get(value.key)
+        if known is not None:
             return known in names
-        return run.condition(run.unknown("the type of what comes in", value, name=f"isinstance({value.name}, …)"))
+        what = " or ".join(names) or "…"  # most of what comes in is not what is asked for
+        test = Test(IS, (("kind", *value.key), what), f"{value.name} is no {what}", None, value.reason, value.roots)
+        return run.condition(Condition(test, False))
     if isinstance(value, Object):
         return any(isinstance(kind, Class) and kind is value.of for kind in kinds) or run.unknown("a class", value)
     if any(name not in _KINDS for name in names) or len(names) < len(kinds):
