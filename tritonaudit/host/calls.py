@@ -74,7 +74,8 @@ def _run(run: Run, function: Function, args: list[Value], keywords: dict[str, Va
     try:
         if isinstance(function.node, ast.Lambda):
             return value(run, frame, function.node.body)
-        if _yields(function.node):
+        nodes = function.frame.scope.module.nodes(function.node)
+        if nodes.of(ast.Yield):
             return Bag(run.unknown(f"what `{function.name}` yields", *args))
         outcome = execute(run, frame, function.node.body)
     finally:
@@ -95,13 +96,6 @@ def _decorated(run: Run, function: Function) -> Value:
             made = apply(run, value(run, function.frame, decorator), [found], {}, None)
             found = made if isinstance(made, Function) else found
     return found
-
-
-def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(
-        isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Yield, ast.YieldFrom))
-        for statement in ast.walk(node)
-    )
 
 
 def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 from tritonaudit.flow.affine import Affine, Atom
 from tritonaudit.host.arithmetic import Arithmetic, TooLarge
 from tritonaudit.host.callers import Callers, Entry, Project
 from tritonaudit.host.calls import apply
-from tritonaudit.host.facts import Contradiction, Facts
+from tritonaudit.host.facts import KIND, Contradiction, Facts
 from tritonaudit.host.run import OutOfBudget, Raises, Recorded, Restart, Run
 from tritonaudit.host.scopes import Scopes
 from tritonaudit.host.values import (
@@ -31,6 +31,7 @@ from tritonaudit.source.outline import JitFunction, Module
 _MOST_STEPS = 24_000
 _MOST_PATHS = 48
 _MOST_RESTARTS = 8
+_RANKS = {KIND: 2}  # what type an input has is asked by the way
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,25 +209,27 @@ class Host:
         self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
 
     def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
-        """Every way through the entry, those that differ early first."""
-        pending: deque[tuple[Mapping[Test, bool], Mapping[Key, int]]] = deque([(first, {})])
+        """Every way through the entry: first past what raises, then those that differ early."""
+        pending: list[tuple[int, int, Mapping[Test, bool]]] = [(0, 0, first)]
         seen: set[frozenset[tuple[Test, bool]]] = set()
         steps = _MOST_STEPS
         for _ in range(_MOST_PATHS):
             if not pending or steps <= 0:
                 break
-            choices, ranks = pending.popleft()
-            run, ended, is_cut = self._run(entry, sizes, choices, ranks, steps)
+            choices = heappop(pending)[2]
+            run, ended, is_cut = self._run(entry, sizes, choices, {}, steps)
             steps = run.steps
-            way = dict(choices)
-            for asked in run.asked:
-                other = {**way, asked.test: False}
-                key = frozenset(other.items())
-                if key not in seen:
-                    seen.add(key)
-                    pending.append((other, ranks))
-                way[asked.test] = True
             yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut)
+            way = dict(first)
+            last = run.settled[-1] if run.settled and ended else None
+            for condition in run.settled:
+                other = {**way, condition.test: not condition.holds}
+                if condition.test not in choices and (key := frozenset(other.items())) not in seen:
+                    seen.add(key)
+                    heappush(
+                        pending, (0 if condition is last else _RANKS.get(condition.test.relation, 1), len(seen), other)
+                    )
+                way[condition.test] = condition.holds
 
     def _run(
         self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], ranks: Mapping[Key, int], steps: int
