@@ -163,11 +163,11 @@ class Host:
         """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
         found: list[LaunchSite] = []
         for scope in [self._scopes.of(one) for one in (module, *users)]:
-            for wrapper in self._callers.launching(scope, kernel):
-                found.extend(self._of_wrapper(kernel, wrapper))
+            for wrapper in self._callers.launching(scope, module.path, kernel):
+                found.extend(self._of_wrapper((module.path, kernel.first_line), wrapper))
         return tuple(_merged(found))
 
-    def _of_wrapper(self, kernel: JitFunction, wrapper: Entry) -> Iterator[LaunchSite]:
+    def _of_wrapper(self, kernel: tuple[str, int], wrapper: Entry) -> Iterator[LaunchSite]:
         """From the entries that lead to the wrapper; from the wrapper itself where none does."""
         entries, doubt = self._callers.entries(wrapper)
         sites = [site for entry in entries for site in self._of_entry(kernel, entry, wrapper, doubt)]
@@ -175,11 +175,11 @@ class Host:
             sites = list(self._of_entry(kernel, wrapper, wrapper, "its callers could not be followed"))
         yield from sites
 
-    def _of_entry(self, kernel: JitFunction, entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
+    def _of_entry(self, kernel: tuple[str, int], entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
         for path in self.paths(entry):
             for one in path.launches:
                 inside = any(function.node is wrapper.node for function in one.calls)
-                if one.kernel.function is kernel and inside:
+                if one.kernel.stands_at(*kernel) and inside:
                     yield LaunchSite(one, entry, one.conditions, one.ranks, self.arithmetic, doubt)
 
     def paths(self, entry: Entry) -> tuple[_Path, ...]:

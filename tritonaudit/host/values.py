@@ -192,6 +192,10 @@ class Kernel:
     function: JitFunction
     scope: Scope
 
+    def stands_at(self, path: str, line: int) -> bool:
+        """Whether it is the one whose text begins there; a file may have been parsed more than once."""
+        return self.function.first_line == line and self.scope.module.path == path
+
 
 @dataclass(frozen=True, eq=False)
 class Launcher:
