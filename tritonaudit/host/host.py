@@ -28,8 +28,8 @@ from tritonaudit.host.values import (
 )
 from tritonaudit.source.outline import JitFunction, Module
 
-_MOST_STEPS = 24_000
-_MOST_PATHS = 48
+_MOST_STEPS = 10_000
+_MOST_PATHS = 32
 _MOST_RESTARTS = 8
 _RANKS = {KIND: 2}  # what type an input has is asked by the way
 
@@ -158,6 +158,7 @@ class Host:
         self._scopes = Scopes(self.project)
         self._callers = Callers(self._scopes, self.project)
         self._paths: dict[Entry, tuple[_Path, ...]] = {}
+        self._bare: set[Entry] = set()
 
     def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
         """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
@@ -186,6 +187,10 @@ class Host:
         """The ways through a function of which nothing is known but itself."""
         if entry not in self._paths:
             self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
+            is_decorated = bool(entry.node.decorator_list)
+            if is_decorated and not any(path.launches for path in self._paths[entry]):
+                self._bare.add(entry)  # a decorator may do what cannot be followed
+                self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
         return self._paths[entry]
 
     def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
@@ -257,8 +262,6 @@ class Host:
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
             kind = _KINDS.get("" if arg.annotation is None else ast.unparse(arg.annotation))
-            if kind is not None:
-                run.never_none.add(symbol.key)
             if kind is not None or arg.arg in shown:
                 run.kinds[symbol.key] = kind or _TENSOR
             given[arg.arg] = symbol
@@ -266,7 +269,7 @@ class Host:
         if entry.is_method and first and isinstance(owner, ast.ClassDef):
             given[first] = Object(Class(owner, frame), given[first])
         positional = [given.pop(arg.arg) for arg in (*spec.posonlyargs, *spec.args)]
-        apply(run, Function(entry.node, frame), positional, given, None)
+        apply(run, Function(entry.node, frame, is_bare=entry in self._bare), positional, given, None)
 
 
 _TENSOR = "torch.Tensor"

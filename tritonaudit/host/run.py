@@ -83,7 +83,6 @@ class Run:
     fields: dict[Key, Value] = field(default_factory=dict)
     written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
     kinds: dict[Key, str] = field(default_factory=dict)
-    never_none: set[Key] = field(default_factory=set)
     _asked_sizes: set[Key] = field(default_factory=set)
     _tensors: dict[Key, Tensor] = field(default_factory=dict)
     _rank_of: dict[Atom, Symbol] = field(default_factory=dict)
@@ -277,8 +276,6 @@ class Run:
 
     def is_none(self, value: Value) -> Condition | bool:
         if isinstance(value, Symbol):
-            if value.key in self.never_none:
-                return False
             test = Test(IS, (value.key, None), f"{value.name} is None", None, value.reason, value.roots)
             return self.condition(Condition(test))
         return value is None
