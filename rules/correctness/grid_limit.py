@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Extent, Severity, Span
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.kernel.extents import MOST_PROGRAMS, CountedProgram, LongAxis, counted_programs, long_axes
+from tritonaudit.flow.typical_sizes import counts_positions
+from tritonaudit.kernel.extents import CountedProgram, counted_programs
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import Short, covers, tilings
+from tritonaudit.queries.limits import MOST_PROGRAMS, LongAxis, long_axes
 from tritonaudit.rule import Hit, Rule
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name, span_of
 
 
@@ -23,7 +26,7 @@ class GridLimit(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         if kernel.for_vendor:
             return
-        for found in long_axes(kernel.launches):
+        for found in long_axes(kernel.launches.sites if _has_axes(kernel) else (), kernel.accesses):
             yield _too_long(kernel, found)
         for counted in counted_programs(kernel.function, kernel.launches):
             yield _one_each(kernel, counted)
@@ -71,17 +74,23 @@ def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:
     )
 
 
+def _has_axes(kernel: KernelFlow) -> bool:
+    """Whether the kernel may have more than one axis of programs."""
+    return any(len(launch.axes) != 1 for launch in kernel.launches.launches)
+
+
 def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     grid, each = kernel.place(found.node), found.extent.divisor
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
+    is_vague = not found.extent.sure and not any(map(counts_positions, names_in(found.node)))
     return Hit(
         grid if place is None else place,
         f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"
         f" at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on{elements}",
         remedy="put it on axis 0, whose limit is 2**31 - 1, or fold the axes into axis 0",
         severity=None if found.extent.counted else Severity.INFO,
-        confidence=Confidence.LOW if found.beside_positions and not found.extent.counted else None,
+        confidence=Confidence.LOW if is_vague or (found.beside_tiles and not found.extent.counted) else None,
         related=() if place is None else ((grid, "this is the axis of the grid"),),
     )
 

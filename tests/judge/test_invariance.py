@@ -185,7 +185,6 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         ("printed", "lost", "TAM101", "scale_kernel"),
         ("parameter", "lost", "TAM101", "scale_kernel"),
         ("unrelated", "lost", "TAM101", "softmax_kernel"),
-        ("renamed", "new", "TAC203", "shift_kernel"),
         ("renamed", "new", "TAC109", "turn_kernel"),
     ],
 )

@@ -18,10 +18,11 @@ class TooLarge(Exception):
 
 
 class Arithmetic:
-    """The functions of integers, over one table of atoms."""
+    """The functions of integers, over one table of atoms. `keys` say of inputs what they are."""
 
     def __init__(self) -> None:
         self.atoms = Atoms()
+        self.keys: dict[Atom, object] = {}
         self._functions: dict[str, Callable[..., Affine]] = {
             QUOTIENT: self.quotient, REMAINDER: self.remainder, ROUNDED_UP: self.rounded_up,
             POWER_OF_2: self.power_of_2, LEAST: self.least, MOST: self.most,
@@ -29,7 +30,9 @@ class Arithmetic:
 
     def symbol(self, key: object, name: str, is_free: bool, least: Affine | None = None) -> Affine:
         """A size or number that comes in (free), or one that could not be evaluated; it is `least` or more."""
-        return Affine.of(self.atoms.get(Kind.PARAM if is_free else Kind.OPAQUE, name, key, start=least))
+        atom = self.atoms.get(Kind.PARAM if is_free else Kind.OPAQUE, name, key, start=least)
+        self.keys[atom] = key
+        return Affine.of(atom)
 
     def _opaque(self, name: str, *inner: Affine) -> Affine:
         return self.atoms.opaque(name, None, inner)

@@ -72,11 +72,11 @@ class Callers:
         self._calling: dict[str, dict[str, list[Entry]]] = {}
         self._naming: dict[str, dict[str, list[Entry]]] = {}
 
-    def launching(self, scope: Scope, kernel: JitFunction) -> Iterator[Entry]:
-        """The outermost functions of the module that speak of the kernel."""
+    def launching(self, scope: Scope, path: str, kernel: JitFunction) -> Iterator[Entry]:
+        """The outermost functions of the module that speak of the kernel, which stands in the file of the path."""
         for name, entries in self._index(scope)[1].items():
             found = scope.look_up(name)
-            is_kernel = isinstance(found, Kernel) and found.function is kernel
+            is_kernel = isinstance(found, Kernel) and found.stands_at(path, kernel.first_line)
             if is_kernel or (name == kernel.name and kernel.scope is not None):
                 yield from entries
 
@@ -147,8 +147,10 @@ def _aliases(called: Entry) -> Iterator[str]:
 def _is(found: object, called: Entry) -> bool:
     """Whether what a name of another file means is the function, or the class that it belongs to."""
     if isinstance(found, (Function, Class)):
-        return found.node is called.node or found.node in called.around
-    return isinstance(found, Unevaluated) and found.scope is called.scope
+        nodes = (called.node, *called.around)
+        is_same_file = found.frame.scope.module.path == called.scope.module.path
+        return is_same_file and found.node.lineno in [node.lineno for node in nodes]
+    return isinstance(found, Unevaluated) and found.scope.module.path == called.scope.module.path
 
 
 def _is_test(module: Module) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tritonaudit.host import library, members
 from tritonaudit.host.expressions import value
@@ -24,6 +25,7 @@ from tritonaudit.host.values import (
     Value,
     roots_of,
 )
+from tritonaudit.source.outline import dotted_name
 
 _DEEPEST = 12
 
@@ -63,13 +65,17 @@ def _run(run: Run, function: Function, args: list[Value], keywords: dict[str, Va
     if len(run.calls) >= _DEEPEST or sum(one.node is function.node for one in run.calls) > 1:
         return run.unknown(f"`{function.name}` is called too deeply", *args, *keywords.values())
     given = [function.first, *args] if function.is_bound else args
+    decorated = function if function.is_bare else _decorated(run, function)
+    if decorated is not function:
+        return apply(run, decorated, given, keywords, node)
     names = bound(run, function, given, keywords)
     frame = Frame(function.frame.scope, names, function.frame)
     run.calls.append(function)
     try:
         if isinstance(function.node, ast.Lambda):
             return value(run, frame, function.node.body)
-        if _yields(function.node):
+        nodes = function.frame.scope.module.nodes(function.node)
+        if nodes.of(ast.Yield):
             return Bag(run.unknown(f"what `{function.name}` yields", *args))
         outcome = execute(run, frame, function.node.body)
     finally:
@@ -77,11 +83,19 @@ def _run(run: Run, function: Function, args: list[Value], keywords: dict[str, Va
     return outcome.value if isinstance(outcome, Returned) else None
 
 
-def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(
-        isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Yield, ast.YieldFrom))
-        for statement in ast.walk(node)
-    )
+def _decorated(run: Run, function: Function) -> Value:
+    """What the project's own decorators make of a function; those of libraries leave it as it is."""
+    if isinstance(function.node, ast.Lambda):
+        return function
+    found: Value = function
+    for decorator in reversed(function.node.decorator_list):
+        name = dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        known = None if name is None else function.frame.scope.look_up(name)
+        if isinstance(known, Function):
+            found = replace(function, is_bare=True, is_bound=False) if found is function else found
+            made = apply(run, value(run, function.frame, decorator), [found], {}, None)
+            found = made if isinstance(made, Function) else found
+    return found
 
 
 def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:

@@ -9,7 +9,7 @@ from tritonaudit.flow.affine import ONE, Affine, Atom
 from tritonaudit.host.arithmetic import LEAST, MOST, POWER_OF_2, QUOTIENT, REMAINDER, ROUNDED_UP, Arithmetic
 from tritonaudit.host.values import Condition, Key, Test
 
-EQUAL, AT_MOST, IS, TRUTH = "== 0", "<= 0", "is", "truth"
+EQUAL, AT_MOST, IS, KIND, TRUTH = "== 0", "<= 0", "is", "is of a kind", "truth"
 
 Bounds = tuple[int | None, int | None]
 _UNBOUNDED: Bounds = (None, None)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 from tritonaudit.flow.affine import Affine, Atom
 from tritonaudit.host.arithmetic import Arithmetic, TooLarge
 from tritonaudit.host.callers import Callers, Entry, Project
 from tritonaudit.host.calls import apply
-from tritonaudit.host.facts import Contradiction, Facts
+from tritonaudit.host.facts import KIND, Contradiction, Facts
 from tritonaudit.host.run import OutOfBudget, Raises, Recorded, Restart, Run
 from tritonaudit.host.scopes import Scopes
-from tritonaudit.host.statements import execute
 from tritonaudit.host.values import (
     Class,
     Condition,
     Config,
-    Frame,
     Function,
     Key,
     Object,
@@ -30,9 +28,10 @@ from tritonaudit.host.values import (
 )
 from tritonaudit.source.outline import JitFunction, Module
 
-_MOST_STEPS = 24_000
-_MOST_PATHS = 48
+_MOST_STEPS = 10_000
+_MOST_PATHS = 32
 _MOST_RESTARTS = 8
+_RANKS = {KIND: 2}  # what type an input has is asked by the way
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +158,17 @@ class Host:
         self._scopes = Scopes(self.project)
         self._callers = Callers(self._scopes, self.project)
         self._paths: dict[Entry, tuple[_Path, ...]] = {}
+        self._bare: set[Entry] = set()
 
     def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
         """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
         found: list[LaunchSite] = []
         for scope in [self._scopes.of(one) for one in (module, *users)]:
-            for wrapper in self._callers.launching(scope, kernel):
-                found.extend(self._of_wrapper(kernel, wrapper))
+            for wrapper in self._callers.launching(scope, module.path, kernel):
+                found.extend(self._of_wrapper((module.path, kernel.first_line), wrapper))
         return tuple(_merged(found))
 
-    def _of_wrapper(self, kernel: JitFunction, wrapper: Entry) -> Iterator[LaunchSite]:
+    def _of_wrapper(self, kernel: tuple[str, int], wrapper: Entry) -> Iterator[LaunchSite]:
         """From the entries that lead to the wrapper; from the wrapper itself where none does."""
         entries, doubt = self._callers.entries(wrapper)
         sites = [site for entry in entries for site in self._of_entry(kernel, entry, wrapper, doubt)]
@@ -176,17 +176,21 @@ class Host:
             sites = list(self._of_entry(kernel, wrapper, wrapper, "its callers could not be followed"))
         yield from sites
 
-    def _of_entry(self, kernel: JitFunction, entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
+    def _of_entry(self, kernel: tuple[str, int], entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
         for path in self.paths(entry):
             for one in path.launches:
                 inside = any(function.node is wrapper.node for function in one.calls)
-                if one.kernel.function is kernel and inside:
+                if one.kernel.stands_at(*kernel) and inside:
                     yield LaunchSite(one, entry, one.conditions, one.ranks, self.arithmetic, doubt)
 
     def paths(self, entry: Entry) -> tuple[_Path, ...]:
         """The ways through a function of which nothing is known but itself."""
         if entry not in self._paths:
             self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
+            is_decorated = bool(entry.node.decorator_list)
+            if is_decorated and not any(path.launches for path in self._paths[entry]):
+                self._bare.add(entry)  # a decorator may do what cannot be followed
+                self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
         return self._paths[entry]
 
     def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
@@ -210,25 +214,27 @@ class Host:
         self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
 
     def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
-        """Every way through the entry, those that differ early first."""
-        pending: deque[tuple[Mapping[Test, bool], Mapping[Key, int]]] = deque([(first, {})])
+        """Every way through the entry: first past what raises, then those that differ early."""
+        pending: list[tuple[int, int, Mapping[Test, bool]]] = [(0, 0, first)]
         seen: set[frozenset[tuple[Test, bool]]] = set()
         steps = _MOST_STEPS
         for _ in range(_MOST_PATHS):
             if not pending or steps <= 0:
                 break
-            choices, ranks = pending.popleft()
-            run, ended, is_cut = self._run(entry, sizes, choices, ranks, steps)
+            choices = heappop(pending)[2]
+            run, ended, is_cut = self._run(entry, sizes, choices, {}, steps)
             steps = run.steps
-            way = dict(choices)
-            for asked in run.asked:
-                other = {**way, asked.test: False}
-                key = frozenset(other.items())
-                if key not in seen:
-                    seen.add(key)
-                    pending.append((other, ranks))
-                way[asked.test] = True
             yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut)
+            way = dict(first)
+            last = run.settled[-1] if run.settled and ended else None
+            for condition in run.settled:
+                other = {**way, condition.test: not condition.holds}
+                if condition.test not in choices and (key := frozenset(other.items())) not in seen:
+                    seen.add(key)
+                    heappush(
+                        pending, (0 if condition is last else _RANKS.get(condition.test.relation, 1), len(seen), other)
+                    )
+                way[condition.test] = condition.holds
 
     def _run(
         self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], ranks: Mapping[Key, int], steps: int
@@ -249,27 +255,34 @@ class Host:
         return run, "the number of a tensor's dimensions does not settle", True
 
     def _enter(self, run: Run, entry: Entry) -> None:
-        """Run the entry with nothing known of what is passed but what its annotations say."""
-        frame = Frame(entry.scope, {}, entry.frame())
+        """Call the entry with nothing known of what is passed but what its annotations and its own text say."""
         spec = entry.node.args
+        frame, shown = entry.frame(), _used_as_tensors(entry.node)
+        given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
-            frame.names[arg.arg] = symbol
             kind = _KINDS.get("" if arg.annotation is None else ast.unparse(arg.annotation))
-            if kind is not None:
-                run.certain[symbol.key] = kind
-        owner, first = entry.around[-1] if entry.around else None, next(iter(frame.names), "")
+            if kind is not None or arg.arg in shown:
+                run.kinds[symbol.key] = kind or _TENSOR
+            given[arg.arg] = symbol
+        owner, first = entry.around[-1] if entry.around else None, next(iter(given), "")
         if entry.is_method and first and isinstance(owner, ast.ClassDef):
-            frame.names[first] = Object(Class(owner, entry.frame()), frame.names[first])
-        if spec.vararg is not None:
-            frame.names[spec.vararg.arg] = run.unknown("any number of arguments", name=spec.vararg.arg)
-        if spec.kwarg is not None:
-            frame.names[spec.kwarg.arg] = run.unknown("any keywords", name=spec.kwarg.arg)
-        run.calls.append(Function(entry.node, frame))
-        execute(run, frame, entry.node.body)
+            given[first] = Object(Class(owner, frame), given[first])
+        positional = [given.pop(arg.arg) for arg in (*spec.posonlyargs, *spec.args)]
+        apply(run, Function(entry.node, frame, is_bare=entry in self._bare), positional, given, None)
 
 
-_KINDS = {"torch.Tensor": "torch.Tensor", "Tensor": "torch.Tensor", "int": "int", "bool": "bool", "float": "float"}
+_TENSOR = "torch.Tensor"
+_OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
+
+
+def _used_as_tensors(node: ast.FunctionDef) -> set[str]:
+    """The names that are asked for what only tensors have."""
+    attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
+    return {inner.value.id for inner in attributes if isinstance(inner.value, ast.Name)}
+
+
+_KINDS = {"torch.Tensor": _TENSOR, "Tensor": _TENSOR, "int": "int", "bool": "bool", "float": "float"}
 
 
 def _differ(conditions: tuple[Condition, ...], chosen: Mapping[Test, bool]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tritonaudit.flow.affine import Affine
 from tritonaudit.host import tensors
+from tritonaudit.host.facts import KIND
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.values import (
     Bag,
@@ -22,6 +23,7 @@ from tritonaudit.host.values import (
     Ratio,
     Symbol,
     Tensor,
+    Test,
     Value,
     number,
     roots_of,
@@ -210,15 +212,32 @@ def _isinstance(run: Run, args: Arguments, keywords: Keywords) -> Value:
     value, kinds = args[0], args[1] if isinstance(args[1], tuple) else (args[1],)
     names = [kind.name for kind in kinds if isinstance(kind, External)]
     if isinstance(value, Symbol):
-        known = run.certain.get(value.key)
-        if known is not None and known != "an object":
+        known = run.kinds.get(value.key)
+        if known is not None:
             return known in names
-        return run.condition(run.unknown("the type of what comes in", value, name=f"isinstance({value.name}, …)"))
+        what = " or ".join(names) or "…"  # most of what comes in is not what is asked for
+        test = Test(KIND, (value.key, what), f"{value.name} is no {what}", None, value.reason, value.roots)
+        return run.condition(Condition(test, False))
     if isinstance(value, Object):
         return any(isinstance(kind, Class) and kind is value.of for kind in kinds) or run.unknown("a class", value)
     if any(name not in _KINDS for name in names) or len(names) < len(kinds):
         return run.unknown("a class", value)
     return any(isinstance(value, _KINDS[name]) for name in names)
+
+
+def _hasattr(run: Run, args: Arguments, keywords: Keywords) -> Value:
+    """What comes in has, as a rule, no more than what all of its kind have."""
+    if isinstance(args[0], Symbol) and isinstance(args[1], str) and (*args[0].key, args[1]) not in run.fields:
+        text = f"{args[0].name} has no {args[1]}"
+        test = Test(KIND, (args[0].key, "has", args[1]), text, None, args[0].reason, args[0].roots)
+        return run.condition(Condition(test, False))
+    return run.unknown("an attribute by its name", *args)
+
+
+def _map(run: Run, args: Arguments, keywords: Keywords) -> Value:
+    if len(args) == 2 and isinstance(args[1], (tuple, list)):
+        return tuple(run.apply(args[0], [element], {}, None) for element in args[1])
+    return Bag(run.unknown("what a function makes of what is not known", *args))
 
 
 def _boolean(run: Run, args: Arguments, keywords: Keywords) -> Value:
@@ -375,7 +394,8 @@ FUNCTIONS: dict[str, Known] = {
     "len": _length, "range": _range, "tuple": _sequence(tuple), "list": _sequence(list), "zip": _zip,
     "enumerate": _enumerate, "reversed": _reversed, "all": _every(True), "any": _every(False), "dict": _dict,
     "torch.Size": _sequence(tuple), "isinstance": _isinstance, "bool": _boolean, "callable": _callable,
-    "getattr": _getattr, "print": _nothing, "functools.partial": _partial, "torch._check": _check,
+    "getattr": _getattr, "hasattr": _hasattr, "map": _map, "print": _nothing,
+    "functools.partial": _partial, "torch._check": _check,
     **{f"torch.{name}": _made(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")},
     **{f"torch.{name}_like": _like(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn")},
     **{f"torch.{name}": _method(name) for name in _TORCH_METHODS},

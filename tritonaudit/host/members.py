@@ -7,6 +7,7 @@ from typing import Any
 
 from tritonaudit.flow.affine import Affine
 from tritonaudit.host import library, tensors
+from tritonaudit.host.operators import compare
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.values import (
     Bag,
@@ -169,6 +170,8 @@ def item(run: Run, base: Value, key: Value) -> Value:
     if isinstance(base, Kernel):
         return Launcher(base, key)
     if isinstance(base, dict):
+        if isinstance(key, Symbol) and base and key not in base:
+            return _chosen(run, base, key)
         known = None if isinstance(key, (list, dict, slice)) else base.get(key)
         return run.unknown("what a dictionary has not", name=f"[{key}]") if known is None and key not in base else known
     if isinstance(base, Dims):
@@ -188,6 +191,14 @@ def item(run: Run, base: Value, key: Value) -> Value:
         if isinstance(shown, (str, int)):
             return Symbol((*base.key, "[]", shown), f"{base.name}[{shown!r}]", base.reason, base.roots)
     return run.unknown("an element of what is not known", base, key)
+
+
+def _chosen(run: Run, base: dict[Value, Value], key: Symbol) -> Value:
+    """What a dictionary has for an input, on the path on which the input is that key."""
+    for known, element in base.items():
+        if run.truth(compare(run, ast.Eq(), key, known)):
+            return element
+    raise Raises(f"a dictionary has no `{key.name}`")
 
 
 def _of_sequence(run: Run, base: tuple[Value, ...] | list[Value], key: Value) -> Value:

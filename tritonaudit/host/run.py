@@ -67,7 +67,7 @@ class Recorded:
 class Run:
     """The state of one run. `sizes` are the numbers that are put in for inputs, by their names.
 
-    `choices` say which way to go where a condition may go either way; what they do not speak of goes to `asked`.
+    `choices` say which way to go where a condition may go either way; `settled` has all that went one of its ways.
     """
 
     arithmetic: Arithmetic
@@ -77,12 +77,12 @@ class Run:
     steps: int
     call: Callable[[Run, Value, list[Value], dict[str, Value], ast.AST | None], Value]
     facts: Facts = field(init=False)
-    asked: list[Condition] = field(default_factory=list)
+    settled: list[Condition] = field(default_factory=list)
     launches: list[Recorded] = field(default_factory=list)
     calls: list[Function] = field(default_factory=list)
     fields: dict[Key, Value] = field(default_factory=dict)
     written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
-    certain: dict[Key, str] = field(default_factory=dict)
+    kinds: dict[Key, str] = field(default_factory=dict)
     _asked_sizes: set[Key] = field(default_factory=set)
     _tensors: dict[Key, Tensor] = field(default_factory=dict)
     _rank_of: dict[Atom, Symbol] = field(default_factory=dict)
@@ -230,25 +230,22 @@ class Run:
 
     # -- conditions --------------------------------------------------------------------------------------------
 
-    def truth(self, value: Value) -> bool:
-        """Whether the value is true on this path; where either may be, `choices` decide and the rest is noted."""
+    def truth(self, value: Value, first: bool = True) -> bool:
+        """Whether the value is true on this path; where either may be, `choices` decide, or it is what is `first`."""
         condition = self.condition(value)
         if isinstance(condition, bool):
             return condition
-        return self.settle(condition.test) is condition.holds
+        return self.settle(condition.test, first is condition.holds) is condition.holds
 
-    def settle(self, test: Test) -> bool:
+    def settle(self, test: Test, first: bool) -> bool:
         """Go one of the ways that a test may go."""
         known = self.facts.decide(test)
         if known is not None:
             return known
-        if test in self.choices:
-            holds = self.choices[test]
-        else:
-            holds = True
-            self.asked.append(Condition(test))
-        self._assume(Condition(test, holds))
-        return holds
+        condition = Condition(test, self.choices.get(test, first))
+        self.settled.append(condition)
+        self._assume(condition)
+        return condition.holds
 
     def _assume(self, condition: Condition) -> None:
         self.facts.assume(condition)
@@ -279,8 +276,6 @@ class Run:
 
     def is_none(self, value: Value) -> Condition | bool:
         if isinstance(value, Symbol):
-            if self.certain.get(value.key):
-                return False
             test = Test(IS, (value.key, None), f"{value.name} is None", None, value.reason, value.roots)
             return self.condition(Condition(test))
         return value is None

@@ -46,6 +46,7 @@ class Scope:
         self._names: dict[str, list[Definition]] = {}
         self._imports: dict[str, tuple[str, str]] = {}
         self._starred: list[str] = []
+        self._found: dict[str, Value] = {}
         self._changed: set[str] = set()
         self._read(module.tree.body)
 
@@ -94,6 +95,12 @@ class Scope:
 
     def look_up(self, name: str, hops: int = 0) -> Value:
         """What the name is; None where the module does not know it."""
+        if name not in self._found:
+            self._found[name] = None  # should it be imported in a circle
+            self._found[name] = self._look_up(name, hops)
+        return self._found[name]
+
+    def _look_up(self, name: str, hops: int) -> Value:
         found = self._own(name)
         if found is not None or hops >= _MOST_HOPS:
             return found
@@ -172,6 +179,7 @@ class Scopes:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._by_path: dict[str, Scope] = {}
+        self._by_name: dict[tuple[str, str], Scope | None] = {}
 
     def of(self, module: Module) -> Scope:
         if module.path not in self._by_path:
@@ -180,8 +188,8 @@ class Scopes:
 
     def named(self, importer: Module, source: str) -> Scope | None:
         """The module that an import names, where it stands in the project."""
-        found = self._files.imported(importer, source)
-        return None if found is None else self.of(found)
-
-    def forget(self, module: Module) -> None:
-        self._by_path.pop(module.path, None)
+        key = (importer.path, source)
+        if key not in self._by_name:
+            found = self._files.imported(importer, source)
+            self._by_name[key] = None if found is None else self.of(found)
+        return self._by_name[key]

@@ -69,7 +69,8 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
 
 def _compound(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
     if isinstance(node, ast.If):
-        return execute(run, frame, node.body if run.truth(value(run, frame, node.test)) else node.orelse)
+        holds = run.truth(value(run, frame, node.test), not isinstance(node.body[-1], ast.Raise))
+        return execute(run, frame, node.body if holds else node.orelse)
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return _for(run, frame, node)
     if isinstance(node, ast.While):

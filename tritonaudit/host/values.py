@@ -139,12 +139,16 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the project, or a lambda, with the names around it; `first` is what a method is bound to."""
+    """A function of the project, or a lambda, with the names around it; `first` is what a method is bound to.
+
+    It `is_bare` where its decorators are done with.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     frame: Frame
     first: Value = None
     is_bound: bool = False
+    is_bare: bool = False
 
     @property
     def name(self) -> str:
@@ -187,6 +191,10 @@ class Kernel:
 
     function: JitFunction
     scope: Scope
+
+    def stands_at(self, path: str, line: int) -> bool:
+        """Whether it is the one whose text begins there; a file may have been parsed more than once."""
+        return self.function.first_line == line and self.scope.module.path == path
 
 
 @dataclass(frozen=True, eq=False)
