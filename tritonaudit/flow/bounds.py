@@ -188,12 +188,10 @@ def _is_tile(rest: Product, factor: int, lane: Atom) -> bool:
 
 
 def is_guarded(flow: KernelFlow, access: Access) -> bool:
-    """Whether an `if` may stand for the mask: a run-time test of the tile, or a constexpr one whose other arm masks."""
+    """Whether an `if` may stand for the mask: a run-time test of the tile, or one whose other arm masks."""
     for guard in access.path:
         if not guard.constexpr and any(atom.kind in _MOVING for gap in guard.affines for atom in gap.atoms()):
             return True
-    if not any(guard.constexpr for guard in access.path):
-        return False
     return any(
         other.mask is not None and other.pointer.origin is access.pointer.origin and exclusive(other.path, access.path)
         for other in flow.accesses
