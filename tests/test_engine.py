@@ -14,9 +14,9 @@ import pytest
 
 from tests.checkout import ROOT, environment, install_rule
 from tritonaudit.config import Config
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.engine import check, check_text, shown_path
 from tritonaudit.finding import Audit, Status
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.rules import all_rules
 
 IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
@@ -225,7 +225,7 @@ DEFECTIVE_RULE = """
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Category, Confidence, Severity, Stage
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule
 
 METADATA: dict[str, Any] = {

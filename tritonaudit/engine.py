@@ -30,8 +30,8 @@ from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use
 from tritonaudit.target import Target
 
 if TYPE_CHECKING:
+    from tritonaudit.domains.analysis import Types
     from tritonaudit.file_cache import FileCache
-    from tritonaudit.flow.analysis import Types
 
 SOURCE = "source"
 """What is asked of a function by reading it."""
@@ -244,7 +244,7 @@ class _Checker:
         """The findings in the file's kernels: those to be shown, or `every` one where comments may suppress some."""
         if not module.jit:
             return [], [], 0
-        from tritonaudit.flow.analysis import NotAnalysed, analyse
+        from tritonaudit.domains.analysis import NotAnalysed, analyse
 
         ignored = self._selection.ignored_in(path)
         findings: list[Finding] = []

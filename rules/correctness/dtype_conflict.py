@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.value import dtype_parameter
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.dot_operands import hard_coded_operands, one_way_operands
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.value import dtype_parameter
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.integers import divided_down
+from tritonaudit.queries.dot_operands import hard_coded_operands, one_way_operands
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {

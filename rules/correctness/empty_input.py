@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.empty_loops import empty_loops
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.queries.empty_loops import empty_loops
 from tritonaudit.rule import Hit, Rule
 
 

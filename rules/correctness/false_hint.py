@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.false_hints import UNCERTAIN, Flaw, false_hints
+from tritonaudit.queries.false_hints import UNCERTAIN, Flaw, false_hints
 from tritonaudit.rule import Hit, Rule
 
 _REMEDY = {

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.ir.hits import Words, hit
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule

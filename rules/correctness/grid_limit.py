@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity, Span
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.typical_sizes import counts_positions
 from tritonaudit.kernel.extents import CountedProgram, counted_programs
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import Short, covers, tilings
 from tritonaudit.queries.limits import MOST_PROGRAMS, LongAxis, long_axes
+from tritonaudit.queries.typical_sizes import counts_positions
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name, span_of

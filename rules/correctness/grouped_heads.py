@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.grouped_heads import interleaved
+from tritonaudit.queries.grouped_heads import interleaved
 from tritonaudit.rule import Hit, Rule
 
 

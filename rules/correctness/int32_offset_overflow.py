@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tritonaudit.domains.affine import LOADED, Affine, Kind, Product
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
-from tritonaudit.flow.affine import LOADED, Affine, Kind, Product
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
 from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.ir.mistakes import Mistake
+from tritonaudit.queries.narrow_offsets import Cause, NarrowOffset, NarrowOffsets
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

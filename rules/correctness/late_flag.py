@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.late_flags import LateFlag as Found
 from tritonaudit.kernel.late_flags import is_dropped, late_flags
 from tritonaudit.rule import Hit, Rule

@@ -6,8 +6,8 @@ import ast
 import difflib
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.tuning import LAUNCH_OPTIONS, Autotune, Heuristics, Other, decorators
 from tritonaudit.rule import Hit, Rule

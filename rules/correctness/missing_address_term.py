@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.missing_terms import missing_term
+from tritonaudit.queries.missing_terms import missing_term
 from tritonaudit.rule import Hit, Rule
 
 

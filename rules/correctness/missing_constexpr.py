@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.facts import KernelFlow, ShapeUse
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import Kind
-from tritonaudit.flow.facts import KernelFlow, ShapeUse
 from tritonaudit.ir.hits import Words, also
 from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.rule import Hit, Rule

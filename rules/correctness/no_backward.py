@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.fallbacks import fallbacks
 from tritonaudit.kernel.lost_gradients import lost_gradients
 from tritonaudit.rule import Hit, Rule

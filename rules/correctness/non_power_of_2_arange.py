@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.facts import Arange, KernelFlow
+from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import Affine, Atom, Kind
-from tritonaudit.flow.arms import comes_to
-from tritonaudit.flow.facts import Arange, KernelFlow
-from tritonaudit.flow.value import Less
 from tritonaudit.ir.hits import Words, also
 from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.kernel.launch import Origin, Size
+from tritonaudit.queries.arms import comes_to
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.one_element_tuples import one_element_tuples
 from tritonaudit.rule import Hit, Rule
 

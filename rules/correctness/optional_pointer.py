@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.optional_pointers import unguarded_pointers
+from tritonaudit.queries.optional_pointers import unguarded_pointers
 from tritonaudit.rule import Hit, Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.overlapping_parts import overlapping_parts
+from tritonaudit.queries.overlapping_parts import overlapping_parts
 from tritonaudit.rule import Hit, Rule
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.foreign_arguments import Foreign, ForeignArgument, foreign_arguments
 from tritonaudit.rule import Hit, Rule
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.pointer_types import pointers_compared
+from tritonaudit.queries.pointer_types import pointers_compared
 from tritonaudit.rule import Hit, Rule
 
 

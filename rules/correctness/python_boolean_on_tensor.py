@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from tritonaudit.domains.facts import BooleanUse, KernelFlow
 from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
-from tritonaudit.flow.facts import BooleanUse, KernelFlow
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.races import Overwrite, early_loads, early_releases, overwrites
+from tritonaudit.queries.races import Overwrite, early_loads, early_releases, overwrites
 from tritonaudit.rule import Hit, Rule
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.strides import Misaddressed, misaddressed
 from tritonaudit.kernel.tensors import Gradient
+from tritonaudit.queries.strides import Misaddressed, misaddressed
 from tritonaudit.rule import Hit, Rule
 
 

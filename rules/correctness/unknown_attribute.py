@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.ir.hits import Words, hit
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.rule import Hit, Rule

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.syntax import Construct, constructs
 from tritonaudit.ir.hits import Words, also
 from tritonaudit.ir.mistakes import Kind
+from tritonaudit.queries.syntax import Construct, constructs
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.half_updates import half_updates
-from tritonaudit.flow.unwritten import unwritten_outputs
+from tritonaudit.queries.half_updates import half_updates
+from tritonaudit.queries.unwritten import unwritten_outputs
 from tritonaudit.rule import Hit, Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Cause, Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.sentinels import negative_indices
+from tritonaudit.queries.sentinels import negative_indices
 from tritonaudit.rule import Hit, Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.lanes_apart import lanes_apart
+from tritonaudit.queries.lanes_apart import lanes_apart
 from tritonaudit.rule import Hit, Rule
 
 

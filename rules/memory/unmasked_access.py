@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.finding import Cause, Confidence, Extent, Place, Severity
-from tritonaudit.flow.bounds import Unbounded, unbounded_lane
-from tritonaudit.flow.facts import Access, KernelFlow
-from tritonaudit.flow.late_guards import late_guards
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.bounds import Answer, Beyond, bounds
+from tritonaudit.queries.late_guards import late_guards
+from tritonaudit.queries.unbounded import Unbounded, unbounded_lane
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Cause, Confidence, Place, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.overruns import Overrun, overruns
-from tritonaudit.flow.wrong_masks import BadMask, false_promise, wrong_mask
+from tritonaudit.queries.overruns import Overrun, overruns
+from tritonaudit.queries.wrong_masks import BadMask, false_promise, wrong_mask
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

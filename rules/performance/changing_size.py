@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.changing_sizes import Changing, ChangingArgument, recompiling
 from tritonaudit.kernel.tuning import tuners
 from tritonaudit.kernel.tuning_keys import sequence_counts

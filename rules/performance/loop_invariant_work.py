@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.invariant_loads import invariant_loads
+from tritonaudit.queries.invariant_loads import invariant_loads
 from tritonaudit.rule import Hit, Rule
 
 _HOISTED = "the compiler leaves it there before Triton 3.6"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.affine import Kind
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.fixed_sizes import fixed_grids, fixed_sizes
 from tritonaudit.rule import Hit, Rule
 

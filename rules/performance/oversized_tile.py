@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.tile_needs import REGISTERS, LargeTile, large_tiles
+from tritonaudit.queries.tile_needs import REGISTERS, LargeTile, large_tiles
 from tritonaudit.rule import Hit, Rule
 
 _MOST_WARPS = 32

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule
 
 _CHOICES = ("input_precision", "allow_tf32", "out_dtype")

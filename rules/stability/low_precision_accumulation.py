@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import Accumulation, KernelFlow
+from tritonaudit.domains.value import HALF, INTEGERS
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.flow.facts import Accumulation, KernelFlow
-from tritonaudit.flow.value import HALF, INTEGERS
 from tritonaudit.rule import Hit, Rule
 
 

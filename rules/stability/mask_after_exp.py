@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.infinities import products_with_mask
+from tritonaudit.queries.infinities import products_with_mask
 from tritonaudit.rule import Hit, Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.value import Step, Value
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.value import Step, Value
 from tritonaudit.rule import Hit, Rule
 
 _NARROW = {

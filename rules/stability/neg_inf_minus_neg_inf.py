@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.infinities import collisions
+from tritonaudit.queries.infinities import collisions
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.variances import is_one_pass_variance
+from tritonaudit.queries.variances import is_one_pass_variance
 from tritonaudit.rule import Hit, Rule
 
 

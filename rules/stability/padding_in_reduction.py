@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tritonaudit.domains.affine import GIVEN, Affine
+from tritonaudit.domains.facts import KernelFlow, Reduction
+from tritonaudit.domains.padding import NEUTRAL
+from tritonaudit.domains.value import Fill, Padding
 from tritonaudit.finding import Confidence, Fix, Severity
-from tritonaudit.flow.affine import GIVEN, Affine
-from tritonaudit.flow.facts import KernelFlow, Reduction
-from tritonaudit.flow.padding import NEUTRAL
-from tritonaudit.flow.value import Fill, Padding
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.updates import parameter_of
 from tritonaudit.kernel.partials import narrow_partials
+from tritonaudit.queries.updates import parameter_of
 from tritonaudit.rule import Hit, Rule
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.vanishing import Measure, divisors
+from tritonaudit.queries.vanishing import Measure, divisors
 from tritonaudit.rule import Hit, Rule
 
 _WHEN = {

@@ -8,8 +8,8 @@ from textwrap import dedent, indent
 import pytest
 
 from tritonaudit.config import Config
+from tritonaudit.domains.analysis import NotAnalysed, analyse
 from tritonaudit.engine import check_text
-from tritonaudit.flow.analysis import NotAnalysed, analyse
 from tritonaudit.ir.mistakes import Kind, Mistake
 from tritonaudit.kernel.project import Project
 from tritonaudit.source.outline import outline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.kernels import flows
+from tests.queries.kernels import flows
 from tritonaudit.kernel.changing_sizes import Changing, recompiling
 
 KERNEL = """\

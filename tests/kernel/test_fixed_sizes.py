@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.flow.kernels import flow
+from tests.queries.kernels import flow
 from tritonaudit.kernel.fixed_sizes import fixed_grids, fixed_sizes
 
 

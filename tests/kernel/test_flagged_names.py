@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.kernels import flow
+from tests.queries.kernels import flow
 from tritonaudit.kernel.flagged_names import flagged_names
 
 LAUNCH = "def run(x, y, flag):\n    kernel[(1,)](x, y, 4, 4, 4, BLOCK=64, FLAG={flag})\n"

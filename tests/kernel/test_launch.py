@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.flow.kernels import flows
+from tests.queries.kernels import flows
 from tritonaudit.kernel.launch import Cover, GridAxis, LaunchFacts, Origin, launches_of
 from tritonaudit.source.outline import outline
 

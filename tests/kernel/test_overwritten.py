@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.flow.kernels import flow
+from tests.queries.kernels import flow
 from tritonaudit.kernel.overwritten import overwritten_settings
 
 LAUNCH = "kernel[(1,)](x, x, n, 1, 1, size, True, num_warps=warps)"

@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from tests.flow.kernels import flow, flows
-from tritonaudit.flow.facts import KernelFlow
+from tests.queries.kernels import flow, flows
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.covers import Answer, Short, covers, tilings
 

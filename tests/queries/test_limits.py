@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flow.kernels import flows
+from tests.queries.kernels import flows
 from tritonaudit.queries.limits import LongAxis, long_axes
 
 KERNEL = """\

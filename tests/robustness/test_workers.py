@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule
 
 

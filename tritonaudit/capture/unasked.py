@@ -18,7 +18,7 @@ from tritonaudit.capture.launch import Launch, SourceError
 from tritonaudit.capture.launches import Launches
 from tritonaudit.capture.lift import CannotLift, lift
 from tritonaudit.config import Config
-from tritonaudit.flow.analysis import is_helper
+from tritonaudit.domains.analysis import is_helper
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.discover import discover
 from tritonaudit.source.outline import outline

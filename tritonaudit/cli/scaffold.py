@@ -80,7 +80,7 @@ _CHECKS = {
     Stage.SOURCE: (
         """\
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.flow.facts import KernelFlow
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.rule import Hit, Rule""",
         '''\
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Atom, Atoms, Kind
+from tritonaudit.domains.affine import ONE, ZERO, Affine, Atom, Atoms, Kind
 
 QUOTIENT, REMAINDER, ROUNDED_UP, LEAST, MOST, POWER_OF_2 = (
     "FloorDivide", "Modulo", "cdiv", "minimum", "maximum", "next_power_of_2",

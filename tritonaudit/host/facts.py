@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tritonaudit.flow.affine import ONE, Affine, Atom
+from tritonaudit.domains.affine import ONE, Affine, Atom
 from tritonaudit.host.arithmetic import LEAST, MOST, POWER_OF_2, QUOTIENT, REMAINDER, ROUNDED_UP, Arithmetic
 from tritonaudit.host.values import Condition, Key, Test
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
-from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.domains.affine import Affine, Atom
 from tritonaudit.host.arithmetic import Arithmetic, TooLarge
 from tritonaudit.host.callers import Callers, Entry, Project
 from tritonaudit.host.calls import apply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from tritonaudit.flow.affine import Affine
+from tritonaudit.domains.affine import Affine
 from tritonaudit.host import tensors
 from tritonaudit.host.facts import KIND
 from tritonaudit.host.run import Raises, Run

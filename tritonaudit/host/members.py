@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tritonaudit.flow.affine import Affine
+from tritonaudit.domains.affine import Affine
 from tritonaudit.host import library, tensors
 from tritonaudit.host.operators import compare
 from tritonaudit.host.run import Raises, Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tritonaudit.flow.affine import ONE, Affine
+from tritonaudit.domains.affine import ONE, Affine
 from tritonaudit.host.facts import IS, at_most, equal
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.values import Condition, Dims, Dtype, External, Ratio, Symbol, Tensor, Test, Value, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.domains.affine import Affine, Atom
 from tritonaudit.host.arithmetic import LEAST, MOST, POWER_OF_2, QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.facts import Facts, at_most
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.domains.affine import Affine, Atom
 from tritonaudit.host.arithmetic import Arithmetic
 from tritonaudit.host.facts import EQUAL, IS, TRUTH, Contradiction, Facts, equal
 from tritonaudit.host.values import (

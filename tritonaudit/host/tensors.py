@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tritonaudit.flow.affine import ONE, Affine
+from tritonaudit.domains.affine import ONE, Affine
 from tritonaudit.host.run import CONTIGUOUS, Raises, Run
 from tritonaudit.host.values import Condition, Dims, Dtype, Shape, Symbol, Tensor, Test, Value, as_number, number
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.flow.affine import Affine
+from tritonaudit.domains.affine import Affine
 
 if TYPE_CHECKING:
     from tritonaudit.host.scopes import Scope

@@ -13,7 +13,7 @@ from tritonaudit.source.outline import span_of
 from tritonaudit.target import Target, written
 
 if TYPE_CHECKING:
-    from tritonaudit.flow.facts import KernelFlow
+    from tritonaudit.domains.facts import KernelFlow
 
 
 @dataclass(frozen=True)

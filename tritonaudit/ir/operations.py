@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tritonaudit.flow.typical_sizes import counts_positions
 from tritonaudit.ir import accesses, blocks, dots, reductions
 from tritonaudit.ir.arithmetic import (
     binary,
@@ -36,6 +35,7 @@ from tritonaudit.ir.values import (
     as_tensor,
     text_of_type,
 )
+from tritonaudit.queries.typical_sizes import counts_positions
 
 if TYPE_CHECKING:
     from tritonaudit.ir.reader import Reader

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.source.edits import inserted
 from tritonaudit.source.outline import span_of

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import libcst as cst
 
+from tritonaudit.domains.facts import BooleanUse
+from tritonaudit.domains.value import Value
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.flow.facts import BooleanUse
-from tritonaudit.flow.value import Value
 from tritonaudit.source.edits import inserted, parenthesised
 from tritonaudit.source.tree import FunctionTree
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Fix
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.source.edits import inserted
 
 

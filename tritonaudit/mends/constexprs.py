@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Edit, Fix, Span
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.source.edits import inserted
 from tritonaudit.source.outline import span_of
 

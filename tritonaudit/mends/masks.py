@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import libcst as cst
 
+from tritonaudit.domains.affine import Affine, Kind
+from tritonaudit.domains.facts import Access, KernelFlow, exclusive
+from tritonaudit.domains.value import Less
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.flow.affine import Affine, Kind
-from tritonaudit.flow.bounds import unbounded_lane
-from tritonaudit.flow.facts import Access, KernelFlow, exclusive
-from tritonaudit.flow.value import Less
 from tritonaudit.mends.scope import same_value
+from tritonaudit.queries.unbounded import unbounded_lane
 from tritonaudit.source.edits import keyword_argument, with_argument
 
 _MASKED_BY_NAME = ("load", "store", "add", "max", "min", "and", "or", "xor", "xchg")

@@ -6,9 +6,9 @@ import ast
 
 import libcst as cst
 
+from tritonaudit.domains.facts import KernelFlow, Reduction
+from tritonaudit.domains.value import Padding
 from tritonaudit.finding import Fix
-from tritonaudit.flow.facts import KernelFlow, Reduction
-from tritonaudit.flow.value import Padding
 from tritonaudit.mends.scope import same_value
 from tritonaudit.source.edits import inserted, keyword_argument, with_argument
 

@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
+from tritonaudit.domains.facts import Accumulation, KernelFlow
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.flow.facts import Accumulation, KernelFlow
 from tritonaudit.source.edits import as_operand, inserted
 from tritonaudit.source.outline import span_of
 

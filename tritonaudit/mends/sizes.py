@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tritonaudit.domains.affine import Atom
+from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Edit, Elsewhere, Fix
-from tritonaudit.flow.affine import Atom
-from tritonaudit.flow.facts import KernelFlow
 from tritonaudit.kernel.launch import Size
 from tritonaudit.source.edits import inserted
 

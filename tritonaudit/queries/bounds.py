@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
-from tritonaudit.flow.affine import ONE, ZERO, Affine, Atom, Kind
-from tritonaudit.flow.facts import Access, Guard, KernelFlow
-from tritonaudit.flow.value import Less, Mask
+from tritonaudit.domains.affine import ONE, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.facts import Access, Guard, KernelFlow
+from tritonaudit.domains.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.host.values import Dims, Symbol, Tensor

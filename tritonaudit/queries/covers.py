@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from tritonaudit.flow.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind
-from tritonaudit.flow.bounds import bounded_index
-from tritonaudit.flow.facts import Access
-from tritonaudit.flow.value import Less
+from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.facts import Access
+from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.facts import Facts
 from tritonaudit.host.host import Host, LaunchSite, NotKnown, Raised
 from tritonaudit.host.order import is_at_most_zero
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
+from tritonaudit.queries.unbounded import bounded_index
 
 _SIZES = (1025, 1000, 129, 100, 33, 17, 7, 3, 2, 1, 4097, 65, 257)
 _SHAPE = ".shape["

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tritonaudit.flow.affine import LOADED, Affine, Atom, Kind
-from tritonaudit.flow.facts import Access
+from tritonaudit.domains.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.domains.facts import Access
 from tritonaudit.host.arithmetic import LEAST, MOST, QUOTIENT, ROUNDED_UP
 from tritonaudit.host.host import LaunchSite
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
-from tritonaudit.flow.value import Less, Mask
+from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.value import Less, Mask
 
 
 class NotKnown(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from tritonaudit.flow.affine import Affine, Atom
+from tritonaudit.domains.affine import Affine, Atom
 from tritonaudit.host.host import LaunchSite
 
 Put = Mapping[Atom, Affine]

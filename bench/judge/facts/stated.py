@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tritonaudit.flow.affine import Affine, Atom, Kind
-from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.machine import Machine
+from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.machine import Machine
 from tritonaudit.ir.analysis import FrontEnd
 from tritonaudit.ir.model import Assign, Kernel
 from tritonaudit.kernel.launch import LaunchFacts, launches_of

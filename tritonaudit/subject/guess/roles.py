@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tritonaudit.flow.affine import GIVEN, LOADED, ZERO, Affine, Atom, Kind
-from tritonaudit.flow.analysis import analyse
-from tritonaudit.flow.facts import Access, KernelFlow
-from tritonaudit.flow.value import Less
+from tritonaudit.domains.affine import GIVEN, LOADED, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.analysis import analyse
+from tritonaudit.domains.facts import Access, KernelFlow
+from tritonaudit.domains.value import Less
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.subject.guess.packed import integers_in
 from tritonaudit.target import DEFAULT, Target

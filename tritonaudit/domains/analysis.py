@@ -1,0 +1,113 @@
+"""From a file to facts: every jit function of it, analysed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.machine import Machine
+from tritonaudit.ir.analysis import FrontEnd, NotRead
+from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
+from tritonaudit.kernel.project import Function, Project
+from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.target import Target
+from tritonaudit.vendors import names_vendor
+
+
+@dataclass(frozen=True)
+class NotAnalysed:
+    """A function whose text is beyond the parser or the interpreter, and why."""
+
+    function: JitFunction
+    reason: str
+
+
+Types = Mapping[str, Mapping[str, str]]
+"""The types of parameters, as Triton writes them (`*fp16`, `i32`), by the qualified name of the kernel."""
+
+_NO_TYPES: Types = {}
+
+
+def analyse(
+    module: Module, project: Project, target: Target, types: Types = _NO_TYPES
+) -> Iterator[KernelFlow | NotAnalysed]:
+    """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
+    launches = launches_of(module)
+    called = _called(module)
+    for_vendor = names_vendor(module.path)
+    front_end = FrontEnd(project, target)
+    for jit in module.jit:
+        function = Function(module, jit)
+        tree = project.tree(function)
+        if tree is None:
+            yield NotAnalysed(jit, project.refusal(function))
+            continue
+        facts = LaunchFacts(module, jit, launches.get(jit) or _elsewhere(project, function, called), project)
+        helper = not facts.launches and (
+            _looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function)
+        )
+        known = types.get(jit.qualname, {})
+        flow = KernelFlow(module, jit, tree, facts, target, helper, for_vendor, known)
+        try:
+            kernel, mistakes = front_end.read(function, facts, known, helper)
+            Machine(flow, kernel).run()
+        except NotRead as error:
+            yield NotAnalysed(jit, str(error))
+            continue
+        except RecursionError:
+            yield NotAnalysed(jit, "nested too deeply to be analysed")
+            continue
+        if not for_vendor:
+            flow.mistakes = mistakes
+        yield flow
+
+
+def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:
+    """The launches in other files of what may be a kernel."""
+    return () if _looks_like_helper(function.module, function.jit, called) else project.launches_elsewhere(function)
+
+
+def _is_called_elsewhere(project: Project, function: Function) -> bool:
+    """Whether kernels of another file call it."""
+    return any(project.is_in(user, name, function) for user in project.users(function) for name in _called(user))
+
+
+_CALL = re.compile(r"\b(\w+)\(")
+_RETURNS_VALUE = re.compile(r"^\s*return[ (]+\w", re.MULTILINE)
+_DEFINITION = re.compile(r"\bdef (\w+)\(")
+
+
+def _called(module: Module) -> frozenset[str]:
+    """Names called inside jit functions, without a grid."""
+    found: set[str] = set()
+    for jit in module.jit:
+        found.update(_CALL.findall(_DEFINITION.sub("", module.text_of(jit))))
+    return frozenset(found)
+
+
+def is_helper(function: Function) -> bool:
+    """Whether the text of its file says that a jit function is called by kernels; one that is launched is none."""
+    return _looks_like_helper(function.module, function.jit, _called(function.module))
+
+
+def _looks_like_helper(module: Module, jit: JitFunction, called: frozenset[str]) -> bool:
+    """Whether other kernels call it, or its text is that of a function of blocks."""
+    return jit.name in called or _RETURNS_VALUE.search(module.text_of(jit)) is not None or _indexes_parameter(jit)
+
+
+def _indexes_parameter(jit: JitFunction) -> bool:
+    """Whether it indexes a parameter as only blocks are: `mask[None, :]`."""
+    names = {parameter.name for parameter in jit.parameters}
+    set_again = {name.id for name in jit.nodes.of(ast.Name) if isinstance(name.ctx, ast.Store)}
+    return any(
+        isinstance(index.value, ast.Name) and index.value.id in names - set_again and _is_of_blocks(index.slice)
+        for index in jit.nodes.of(ast.Subscript)
+    )
+
+
+def _is_of_blocks(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Slice) for part in parts)
