@@ -97,6 +97,9 @@ class _Asked:
             others = _of_sizes(needed) - owned
             strange = [one for one in _of_sizes(needed | owned) if one.kind is not Kind.PARAM]
             strange += [one for one in others | owned if others and not _is_dimension(one)]
+            asked = _of_sizes(needed | owned) | self._conditions()
+            if any(map(_is_of_tensor, asked)):
+                strange += [one for one in asked if not _is_of_tensor(one)]
             if strange:
                 found = Unknown(f"nothing says how `{strange[0].name}` and the size of the tensor belong together")
                 continue
@@ -126,6 +129,11 @@ class _Asked:
                 return Refuted(sizes, beyond)
             held = True
         return Unknown(reason, held)
+
+    def _conditions(self) -> set[Atom]:
+        """The inputs that decide whether there is a launch."""
+        tests = (condition.test.polynomial for condition in self._site.conditions)
+        return _of_sizes(inputs_of(one for one in tests if one is not None))
 
     # -- numbers -------------------------------------------------------------------------------------------------
 
@@ -301,6 +309,11 @@ def _product(site: LaunchSite, values: Sequence[Affine]) -> Affine:
 
 def _is_dimension(atom: Atom) -> bool:
     return ".shape[" in atom.name
+
+
+def _is_of_tensor(atom: Atom) -> bool:
+    """Whether it is a size of a tensor, of which a number that comes in beside it may be computed."""
+    return _is_dimension(atom) or atom.name.endswith(".numel()")
 
 
 def _of_sizes(atoms: set[Atom]) -> set[Atom]:
