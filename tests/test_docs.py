@@ -29,6 +29,24 @@ PAGES = sorted(DOCS.glob("*.md"))
 WORKED = DOCS / "worked-example.md"
 CHEAP = ("api", "check", "explain", "hardware", "history", "rules")
 """Commands that need neither torch nor triton, and no time."""
+SCALED = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n))
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    n = x.numel()
+    double_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
+    return out
+"""
 ATOMIC = """\
 import triton
 import triton.language as tl
@@ -157,20 +175,29 @@ def code_of(page: str) -> str:
     return found[1]
 
 
-def test_the_rule_of_ones_own_finds_an_atomic(tmp_path: Path) -> None:
-    installed = install_rule(tmp_path / "installed", "house", code_of("writing-rules.md"))
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "m.py").write_text(ATOMIC, encoding="utf-8")
+def told_by(page: str, code: str, text: str, folder: Path) -> list[tuple[int, str]]:
+    """What the rule of a page says of a file, by line."""
+    installed = install_rule(folder / "installed", "house", code_of(page))
+    (folder / "project").mkdir()
+    (folder / "project" / "m.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "tritonaudit", "check", "m.py", "--output-format", "json"],
-        cwd=tmp_path / "project",
+        [sys.executable, "-m", "tritonaudit", "check", "m.py", "--output-format", "json", "--exit-zero"],
+        cwd=folder / "project",
         env={**environment(), "PYTHONPATH": os.pathsep.join((str(ROOT), str(installed)))},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    found = [finding for finding in json.loads(done.stdout)["findings"] if finding["code"] == "TAB190"]
-    assert [(finding["line"], finding["message"].split("`")[1]) for finding in found] == [
-        (7, "tl.atomic_add(out_ptr, 1)")
-    ]
+    found = [finding for finding in json.loads(done.stdout)["findings"] if finding["code"] == code]
+    return [(finding["line"], finding["message"]) for finding in found]
+
+
+def test_the_rule_of_ones_own_finds_an_atomic(tmp_path: Path) -> None:
+    ((line, message),) = told_by("writing-rules.md", "TAB190", ATOMIC, tmp_path)
+    assert (line, message.split("`")[1]) == (7, "tl.atomic_add(out_ptr, 1)")
+
+
+def test_the_rule_on_the_queries_shows_numbers(tmp_path: Path) -> None:
+    found = told_by("how-it-knows.md", "TAM190", SCALED, tmp_path)
+    assert found == [(9, "it writes element 1,025 of 1,025")]
 
 
 def test_the_program_that_repairs_repairs(tmp_path: Path) -> None:

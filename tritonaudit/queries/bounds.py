@@ -180,7 +180,7 @@ class _Asked:
         if total <= 0:
             return None
         start = Point(given, (0, 0, 0), (grid[0], grid[1], grid[2]), {}, {})
-        tile = {name: number for name, number in given.items() if self._is_constant(name)}
+        tile = {name: number for name, number in given.items() if self._is_extent(name)}
         for point in islice(self._points(start, total), _MOST_POINTS):
             element = point.number(self._index)
             if (
@@ -194,9 +194,10 @@ class _Asked:
     def _is_reached(self, point: Point) -> bool:
         return all(_holds(guard, point) for guard in self._access.path)
 
-    def _is_constant(self, name: str) -> bool:
-        atoms = {atom for value in self._values for atom in value.atoms_inside()}
-        return any(atom.kind is Kind.CONSTEXPR and atom.name == name for atom in atoms)
+    def _is_extent(self, name: str) -> bool:
+        """Whether tiles are as wide as this constant."""
+        lanes = [atom.size for value in self._values for atom in value.atoms_inside() if atom.size is not None]
+        return any(atom.kind is Kind.CONSTEXPR and atom.name == name for size in lanes for atom in size.atoms_inside())
 
     # -- points --------------------------------------------------------------------------------------------------
 
