@@ -7,7 +7,8 @@ with the types of their arguments. What is not known is UNKNOWN, and of it nothi
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ class Reader:
         self._branches = 0
         self._repeated = 0
         self._doubtful_calls = 0
+        self._newest: Version | None = None
         self._launched = False
         self._is_helper = False
 
@@ -191,6 +193,8 @@ class Reader:
         **words: object,
     ) -> None:
         """Note a mistake, in those releases of the target that came `since` and are older than `until`."""
+        if self._newest is not None:
+            until = self._newest if until is None else min(until, self._newest)
         releases = tuple(
             v for v in self.target.versions if (since is None or v >= since) and (until is None or v < until)
         )
@@ -203,7 +207,17 @@ class Reader:
             self._seen.add(key)
             if self._site is not None:
                 words = {**words, "helper": self.frame.function.jit.name}
-            self.mistakes.append(Mistake(kind, node, what, words, releases, since, until))
+            sure = self._launched or self._is_surely_compiled
+            self.mistakes.append(Mistake(kind, node, what, words, releases, since, until, sure))
+
+    @contextmanager
+    def only_before(self, version: Version) -> Iterator[None]:
+        """What is read meanwhile is compiled by releases older than this one alone."""
+        outer, self._newest = self._newest, version
+        try:
+            yield
+        finally:
+            self._newest = outer
 
     def before(self, version: Version) -> bool | None:
         """Whether every release of the target is older than this one; None where some are."""
@@ -283,7 +297,10 @@ class Reader:
             self.mistake(Kind.ASSIGNMENT, target, "starred")
         items: tuple[Value, ...] | None = None
         if isinstance(value, Const) and isinstance(value.value, tuple):
+            self.mistake(Kind.ASSIGNMENT, target, "constant tuple", until=(3, 8))
             value = Tuple(tuple(Const(item) for item in value.value))
+        if any(isinstance(element, (ast.Tuple, ast.List)) for element in target.elts):
+            self.mistake(Kind.ASSIGNMENT, target, "nested", until=(3, 8))
         if isinstance(value, Tuple):
             items = value.items
             if len(items) != len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts):
@@ -325,6 +342,11 @@ class Reader:
     def is_surely_asserted(self, test: ast.expr) -> bool:
         """Whether the assertion that is read now is compiled; `False` in what is not launched is there to refuse."""
         return self._is_surely_compiled and (self._launched or not isinstance(test, ast.Constant))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether what is read now is compiled whatever a launch passes."""
+        return self._is_surely_compiled
 
     @property
     def _is_surely_compiled(self) -> bool:
@@ -470,6 +492,8 @@ class Reader:
             if isinstance(value, Missing) or value is UNKNOWN or name in self.undecided:
                 return value
             return Missing("if" if name in then else "else", node.lineno)
+        elif isinstance(missing := then[name], Missing) or isinstance(missing := other[name], Missing):
+            return missing  # an `if` inside an arm sets it on one of its own paths
         elif differ(then[name], other[name]):
             self.mistake(
                 Kind.BRANCH_TYPES, other_nodes.get(name, node), "arms",
@@ -486,7 +510,8 @@ class Reader:
     def _kernel_returns(self, frame: Frame) -> None:
         for one in frame.returned:
             if one.value != NONE and one.value is not UNKNOWN and one.node.value is not None:
-                self.mistake(Kind.KERNEL_RETURNS, one.node, text=ast.unparse(one.node.value))
+                until = (3, 7) if isinstance(one.value, Const) else None
+                self.mistake(Kind.KERNEL_RETURNS, one.node, until=until, text=ast.unparse(one.node.value))
 
     def _returned(self, frame: Frame) -> Value:
         """What a helper returns: all its values must have one type."""
