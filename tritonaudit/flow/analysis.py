@@ -58,6 +58,7 @@ def analyse(
             continue
         if not for_vendor:
             flow.mistakes = front_end.mistakes(function, facts, known, helper)
+            flow.dead_lines = front_end.dead_lines(jit)
         yield flow
 
 

@@ -319,7 +319,7 @@ def _make_descriptor(reader: Reader, bound: Bound) -> Value:
     block = bound.value("block_shape")
     shape = dimensions(reader, block, bound.node_of("block_shape"), f"tl.{bound.name}")
     if isinstance(block, Const) and type(block.value) is tuple:
-        reader.mistake(Kind.DESCRIPTOR, bound.node_of("block_shape"), "constant shape", until=(3, 7))
+        reader.mistake(Kind.DESCRIPTOR, bound.node_of("block_shape"), "constant shape", until=(3, 8))
     _check_axes(reader, bound, shape)
     dtype = base.dtype[1:] if isinstance(base, Tensor) and base.dtype and base.dtype != POINTER else None
     strides = bound.value("strides")

@@ -13,6 +13,7 @@ from tritonaudit.ir.reader import Reader
 if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.kernel.project import Function, Project
+    from tritonaudit.source.outline import JitFunction
     from tritonaudit.target import Target
 
 
@@ -41,6 +42,10 @@ class FrontEnd:
             if "set_int_max_str_digits" in str(error):  # a number too long for Python to write
                 return ()
             raise
+
+    def dead_lines(self, jit: JitFunction) -> frozenset[int]:
+        """The lines of a function read before that are compiled for none of the constants that it is given."""
+        return self._reader.dead_lines(jit.first_line, jit.last_line)
 
 
 def _is_rewritten(function: Function) -> bool:

@@ -200,9 +200,15 @@ def _folded(op: ast.AST, left: Const, right: Const) -> Value:
         fold = FOLDS.get(type(op))
         if fold is None or (isinstance(op, ast.Mult) and not _is_small(a, b)):
             return Const(ANY)
-        return Const(fold(a, b))
+        result = fold(a, b)
+        long = isinstance(result, (str, tuple)) and len(result) > _LONGEST
+        return Const(ANY) if long else Const(result)
     except (TypeError, ValueError, ArithmeticError):
         return UNKNOWN
+
+
+_LONGEST = 1024
+"""The longest text or tuple that is computed."""
 
 
 def _is_small(left: Any, right: Any) -> bool:
@@ -306,6 +312,10 @@ def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
     if isinstance(op, ast.FloorDiv) and (a in FLOATS or b in FLOATS):
         reader.mistake(Kind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
         return None
+    for one, other in ((left, right), (right, left)):
+        wide = isinstance(one, Const) and type(one.value) is int and dtype_of_number(one.value) is None
+        if wide and isinstance(one, Const) and isinstance(other, Tensor) and not other.free:
+            reader.mistake(Kind.NO_NUMBER, node, text=f"an integer of {one.value.bit_length()} bits")
     if a is None or b is None:
         return None
     division = isinstance(op, (ast.Div, ast.Mod, ast.FloorDiv))

@@ -327,6 +327,19 @@ def _check_last(reader: Reader, bound: Bound, shape: Shape, until: Version | Non
         )  # fmt: skip
 
 
+def _only(reader: Reader, bound: Bound) -> Value:
+    """`x.item()`: the only element of a block."""
+    value = bound.first()
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    if value.numel not in (None, 1):
+        text, given = bound.text, text_of_type(value)
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node, name="item", takes="a block of one element", text=text, given=given
+        )
+    return Tensor(value.dtype, (), value.free)
+
+
 def _sort(reader: Reader, bound: Bound) -> Value:
     value = bound.first()
     if isinstance(value, Tensor) and value.shape:
@@ -380,6 +393,7 @@ OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
     "interleave": _interleave,
     "ravel": _ravel,
     "flip": _flip,
+    "item": _only,
     "sort": _sort,
     "topk": _topk,
     "gather": _gather,

@@ -111,6 +111,9 @@ def _helper(
     depth = reader.on_stack(helper)
     if depth:
         reader.mistake(Kind.RECURSION, node, "early", until=(3, 5), name=function.jit.name)
+        values = list(given.values())
+        if reader.is_sure and all(isinstance(v, Tensor) and not v.free and v.dtype is not None for v in values):
+            reader.mistake(Kind.RECURSION, node, "runtime", since=(3, 5), name=function.jit.name)
         if depth > _RECURSION or not any(isinstance(v, Const) and v.known for v in given.values()):
             if depth > _RECURSION:
                 reader.mistake(Kind.RECURSION, node, "endless", name=function.jit.name)
@@ -264,7 +267,7 @@ def _length(reader: Reader, node: ast.Call, values: list[Value]) -> Value:
         return UNKNOWN
     value = values[0]
     if isinstance(value, Tuple):
-        if value.literal:
+        if value.literal and isinstance(node.args[0], ast.Name):
             reader.mistake(Kind.CONVERSION, node, "len", until=(3, 3), text=ast.unparse(node.args[0]), type="a tuple")
         return Const(len(value.items))
     if isinstance(value, Tensor) and not value.free:

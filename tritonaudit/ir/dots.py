@@ -87,11 +87,11 @@ def _shape(reader: Reader, bound: Bound, left: Tensor, right: Tensor) -> Shape |
         reader.mistake(Kind.DOT_SHAPES, bound.node, "batch", left=written(a), right=written(b))
     _check_sizes(reader, bound, left.dtype, a[-2], b[-1], inner)
     imprecise = bound.value("max_num_imprecise_acc")
-    if isinstance(imprecise, Const) and type(imprecise.value) is int and inner is not None:
-        if left.dtype in FP8 and right.dtype in FP8 and imprecise.value > inner:
-            reader.mistake(
+    number = imprecise.value if isinstance(imprecise, Const) and type(imprecise.value) is int else 0
+    if inner is not None and left.dtype in FP8 and right.dtype in FP8 and number > inner:
+        reader.mistake(
                 Kind.ARGUMENT_VALUE, bound.node, name="tl.dot", takes=f"at most K = {inner} additions",
-                text="max_num_imprecise_acc", given=imprecise.value,
+                text="max_num_imprecise_acc", given=number,
             )  # fmt: skip
     return (*a[:-1], b[-1])
 

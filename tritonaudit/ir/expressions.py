@@ -194,6 +194,9 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
         if name in ("to", "dtype", "shape", "type") or member(name) is not None:
             reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
         return UNKNOWN
+    if type(value.value) is str:
+        reader.mistake(Kind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
+        return Method(value, name)
     return Const(ANY) if not value.known else UNKNOWN
 
 

@@ -161,7 +161,19 @@ def _extremum(reader: Reader, bound: Bound) -> Value:
         if no_value(reader, bound.value(name), bound.node_of(name), f"`{name}` of `tl.{bound.name}`"):
             return UNKNOWN
     values = [_wider(reader, value) for value in values]
-    return elementwise(reader, bound.node, values)
+    early = reader.before(_KEEPS_BRAIN)
+    numbers = [is_number(bound.value(name)) for name in ("x", "y")]
+    if early is not True and numbers.count(True) == 1:
+        place = numbers.index(True)
+        values[place] = bound.value("xy"[place])  # a number takes the dtype of the other
+    result = elementwise(reader, bound.node, values) if early is True else _of_two(reader, bound, values)
+    return Tensor(None, result.shape) if early is None and isinstance(result, Tensor) else result
+
+
+def _of_two(reader: Reader, bound: Bound, values: list[Value]) -> Value:
+    if all(isinstance(value, Const) for value in values):
+        values = [as_tensor(value) for value in values]
+    return binary(reader, bound.node, ast.Add(), *values)
 
 
 _KEEPS_BRAIN = (3, 9)
@@ -289,6 +301,9 @@ def _is_refused(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> bool
     """Whether a cast between fp8 and a dtype of integers is asked for, which there is none of."""
     if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
         return False
+    if value.dtype == "fp64" and dtype in FP8:
+        reader.mistake(Kind.CAST, bound.node, "fp8", until=(3, 3), text=ast.unparse(bound.node), before="fp64",
+                       after=dtype)  # fmt: skip
     if not any(one in FP8 and other in INTEGERS for one, other in ((value.dtype, dtype), (dtype, value.dtype))):
         return False
     reader.mistake(Kind.CAST, bound.node, "fp8", text=ast.unparse(bound.node), before=value.dtype, after=dtype)
@@ -301,6 +316,8 @@ def _check_rounding(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     if not bound.given("fp_downcast_rounding") or not isinstance(rounding, Const):
         return
     words: dict[str, Any] = {"name": "a cast", "text": "fp_downcast_rounding", "given": repr(rounding.value)}
+    if rounding.value == "rtz":  # crashes the compiler
+        reader.mistake(Kind.ARGUMENT_VALUE, node, until=(3, 3), takes="no rounding to zero", **words)
     if rounding.known and rounding.value not in ("rtne", "rtz"):
         reader.mistake(Kind.ARGUMENT_VALUE, node, takes="'rtne' or 'rtz'", **words)
     before, after = bits(value.dtype), bits(dtype)
@@ -371,10 +388,10 @@ def check_prefix(reader: Reader, node: ast.Call, name: str, positional: list[Arg
     """A mistake where a print does not begin with a string of plain letters, or prints what is no value."""
     if positional and isinstance(positional[0][0], Tensor):
         reader.mistake(Kind.CALL, node, "prefix", name=name, text=ast.unparse(positional[0][1]))
-    if positional and isinstance(first := positional[0][0], Const) and isinstance(first.value, str):
-        if not isinstance(first.value, Dtype) and not first.value.isascii():
-            text = repr(first.value)
-            reader.mistake(Kind.ARGUMENT_VALUE, node, name=name, takes="plain ASCII", text=text, given="not")
+    first = positional[0][0] if positional else UNKNOWN
+    if isinstance(first, Const) and type(first.value) is str and not first.value.isascii():
+        text = repr(first.value)
+        reader.mistake(Kind.ARGUMENT_VALUE, node, name=name, takes="plain ASCII", text=text, given="not")
     for value, argument in positional[1:]:
         no_value(reader, value, argument, f"what `{name}` prints")
 

@@ -29,6 +29,7 @@ from tritonaudit.ir.values import (
     Value,
     as_tensor,
     differ,
+    dtype_of_number,
     joined,
     text_of_type,
 )
@@ -87,6 +88,8 @@ class Reader:
         self._repeated = 0
         self._doubtful_calls = 0
         self._newest: Version | None = None
+        self._compiled: set[int] = set()
+        self._skipped: list[ast.stmt] = []
         self._launched = False
         self._is_helper = False
 
@@ -100,6 +103,7 @@ class Reader:
         self._module_path = function.module.path
         self._calls = self._arms = self._branches = self._repeated = self._doubtful_calls = 0
         self._launched, self._is_helper = launched, helper
+        self._compiled, self._skipped = set(), []
         frame = Frame(function)
         self.state, self.undecided = dict(given), frozenset()
         self.frames = [frame]
@@ -231,12 +235,19 @@ class Reader:
 
     def block(self, body: list[ast.stmt]) -> None:
         """Read a body up to a `return`, after which nothing is compiled."""
-        for statement in body:
+        for number, statement in enumerate(body):
+            self._compiled.add(id(statement))
             run = _STATEMENTS.get(type(statement))
             if run is not None:
                 run(self, statement)
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+                self._skipped += body[number + 1 :]
                 break
+
+    def dead_lines(self, first: int, last: int) -> frozenset[int]:
+        """Lines of a function of the file that has been read, between these, that were not compiled."""
+        dead = (one for one in self._skipped if id(one) not in self._compiled and first <= one.lineno <= last)
+        return frozenset(line for one in dead for line in range(one.lineno, (one.end_lineno or one.lineno) + 1))
 
     def assign(self, name: str, value: Value, node: ast.AST) -> None:
         self.state[name] = value
@@ -291,6 +302,8 @@ class Reader:
             self.mistake(Kind.STRING, node, text=value.value)
         elif isinstance(value.value, (complex, bytes)):
             self.mistake(Kind.NO_NUMBER, node, text=repr(value.value))
+        elif type(value.value) is int and dtype_of_number(value.value) is None:
+            self.mistake(Kind.NO_NUMBER, node, text=f"an integer of {value.value.bit_length()} bits")
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
         if any(isinstance(element, ast.Starred) for element in target.elts):
@@ -334,6 +347,8 @@ class Reader:
         if not constexpr or not isinstance(node.target, ast.Name):
             self.bind(node.target, value, node)
             return
+        if isinstance(value, Tuple) and all(isinstance(item, Const) and item.known for item in value.items):
+            value = Const(tuple(item.value for item in value.items if isinstance(item, Const)))
         name = node.target.id
         if not isinstance(self.state.get(name, None), (type(None), Missing)) and not self._maybe(name):
             self.mistake(Kind.CONSTANT_AGAIN, node, name=name)
@@ -406,6 +421,7 @@ class Reader:
             if not isinstance(condition.value, (bool, int, type(None))):
                 self.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
             else:
+                self._skipped += node.orelse if condition.value else node.body
                 self.block(node.body if condition.value else node.orelse)
                 return
         if isinstance(condition, Tensor) and not condition.free and not self._is_of_caller(node.test):
@@ -480,6 +496,13 @@ class Reader:
         if name in before:
             initial = before[name]
             for values, nodes in ((then, then_nodes), (other, other_nodes)):
+                if name in nodes and self._leaves_constant(initial, values[name]):
+                    until = (3, 5) if initial == NONE else None
+                    self.mistake(
+                        Kind.BRANCH_TYPES, nodes[name], "redefined", until=until,
+                        name=name, before=text_of_type(initial), after=text_of_type(values[name]),
+                    )  # fmt: skip
+                    return UNKNOWN
                 if name in nodes and differ(initial, values[name]) and not isinstance(initial, Missing):
                     self.mistake(
                         Kind.BRANCH_TYPES, nodes[name], "redefined",
@@ -505,6 +528,16 @@ class Reader:
             return UNKNOWN
         return joined(left, right)
 
+    def _leaves_constant(self, initial: Value, after: Value) -> bool:
+        """Whether a constant becomes a value of the run, in an arm that is surely compiled."""
+        return (
+            isinstance(initial, Const)
+            and (initial.known or initial.value is ANY_INT)
+            and isinstance(after, Tensor)
+            and not after.free
+            and self.is_sure
+        )
+
     # -- what functions return ---------------------------------------------------------------------------------------
 
     def _kernel_returns(self, frame: Frame) -> None:
@@ -519,7 +552,12 @@ class Reader:
             return NONE
         first = frame.returned[0]
         result = first.value
+        if self.before((3, 7)):
+            result = as_tensor(result)
         for one in frame.returned[1:]:
+            if isinstance(result, Const) and isinstance(one.value, Const) and not one.at_run_time:
+                result = joined(result, one.value)
+                continue
             before, after = as_tensor(first.value), as_tensor(one.value)
             if differ(before, after):
                 if not first.undecided and not one.undecided:
