@@ -129,6 +129,8 @@ def _compares_none(reader: Reader, node: ast.AST, left: Value, right: Value) -> 
 
 def no_value(reader: Reader, value: Value, node: ast.AST, where: str, none: bool = False) -> bool:
     """Whether a value can never be a number or block, with the mistake; `none` where None may be given."""
+    if _is_comma(value):
+        return True
     since: Version | None = _TUPLES if isinstance(value, Tuple) else None
     if since is None:
         if not isinstance(value, Const) or not isinstance(value.value, (str, tuple, type(None))):
@@ -137,6 +139,11 @@ def no_value(reader: Reader, value: Value, node: ast.AST, where: str, none: bool
             return False
     reader.mistake(Kind.NO_VALUE, node, since=since, where=where, text=ast.unparse(node), type=text_of_type(value))
     return True
+
+
+def _is_comma(value: Value) -> bool:
+    """Whether it is a tuple of one, which is told of where its comma stands."""
+    return isinstance(value, Tuple) and len(value.items) == 1
 
 
 def _of_none(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> bool:
@@ -168,6 +175,8 @@ def _of_tuples(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: V
         count = second.value
         if type(count) is int and count * max(first.size, 1) < 1024:
             return Tuple(first.items * count, first.literal).bounded
+        return UNKNOWN
+    if _is_comma(left) or _is_comma(right):
         return UNKNOWN
     if not isinstance(op, COMPARISONS) and any(isinstance(one, Tensor) or is_number(one) for one in (left, right)):
         symbol = _SYMBOLS.get(type(op), "?")
