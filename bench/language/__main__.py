@@ -1,12 +1,16 @@
 """Does the source stage say that a kernel does not compile exactly where the compiler says so?
 
     python bench/language --snippets DIR --matrix FILE [--misses] [--only GROUP …]
+    python bench/language --cases FILE [--without-launch] [--misses] [--only GROUP …]
     python bench/language --mutants 500 [--seed 0] [--misses]
     python bench/language --corpus DIR [--write]
 
 DIR holds files of kernels, each with a table CASES of the types and constants to compile them for; FILE says for each
 case and release of Triton whether it compiles. Each case becomes a file with the kernel and a launch, and is audited
 with `target-triton` set to the release. A Triton must be installed to read the tables; nothing is compiled.
+
+A file of cases holds kernels as they are written, each with a launch that `--without-launch` takes away, and for each
+release whether it compiles them.
 
 Mutants are made of kernels of our own, and compiled by the front end of the installed Triton, whose release is the
 target.
@@ -30,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.corpus import add_corpus_argument
 from bench.language.cases import cases
 from bench.language.compiled import compiles
+from bench.language.kernels import judged_kernels
 from bench.language.mutants import mutants, unchanged
 from bench.language.published import judge
 from bench.language.scores import Judged, Score, predictions, read_matrix
@@ -45,6 +50,8 @@ def main() -> int:
     )
     parser.add_argument("--snippets", type=Path, metavar="DIR")
     parser.add_argument("--matrix", type=Path, metavar="FILE")
+    parser.add_argument("--cases", type=Path, metavar="FILE")
+    parser.add_argument("--without-launch", action="store_true", help="judge the kernels of --cases alone")
     parser.add_argument("--mutants", type=int, metavar="NUMBER")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="GROUP")
@@ -56,10 +63,14 @@ def main() -> int:
         return 0 if judge(arguments.corpus, add=arguments.write) else 1
     if arguments.mutants:
         judged, left_out = _judge_mutants(arguments.mutants, arguments.seed), 0
+    elif arguments.cases:
+        with_launch = not arguments.without_launch
+        judged = list(judged_kernels(arguments.cases, with_launch=with_launch, only=tuple(arguments.only)))
+        left_out = 0
     elif arguments.snippets and arguments.matrix:
         judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
     else:
-        parser.error("give --snippets and --matrix, --mutants, or --corpus")
+        parser.error("give --snippets and --matrix, --cases, --mutants, or --corpus")
     score = _print(judged, left_out)
     if arguments.misses:
         _list(judged)

@@ -57,7 +57,7 @@ _WORDS = {
         "cast it: `.to(pointer.dtype.element_ty)`",
     ),
     (Kind.BLOCK_POINTER, "order"): Words(
-        "`order` must name each of the {rank} axes", "write one number for each axis, `(1, 0)`"
+        "`{name}` must have a number for each of the {rank} axes", "write one number for each axis, `(1, 0)`"
     ),
     (Kind.BLOCK_POINTER, "offsets"): Words(
         "the offsets of a block pointer must be 32 bits wide", "cast with `.to(tl.int32)`, and move the base instead"
@@ -81,6 +81,19 @@ _WORDS = {
     ),
     (Kind.DESCRIPTOR, "offsets"): Words(
         "an offset in `{text}` is 64 bits wide, and a descriptor takes 32", "cast it with `.to(tl.int32)`"
+    ),
+    (Kind.DESCRIPTOR, "no offsets"): Words("the offsets of a descriptor are `{text}`, which is {type}", "give a list"),
+    (Kind.DESCRIPTOR, "shape"): Words(
+        "`{text}` has shape {left}, and the descriptor stores blocks of shape {right}", "store a block of its shape"
+    ),
+    (Kind.DESCRIPTOR, "dtype"): Words(
+        "`{text}` is {value}, and the descriptor's elements are {element}; such stores do not cast", "cast it"
+    ),
+    (Kind.DESCRIPTOR, "axes"): Words("a tensor descriptor has one to five axes, not {given}", "join some of them"),
+    (Kind.DESCRIPTOR, "axes differ"): Words("a tensor descriptor needs as many axes of each kind: {text}",
+                                            "give one number for each axis"),
+    (Kind.DESCRIPTOR, "constant shape"): Words(
+        "the block's shape is a constant tuple, which a descriptor does not take", "write the tuple into the call"
     ),
     (Kind.DESCRIPTOR, "number"): Words(
         "{given} offsets are given for a descriptor with {rank} axes", "give one offset for each axis"

@@ -34,19 +34,28 @@ _WORDS = {
     (Kind.OPERANDS, "string"): Words(
         "`{symbol}` of {left} and the string {right}", "pass the choice as a `tl.constexpr` parameter"
     ),
+    (Kind.OPERANDS, "plus"): Words("`+` before {left} does not compile", "leave it out"),
     (Kind.OPERANDS, "minus"): Words("`-` of {left}", "negate the offset"),
     (Kind.FLOAT_FLOOR, "*"): Words("`//` of floats ({left}) does not compile", "use `tl.floor(x / y)`"),
+    (Kind.SIGNEDNESS, "negative"): Words(
+        "a negative number is combined with {left}, which is unsigned", "cast the value to a signed dtype"
+    ),
     (Kind.SIGNEDNESS, "*"): Words(
         "`//` or `%` of {left} and {right}, one of which is unsigned", "cast both to one signedness"
     ),
     (Kind.MATH_DTYPE, "tl"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),
+    (Kind.MATH_DTYPE, "fp32"): Words("`{name}` takes fp32 alone, and `{text}` is {dtype}", "cast it to fp32"),
     (Kind.MATH_DTYPE, "libdevice"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),
     (Kind.CAST, "bitcast"): Words(
         "a bitcast of {type} changes its width from {before} to {after} bits", "cast to a dtype of the same width"
+    ),
+    (Kind.CAST, "fp8"): Words("`{text}` casts {before} to {after}", "cast to fp32 in between"),
+    (Kind.CAST, "pointer as value"): Words(
+        "`{text}` is a pointer, and a value of {dtype} is needed", "load what it points to"
     ),
     (Kind.CAST, "void"): Words("`{name}` is no dtype of values", "name a dtype such as `tl.float32`"),
     (Kind.CAST, "to pointer"): Words(
@@ -54,6 +63,9 @@ _WORDS = {
     ),
     (Kind.CAST, "pointer"): Words("`{text}` casts a pointer to a number", "load the value first"),
     (Kind.CAST, "stored pointer"): Words("`{text}` is a pointer, and a value is to be stored", "load it first"),
+    (Kind.NO_VALUE, "operand"): Words("`{symbol}` of {type} in `{text}`", "give each operand a value"),
+    (Kind.NO_VALUE, "tuples"): Words("`{text}` joins a constant tuple with another tuple", "write its values out"),
+    (Kind.NO_VALUE, "*"): Words("{where} is `{text}`, {type}, and must be a value", "give a number or a block"),
     (Kind.DTYPE_KIND, "string"): Words("{text} is a string, not a dtype", "write `tl.{name}`"),
     (Kind.DTYPE_KIND, "library"): Words("`{text}` is not a dtype of Triton's", "write `tl.{name}`"),
     (Kind.OUT_OF_RANGE, ""): Words(

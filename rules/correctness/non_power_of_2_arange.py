@@ -35,6 +35,9 @@ _WORDS = {
     (Mistaken.BLOCK_SHAPE, "size"): Words(
         "a dimension of this block is {size}, which is not a power of two", "use {wider} and mask what is past {size}"
     ),
+    (Mistaken.BLOCK_SHAPE, "dtype"): Words(
+        "`{text}` is a dtype, and `{where}` takes the sizes of a block", "give a whole constant"
+    ),
     (Mistaken.BLOCK_SHAPE, "float"): Words("a dimension of this block, `{text}`, is {size}", "divide with `//`"),
     (Mistaken.NOT_A_SHAPE, "*"): Words(
         "the shape of `{where}` is `{text}`, and must be a tuple or list", "write `({text},)`, with the comma"

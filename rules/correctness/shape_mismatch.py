@@ -41,6 +41,7 @@ _WORDS = {
     (Kind.AXIS, "order"): Words(
         "the order {axis} does not name each of {rank} axes once", "name every axis from 0 on, once"
     ),
+    (Kind.AXIS, "swapped"): Words("`{name}` without axes swaps two, and this block has {rank}", "name the axes"),
     (Kind.AXIS, "program"): Words("the axis of `{name}` is {axis}; a grid has the axes 0, 1 and 2", "use 0, 1 or 2"),
     (Kind.REDUCES_SCALAR, "scalar"): Words(
         "`{name}` reduces a block, and `{text}` is one number", "use the number itself, or `tl.maximum` for two of them"
@@ -60,12 +61,18 @@ _WORDS = {
     (Kind.INDEX, "rank"): Words("`{text}` has more indices than the block has axes ({rank})", "leave out a `:`"),
     (Kind.INDEX, "past the end"): Words("`{text}` is past the end of a tuple of {length}", "use a smaller index"),
     (Kind.INDEX, "tuple"): Words("`{text}` indexes a tuple, which does not compile", "name the values one by one"),
+    (Kind.INDEX, "constant slice"): Words("`{text}` slices a constant tuple", "write its values out"),
     (Kind.INDEX, "constant tuple"): Words(
         "`{text}` indexes a constant tuple, which does not compile", "pass its values as parameters of their own"
     ),
     (Kind.DOT_SHAPES, "rank"): Words(
         "`tl.dot` multiplies two matrices, or two stacks of them; the shapes are {left} and {right}",
         "add an axis with `[:, None]`, or write `tl.sum(a * b, 1)`",
+    ),
+    (Kind.DOT_SHAPES, "batch"): Words("the stacks of `tl.dot` differ in size: {left} and {right}", _EXPAND),
+    (Kind.DOT_SHAPES, "packed"): Words(
+        "the inner dimensions of `tl.dot_scaled` differ: {left} and {right}, where two e2m1 share a byte",
+        "give both as many elements",
     ),
     (Kind.DOT_SHAPES, "inner"): Words(
         "the inner dimensions of `tl.dot` differ: {left} and {right}", "transpose one of them with `tl.trans`"

@@ -19,7 +19,9 @@ _CONSTANT = Words(
 )
 _TUPLE = Words("a tuple in a kernel has no `{name}`", "write a new tuple")
 
-_WORDS = {"dtype": _DTYPE, "tuple": _TUPLE, "later": _LATER, "constant": _CONSTANT}
+_NO_POINTER = Words("`{text}` is no dtype of a pointer, and has no `{name}`", "leave it out: it is the dtype itself")
+
+_WORDS = {"no pointer": _NO_POINTER, "dtype": _DTYPE, "tuple": _TUPLE, "later": _LATER, "constant": _CONSTANT}
 
 _CASTS = {"float": "float32", "half": "float16", "double": "float64", "int": "int32", "long": "int64",
           "bool": "int1", "bfloat16": "bfloat16"}  # fmt: skip

@@ -76,6 +76,9 @@ _WORDS = {
     (Kind.BOTH_RETURN, "*"): Words("a `return` in both arms of an `if`", "return after the `if`"),
     (Kind.RETURN_IN_ONE, "crash"): Words("`{name}` returns a value on one path only", "return one on every path"),
     (Kind.RECURSION, "early"): Words("`{name}` calls itself", "write a loop"),
+    (Kind.RECURSION, "runtime"): Words(
+        "`{name}` calls itself for values of the run, so that nothing ends it when it is compiled", "write a loop"
+    ),
     (Kind.RECURSION, "endless"): Words(
         "`{name}` calls itself without an end: what follows `if …: return` is compiled all the same",
         "put the rest under an `else`",
@@ -98,6 +101,8 @@ _WORDS = {
     ),
     (Kind.SET_ATTRIBUTE, "*"): Words("`{name}` is set, and values have no attributes to set", "use a name of its own"),
     (Kind.ASSIGNMENT, "several targets"): Words("`a = b = …` does not compile", "write one assignment for each name"),
+    (Kind.ASSIGNMENT, "constant tuple"): Words("a constant tuple is unpacked", "pick its values by their index"),
+    (Kind.ASSIGNMENT, "nested"): Words("a target in parentheses does not compile", "unpack one tuple after the other"),
     (Kind.ASSIGNMENT, "starred"): Words("a starred target does not compile", "name each value"),
     (Kind.ASSIGNMENT, "annotation"): Words("an annotated assignment does not compile", "leave the annotation out"),
     (Kind.ASSIGNMENT, "number"): Words("{values} values are unpacked into {targets} names", "name each value"),
@@ -121,6 +126,8 @@ class UnsupportedConstruct(Rule):
     def _constructs(self, kernel: KernelFlow) -> Iterator[Hit]:
         for construct, node in constructs(kernel):
             support = _SUPPORT[construct]
+            if kernel.tree.span(node).line in kernel.dead_lines:
+                continue
             accepted = kernel.target.supports(support.since) if support.accepted else "none"
             if accepted != "all":
                 yield Hit(

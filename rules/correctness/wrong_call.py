@@ -17,6 +17,7 @@ _WORDS = {
     (Kind.ARGUMENTS, "unknown"): Words("`{name}` has no parameter `{parameter}`", "mend the name, or leave it out"),
     (Kind.ARGUMENTS, "twice"): Words("`{parameter}` of `{name}` is given twice", "leave out one of them"),
     (Kind.ARGUMENTS, "missing"): Words("`{name}` is called without `{parameter}`", "pass it, or give it a default"),
+    (Kind.ARGUMENT_VALUE, "*"): Words("`{name}` takes {takes}, and `{text}` is {given}", "give what it takes"),
     (Kind.CALL, "dtype"): Words("`{text}` is a dtype, which cannot be called", "cast with `.to({text})`"),
     (Kind.CALL, "fill"): Words("`{text}` is a block, and a block is filled with one number", "use `{text}` itself"),
     (Kind.CALL, "noinline"): Words(

@@ -34,3 +34,25 @@ def test_helpers_that_call_one_another_end(tmp_path: Path) -> None:
             tl.store(out_ptr, ping(1.0, 0))
     """
     assert "RECURSION" in {mistake.kind.name for mistake in mistakes(text, tmp_path)}
+
+
+def test_huge_numbers_cost_no_time(tmp_path: Path) -> None:
+    body = "for i in tl.static_range(10**20):\n    tl.store(out_ptr + i, 1.0)\n"
+    body += "for i in tl.static_range(100000000000000000000):\n    tl.store(out_ptr + i, 1.0)\n"
+    body += "y: tl.constexpr = 10**60 * 1.5\n"
+    body += "\n".join(f"z{i}: tl.constexpr = {'3' if i == 0 else f'z{i - 1} * z{i - 1}'}" for i in range(60))
+    assert kinds(body, tmp_path) == []
+
+
+def test_texts_do_not_double_without_end(tmp_path: Path) -> None:
+    lines = [f"s{i}: tl.constexpr = " + ('"ab"' if i == 0 else f"s{i - 1} + s{i - 1}") for i in range(60)]
+    assert kinds("\n".join(lines), tmp_path) == []
+
+
+def test_reductions_of_what_is_not_known_say_nothing(tmp_path: Path) -> None:
+    text = """
+        @triton.jit
+        def helper(values, combine):
+            return tl.reduce(values, 0, combine)
+    """
+    assert mistakes(text, tmp_path) == []

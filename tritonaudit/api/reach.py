@@ -13,6 +13,8 @@ from tritonaudit.api.conditions import Conditions, Releases, Unsure
 from tritonaudit.source.outline import Module
 
 _MAX_DEPTH = 3
+_SKIPS_DEAD_CODE = (3, 5)
+"""The release that looks up no name after a `return`."""
 _CATCHING = re.compile(r"Error|Exception")
 
 
@@ -132,6 +134,8 @@ class Reaches:
             for statement in block[: block.index(inner)]:
                 if isinstance(statement, ast.If) and _leaves(statement.body) and not statement.orelse:
                     releases &= self._conditions.arms(self._module, statement.test).false
+                elif isinstance(statement, ast.Return):
+                    releases = frozenset(release for release in releases if release < _SKIPS_DEAD_CODE)
                 elif isinstance(statement, ast.Assert):
                     releases &= self._conditions.arms(self._module, statement.test).true
         return releases

@@ -152,6 +152,11 @@ class Affine:
                     terms.pop(product, None)
         return Affine(terms)
 
+    @property
+    def weight(self) -> int:
+        """The bits of the largest factor and the atoms of the longest product: squaring doubles both."""
+        return max((len(product) + factor.bit_length() for product, factor in self.terms.items()), default=0)
+
     def atoms(self) -> Iterator[Atom]:
         """Every atom, once per product that holds it."""
         for product in self.terms:
@@ -226,6 +231,7 @@ ZERO = Affine({})
 ONE = Affine({(): 1})
 
 _TOO_MANY_TERMS = 64
+_TOO_HEAVY = 256
 
 
 class Atoms:
@@ -273,7 +279,7 @@ class Atoms:
 
     def product(self, left: Affine, right: Affine) -> Affine | None:
         """Their product, unless it is too large to be worth keeping."""
-        if len(left.terms) * len(right.terms) > _TOO_MANY_TERMS:
+        if len(left.terms) * len(right.terms) > _TOO_MANY_TERMS or left.weight + right.weight > _TOO_HEAVY:
             return None
         return left * right
 

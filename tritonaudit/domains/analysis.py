@@ -62,6 +62,7 @@ def analyse(
             continue
         if not for_vendor:
             flow.mistakes = mistakes
+            flow.dead_lines = front_end.dead_lines(jit)
         yield flow
 
 

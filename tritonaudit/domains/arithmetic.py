@@ -157,9 +157,18 @@ def _folded(operator: str, left: Any, right: Any) -> Any:
         return None
     fold = _FOLDS.get(operator)
     try:
-        return None if fold is None else fold(left, right)
+        result = None if fold is None else fold(left, right)
     except (ArithmeticError, TypeError, ValueError):
         return None
+    return result if isinstance(result, float) or is_counted(result) else None
+
+
+def is_counted(number: object) -> bool:
+    """Whether it is an integer that a computer likes, and that a float can hold."""
+    return isinstance(number, int) and number.bit_length() <= _MOST_BITS
+
+
+_MOST_BITS = 512
 
 
 def _bounds(value: Value, operator: str, left: Value, right: Value) -> None:
@@ -188,7 +197,7 @@ def _product_bounds(value: Value, left: Value, right: Value) -> None:
         return
     for one, other in ((left, right), (right, left)):
         factor = one.const
-        if isinstance(factor, (int, float)) and not isinstance(factor, bool) and factor == factor:
+        if (isinstance(factor, float) and factor == factor) or (type(factor) is int and is_counted(factor)):
             low, high = (other.lower, other.upper) if factor >= 0 else (other.upper, other.lower)
             value.lower = low * factor if low is not None and factor else value.lower
             value.upper = high * factor if high is not None and factor else value.upper

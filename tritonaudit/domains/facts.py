@@ -189,6 +189,7 @@ class KernelFlow:
     whiles: set[int] = field(default_factory=set)
     skipped: dict[Step, tuple[Affine, ...]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
+    dead_lines: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:

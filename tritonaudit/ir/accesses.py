@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.ir.arithmetic import broadcast_shapes, dtype_of, shape_of, written
+from tritonaudit.ir.arithmetic import broadcast_shapes, dtype_of, no_value, shape_of, written
 from tritonaudit.ir.blocks import dimensions
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
@@ -33,16 +33,23 @@ if TYPE_CHECKING:
 
 _REMOVED = (3, 9)
 """The release without block pointers."""
+_CHECKS_MASK = (3, 5)
+"""The release from which a load does not take a number as its mask."""
 _RANKS = (3, 5)
 """The release from which masks and values of a lower rank broadcast."""
 
+_POLICIES = (3, 9)
+"""The release that takes cache modifiers without their dot, too, and the names of what it does by itself."""
+
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "cache_modifier": {"load": ("", ".ca", ".cg", ".cv"), "store": ("", ".wb", ".cg", ".cs", ".wt")},
-    "eviction_policy": dict.fromkeys(("load", "store"), ("", "evict_first", "evict_last")),
+    "cache_modifier": {"load": (".ca", ".cg", ".cs", ".cv"), "store": (".wb", ".cg", ".cs", ".wt")},
+    "eviction_policy": dict.fromkeys(("load", "store"), ("evict_first", "evict_last")),
     "sem": {"atomic": ("acquire", "release", "acq_rel", "relaxed")},
     "scope": {"atomic": ("gpu", "cta", "sys")},
-    "padding_option": {"load": ("", "zero", "nan")},
+    "padding_option": {"load": ("zero", "nan")},
 }
+_LATER = {("load", ".cs"): (3, 8)}
+_OWN = {"cache_modifier": "none", "eviction_policy": "evict_normal"}
 
 
 _LOAD = frozenset(
@@ -69,12 +76,19 @@ def _load(reader: Reader, bound: Bound) -> Value:
 
 
 def _check_other(reader: Reader, bound: Bound, pointer: Tensor) -> None:
-    """An infinity in the place of integers has no defined value."""
+    """An infinity in the place of integers has no defined value; a pointer or a string is no value at all."""
     other, element = bound.value("other"), (pointer.dtype or POINTER)[1:]
+    no_value(reader, other, bound.node_of("other"), "`other` of `tl.load`", none=True)
+    if isinstance(other, Tensor) and other.is_pointer and element in (*FLOATS, *_NARROW):
+        node = bound.node_of("other")
+        reader.mistake(Kind.CAST, node, "pointer as value", text=ast.unparse(node), dtype=element)
     number = other.value if isinstance(other, Const) else None
     if element in INTEGERS and isinstance(number, float) and not math.isfinite(number):
         node = bound.node_of("other")
         reader.mistake(Kind.INTEGER_INFINITY, node, text=ast.unparse(node), dtype=element)
+
+
+_NARROW = ("i8", "i16", "i32", "u8", "u16", "u32")
 
 
 def _loaded(reader: Reader, dtype: str | None) -> str | None:
@@ -95,6 +109,8 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
         node = bound.node_of("pointer")
         reader.mistake(Kind.NOT_A_POINTER, node, name=name, text=ast.unparse(node), type=text_of_type(pointer))
         return False
+    if no_value(reader, pointer, bound.node_of("pointer"), f"the pointer of `{name}`"):
+        return False
     if isinstance(pointer, Tensor):
         if pointer.dtype is None or pointer.is_pointer:
             return True
@@ -108,9 +124,12 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
 
 def _check_mask(reader: Reader, bound: Bound) -> None:
     mask = bound.value("mask")
+    no_value(reader, mask, bound.node_of("mask"), f"the mask of `tl.{bound.name}`", none=True)
     if isinstance(mask, Const) and type(mask.value) in (int, float):
         node = bound.node_of("mask")
-        reader.mistake(Kind.MASK_DTYPE, node, text=ast.unparse(node), type=text_of_type(mask))
+        loads_all = bound.name == "load" and type(mask.value) is int
+        since = _CHECKS_MASK if loads_all else None
+        reader.mistake(Kind.MASK_DTYPE, node, since=since, text=ast.unparse(node), type=text_of_type(mask))
     dtype = dtype_of(mask) if isinstance(mask, Tensor) else None
     if isinstance(mask, Tensor) and (mask.is_pointer or (dtype in (*INTEGERS, *FLOATS) and dtype != "i1")):
         node = bound.node_of("mask")
@@ -169,10 +188,9 @@ def _store(reader: Reader, bound: Bound) -> Value:
 
 def _check_stored(reader: Reader, bound: Bound, pointer: Tensor) -> None:
     value = bound.value("value")
+    no_value(reader, value, bound.node_of("value"), "what `tl.store` stores")
     if isinstance(value, Tensor) and value.is_pointer and pointer.dtype not in (None, POINTER, "*i64", "*u64"):
         reader.mistake(Kind.CAST, bound.node_of("value"), "stored pointer", text=ast.unparse(bound.node_of("value")))
-    if isinstance(value, Const) and type(value.value) is str:
-        reader.mistake(Kind.NO_NUMBER, bound.node_of("value"), text=repr(value.value))
 
 
 def _check_options(reader: Reader, bound: Bound, access: str) -> None:
@@ -181,12 +199,16 @@ def _check_options(reader: Reader, bound: Bound, access: str) -> None:
         allowed = by_access.get(access)
         if allowed is None or not isinstance(value, Const) or type(value.value) is not str or not value.value:
             continue
+        until = _LATER.get((access, value.value))
         if value.value not in allowed:
-            until = (3, 9) if name in ("cache_modifier", "eviction_policy", "padding_option") else None
-            reader.mistake(
-                Kind.OPTION_VALUE, bound.node_of(name), name, until=until,
-                value=value.value, name=name, allowed=", ".join(repr(one) for one in allowed if one),
-            )  # fmt: skip
+            known = value.value == _OWN.get(name) or (name == "cache_modifier" and f".{value.value}" in allowed)
+            until = _POLICIES if known or name == "padding_option" else None
+        elif until is None:
+            continue
+        reader.mistake(
+            Kind.OPTION_VALUE, bound.node_of(name), name, until=until,
+            value=value.value, name=name, allowed=", ".join(repr(one) for one in allowed if one != value.value),
+        )  # fmt: skip
 
 
 # -- atomics -----------------------------------------------------------------------------------------------------
@@ -199,10 +221,28 @@ def _atomic(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     _check_mask(reader, bound)
     element = _loaded(reader, pointer.dtype)
-    if bound.name != "atomic_cas":
+    if bound.name == "atomic_cas":
+        _check_exchange(reader, bound, pointer, element)
+    else:
         _check_element(reader, bound, element)
         _accessed(reader, bound, pointer, ("val", "mask"), load=False)
     return Tensor(element, pointer.shape)
+
+
+def _check_exchange(reader: Reader, bound: Bound, pointer: Tensor, element: str | None) -> None:
+    """A compare-and-swap neither broadcasts nor casts what it compares and stores."""
+    for name in ("cmp", "val"):
+        value, node = bound.value(name), bound.node_of(name)
+        if no_value(reader, value, node, f"`{name}` of `tl.atomic_cas`"):
+            continue
+        text, dtype = ast.unparse(node), dtype_of(value)
+        if pointer.shape and shape_of(value) == ():
+            reader.mistake(Kind.SHAPES, node, "access", text=text, left="()", right=written(pointer.shape))
+        if element is not None and dtype is not None and dtype != element:
+            takes = f"values of the pointer's {element}"
+            reader.mistake(Kind.ARGUMENT_VALUE, node, name="tl.atomic_cas", takes=takes, text=text, given=dtype)
+    if element in ("i8", "u8"):
+        reader.mistake(Kind.ATOMIC_DTYPE, bound.node, "never", name="tl.atomic_cas", dtype=element)
 
 
 def _check_element(reader: Reader, bound: Bound, element: str | None) -> None:
@@ -222,8 +262,11 @@ def _make_block_ptr(reader: Reader, bound: Bound) -> Value:
     base = bound.value("base")
     shape = dimensions(reader, bound.value("block_shape"), bound.node_of("block_shape"), "tl.make_block_ptr")
     order, rank = bound.value("order"), None if shape is None else len(shape)
-    if isinstance(order, Tuple) and rank is not None and len(order.items) != rank:
-        reader.mistake(Kind.BLOCK_POINTER, bound.node_of("order"), "order", until=_REMOVED, rank=rank)
+    for name in ("order", "shape", "strides", "offsets"):
+        given = order if name == "order" else bound.value(name)
+        if isinstance(given, Tuple) and rank is not None and len(given.items) != rank:
+            node = bound.node_of(name)
+            reader.mistake(Kind.BLOCK_POINTER, node, "order", until=_REMOVED, name=name, rank=rank)
     offsets = bound.value("offsets")
     if isinstance(offsets, Tuple):
         for item in offsets.items:
@@ -242,6 +285,11 @@ def _block_load(reader: Reader, bound: Bound, pointer: BlockPointer) -> Value:
         reader.mistake(Kind.BLOCK_POINTER, bound.node, "mask", until=_REMOVED)
     padding = bound.value("padding_option")
     check = bound.value("boundary_check")
+    for item in check.items if isinstance(check, Tuple) and pointer.shape is not None else ():
+        rank = len(pointer.shape or ())
+        if isinstance(item, Const) and type(item.value) is int and not 0 <= item.value < rank:
+            node = bound.node_of("boundary_check")
+            reader.mistake(Kind.AXIS, node, "rank", until=_REMOVED, axis=item.value, rank=rank, name="tl.load")
     empty = not bound.given("boundary_check") or check == Tuple((), True)
     if empty and isinstance(padding, Const) and padding.known and padding.value:
         reader.mistake(Kind.BLOCK_POINTER, bound.node, "padding", until=_REMOVED)
@@ -268,7 +316,11 @@ _BYTES = {"i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i6
 
 def _make_descriptor(reader: Reader, bound: Bound) -> Value:
     base = bound.value("base")
-    shape = dimensions(reader, bound.value("block_shape"), bound.node_of("block_shape"), f"tl.{bound.name}")
+    block = bound.value("block_shape")
+    shape = dimensions(reader, block, bound.node_of("block_shape"), f"tl.{bound.name}")
+    if isinstance(block, Const) and type(block.value) is tuple:
+        reader.mistake(Kind.DESCRIPTOR, bound.node_of("block_shape"), "constant shape", until=(3, 8))
+    _check_axes(reader, bound, shape)
     dtype = base.dtype[1:] if isinstance(base, Tensor) and base.dtype and base.dtype != POINTER else None
     strides = bound.value("strides")
     if isinstance(strides, Tuple) and strides.items:
@@ -282,6 +334,19 @@ def _make_descriptor(reader: Reader, bound: Bound) -> Value:
         if size < 16:
             reader.mistake(Kind.DESCRIPTOR, bound.node, "narrow", size=size, dtype=dtype, last=shape[-1])
     return Descriptor(dtype, shape)
+
+
+def _check_axes(reader: Reader, bound: Bound, shape: Shape | None) -> None:
+    """One to five axes, as many of each kind."""
+    counts = {name: len(value.items) for name in ("shape", "strides") if isinstance(value := bound.value(name), Tuple)}
+    if shape is not None:
+        counts["block_shape"] = len(shape)
+    given = next((count for count in counts.values() if not 1 <= count <= 5), None)
+    if given is not None:
+        reader.mistake(Kind.DESCRIPTOR, bound.node, "axes", given=given)
+    elif len(set(counts.values())) > 1:
+        text = ", ".join(f"{count} in `{name}`" for name, count in counts.items())
+        reader.mistake(Kind.DESCRIPTOR, bound.node, "axes differ", text=text)
 
 
 def _last_text(bound: Bound) -> str:
@@ -305,10 +370,31 @@ def descriptor_method(
         offsets = positional[0] if positional else keywords.get("offsets")
         if offsets is not None:
             _check_offsets(reader, descriptor, *offsets)
+        value = positional[1] if len(positional) > 1 else keywords.get("value")
+        if name == "store" and value is not None:
+            _check_described(reader, descriptor, *value)
     return Tensor(descriptor.dtype, descriptor.shape) if name == "load" else UNKNOWN
 
 
+def _check_described(reader: Reader, descriptor: Descriptor, value: Value, node: ast.expr) -> None:
+    """What is stored must have the block's shape; one release does not cast it."""
+    if no_value(reader, value, node, "what a descriptor stores"):
+        return
+    shape = shape_of(value)
+    if shape is not None and descriptor.shape is not None and not (isinstance(value, Tensor) and value.free):
+        same = len(shape) == len(descriptor.shape) and None not in (shape, descriptor.shape)
+        pairs = zip(shape, descriptor.shape, strict=True) if same else ()
+        if not same or any(a is not None and b is not None and a != b for a, b in pairs):
+            words: dict[str, Any] = {"left": written(shape), "right": written(descriptor.shape)}
+            reader.mistake(Kind.DESCRIPTOR, node, "shape", text=ast.unparse(node), **words)
+    if isinstance(value, Tensor) and None not in (value.dtype, descriptor.dtype) and value.dtype != descriptor.dtype:
+        types: dict[str, Any] = {"value": str(value.dtype), "element": str(descriptor.dtype)}
+        reader.mistake(Kind.DESCRIPTOR, node, "dtype", until=(3, 5), text=ast.unparse(node), **types)
+
+
 def _check_offsets(reader: Reader, descriptor: Descriptor, value: Value, node: ast.expr) -> None:
+    if isinstance(value, Tensor) and not value.free:
+        reader.mistake(Kind.DESCRIPTOR, node, "no offsets", text=ast.unparse(node), type=text_of_type(value))
     if not isinstance(value, Tuple):
         return
     if descriptor.shape is not None and len(value.items) != len(descriptor.shape):

@@ -14,6 +14,7 @@ from tritonaudit.ir.reader import Reader
 if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.kernel.project import Function, Project
+    from tritonaudit.source.outline import JitFunction
     from tritonaudit.target import Target
 
 
@@ -45,6 +46,10 @@ class FrontEnd:
             raise
         found = tuple(self._reader.mistakes)
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
+
+    def dead_lines(self, jit: JitFunction) -> frozenset[int]:
+        """The lines of a function read before that are compiled for none of the constants that it is given."""
+        return self._reader.dead_lines(jit.first_line, jit.last_line)
 
 
 def _is_rewritten(function: Function) -> bool:

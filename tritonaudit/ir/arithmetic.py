@@ -14,6 +14,7 @@ from tritonaudit.ir.values import (
     FLOATS,
     FP8,
     INTEGERS,
+    NONE,
     POINTER,
     UNKNOWN,
     UNSIGNED,
@@ -25,8 +26,10 @@ from tritonaudit.ir.values import (
     Tuple,
     Value,
     dtype_of_number,
+    is_number,
     text_of_type,
 )
+from tritonaudit.target import Version
 
 if TYPE_CHECKING:
     from tritonaudit.ir.reader import Reader
@@ -38,6 +41,11 @@ _RANGES = (3, 3)
 """The release from which a number must fit into the dtype that it takes."""
 _COMPARED = (3, 9)
 """The release from which a number takes the other operand's dtype in a comparison, too."""
+
+_TUPLES = (3, 3)
+"""The release from which a tuple is a value of its own."""
+_CONSTANT_TUPLES = ((3, 3), (3, 8))
+"""The releases in which a constant tuple and a written one are no tuples of one kind."""
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
@@ -71,10 +79,12 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
     if isinstance(op, ast.MatMult):
         reader.mistake(Kind.MATMUL, node)
         return UNKNOWN
+    if _has_tuple(left, right):
+        return _of_tuples(reader, node, op, left, right)
+    if not isinstance(op, (ast.Eq, ast.NotEq)) and _of_none(reader, node, op, left, right):
+        return UNKNOWN
     if isinstance(left, Const) and isinstance(right, Const):
         return _folded(op, left, right)
-    if isinstance(left, Tuple) or isinstance(right, Tuple):
-        return _of_tuples(op, left, right)
     if isinstance(op, (ast.Eq, ast.NotEq)) and _compares_none(reader, node, left, right):
         return UNKNOWN
     if isinstance(left, BlockPointer) or isinstance(right, BlockPointer):
@@ -117,10 +127,70 @@ def _compares_none(reader: Reader, node: ast.AST, left: Value, right: Value) -> 
     return False
 
 
-def _of_tuples(op: ast.AST, left: Value, right: Value) -> Value:
-    if isinstance(op, ast.Add) and isinstance(left, Tuple) and isinstance(right, Tuple):
-        return Tuple((*left.items, *right.items)).bounded
+def no_value(reader: Reader, value: Value, node: ast.AST, where: str, none: bool = False) -> bool:
+    """Whether a value can never be a number or block, with the mistake; `none` where None may be given."""
+    if _is_comma(value):
+        return True
+    since: Version | None = _TUPLES if isinstance(value, Tuple) else None
+    if since is None:
+        if not isinstance(value, Const) or not isinstance(value.value, (str, tuple, type(None))):
+            return False
+        if value.value is None and (none or not reader.is_sure):
+            return False
+    reader.mistake(Kind.NO_VALUE, node, since=since, where=where, text=ast.unparse(node), type=text_of_type(value))
+    return True
+
+
+def _is_comma(value: Value) -> bool:
+    """Whether it is a tuple of one, which is told of where its comma stands."""
+    return isinstance(value, Tuple) and len(value.items) == 1
+
+
+def _of_none(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> bool:
+    """Whether an operand is None and the other a number or block, with the mistake where this is surely compiled."""
+    for one, other in ((left, right), (right, left)):
+        if one == NONE and (isinstance(other, Tensor) or other == NONE or is_number(other)):
+            if reader.is_sure:
+                symbol = _SYMBOLS.get(type(op), "?")
+                reader.mistake(Kind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type="None")
+            return True
+    return False
+
+
+def _has_tuple(left: Value, right: Value) -> bool:
+    return any(isinstance(one, Tuple) or (isinstance(one, Const) and type(one.value) is tuple) for one in (left, right))
+
+
+def _of_tuples(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> Value:
+    """Tuples are joined by `+` and repeated by `*`, and combined with nothing else."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _folded(op, left, right)
+    first, second = unpacked(left), unpacked(right)
+    if isinstance(op, ast.Add) and isinstance(first, Tuple) and isinstance(second, Tuple):
+        if isinstance(left, Const) or isinstance(right, Const):
+            since, until = _CONSTANT_TUPLES
+            reader.mistake(Kind.NO_VALUE, node, "tuples", since=since, until=until, text=ast.unparse(node))
+        return Tuple((*first.items, *second.items)).bounded
+    if isinstance(op, ast.Mult) and isinstance(first, Tuple) and isinstance(second, Const):
+        count = second.value
+        if type(count) is int and count * max(first.size, 1) < 1024:
+            return Tuple(first.items * count, first.literal).bounded
+        return UNKNOWN
+    if _is_comma(left) or _is_comma(right):
+        return UNKNOWN
+    if not isinstance(op, COMPARISONS) and any(isinstance(one, Tensor) or is_number(one) for one in (left, right)):
+        symbol = _SYMBOLS.get(type(op), "?")
+        reader.mistake(
+            Kind.NO_VALUE, node, "operand", since=_TUPLES, symbol=symbol, text=ast.unparse(node), type="a tuple"
+        )
     return UNKNOWN
+
+
+def unpacked(value: Value) -> Value:
+    """A constant tuple as a tuple of constants."""
+    if isinstance(value, Const) and type(value.value) is tuple:
+        return Tuple(tuple(map(Const, value.value)))
+    return value
 
 
 def _folded(op: ast.AST, left: Const, right: Const) -> Value:
@@ -139,9 +209,15 @@ def _folded(op: ast.AST, left: Const, right: Const) -> Value:
         fold = FOLDS.get(type(op))
         if fold is None or (isinstance(op, ast.Mult) and not _is_small(a, b)):
             return Const(ANY)
-        return Const(fold(a, b))
+        result = fold(a, b)
+        long = isinstance(result, (str, tuple)) and len(result) > _LONGEST
+        return Const(ANY) if long else Const(result)
     except (TypeError, ValueError, ArithmeticError):
         return UNKNOWN
+
+
+_LONGEST = 1024
+"""The longest text or tuple that is computed."""
 
 
 def _is_small(left: Any, right: Any) -> bool:
@@ -245,6 +321,10 @@ def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
     if isinstance(op, ast.FloorDiv) and (a in FLOATS or b in FLOATS):
         reader.mistake(Kind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
         return None
+    for one, other in ((left, right), (right, left)):
+        wide = isinstance(one, Const) and type(one.value) is int and dtype_of_number(one.value) is None
+        if wide and isinstance(one, Const) and isinstance(other, Tensor) and not other.free:
+            reader.mistake(Kind.NO_NUMBER, node, text=f"an integer of {one.value.bit_length()} bits")
     if a is None or b is None:
         return None
     division = isinstance(op, (ast.Div, ast.Mod, ast.FloorDiv))
@@ -278,12 +358,20 @@ def _with_number(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
     scalar = a if isinstance(left, Const) else b
     if _rank_of_kind(scalar) > _rank_of_kind(tensor):
         return promoted(a, b, division)
+    if tensor in UNSIGNED and _is_negative(number) and not isinstance(op, COMPARISONS):
+        reader.mistake(
+            Kind.SIGNEDNESS, node, "negative", since=_SCALAR_KINDS, until=_RANGES, left=text_of_type(Tensor(tensor, ()))
+        )
     if tensor in INTEGERS and isinstance(number, Const) and number.known and not _fits(number.value, tensor):
         _out_of_range(reader, node, op, number.value, tensor)
         return tensor
     if division and tensor in ("fp16", "bf16"):
         return "fp32"
     return tensor
+
+
+def _is_negative(number: Value) -> bool:
+    return isinstance(number, Const) and isinstance(number.value, (int, float)) and number.value < 0
 
 
 def _out_of_range(reader: Reader, node: ast.AST, op: ast.AST, value: object, dtype: str) -> None:

@@ -13,16 +13,25 @@ from tritonaudit.ir.values import (
     UNKNOWN,
     Const,
     Dim,
+    Dtype,
     Shape,
     Tensor,
     Tuple,
     Value,
     as_tensor,
+    text_of_type,
 )
+from tritonaudit.target import Version
 
 if TYPE_CHECKING:
     from tritonaudit.ir.bound import Bound
     from tritonaudit.ir.reader import Reader
+
+
+_EMPTY = (3, 8)
+"""The release from which a block without elements is refused."""
+_REVERSES = (3, 6)
+"""The release from which `tl.trans` without axes swaps the last two of any number."""
 
 
 def needs_constant(reader: Reader, value: Value, node: ast.AST, where: str) -> bool:
@@ -55,10 +64,10 @@ def _arange(reader: Reader, bound: Bound) -> Value:
         value, node = bound.named[name]
         if needs_constant(reader, value, node, "tl.arange"):
             return UNKNOWN
-        if isinstance(value, Const) and value.known and type(value.value) is not int:
+        if isinstance(value, Const) and value.known and type(value.value) not in (int, bool):
             reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value=repr(value.value))
             return UNKNOWN
-        ends.append(value.value if isinstance(value, Const) and value.known else None)
+        ends.append(int(value.value) if isinstance(value, Const) and value.known else None)
     start, end = ends
     if start is None or end is None:
         return Tensor("i32", (None,))
@@ -83,6 +92,8 @@ def dimensions(reader: Reader, value: Value, node: ast.AST, where: str) -> Shape
     if isinstance(value, Const) and isinstance(value.value, tuple):
         value = Tuple(tuple(Const(item) for item in value.value))
     if isinstance(value, Const) and value.known:
+        if isinstance(value.value, Dtype):
+            reader.mistake(Kind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
         if isinstance(value.value, (int, float)):
             reader.mistake(Kind.NOT_A_SHAPE, node, where=where, text=ast.unparse(node))
         return None
@@ -98,12 +109,15 @@ def _dimension(reader: Reader, value: Value, node: ast.AST, where: str) -> Dim:
     if needs_constant(reader, value, node, where) or not isinstance(value, Const) or not value.known:
         return None
     if type(value.value) is not int:
+        if isinstance(value.value, Dtype):
+            reader.mistake(Kind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
         if isinstance(value.value, float):
             reader.mistake(Kind.BLOCK_SHAPE, node, "float", where=where, text=ast.unparse(node), size=value.value)
         return None
     if not is_power_of_2(value.value):
         wider = 1 << max(value.value - 1, 0).bit_length()
-        reader.mistake(Kind.BLOCK_SHAPE, node, "size", where=where, size=value.value, wider=wider)
+        since = _EMPTY if value.value == 0 else None
+        reader.mistake(Kind.BLOCK_SHAPE, node, "size", since=since, where=where, size=value.value, wider=wider)
         return None
     size: int = value.value
     return size
@@ -199,8 +213,12 @@ def _trans(reader: Reader, bound: Bound) -> Value:
     if not isinstance(value, Tensor) or value.shape is None:
         return UNKNOWN
     order = _order(bound)
-    if order == [] and len(value.shape) == 2:
-        order = [1, 0]
+    rank = len(value.shape)
+    if order == [] and not value.free and bound.name == "trans" and rank != 2:
+        until = None if rank < 2 else _REVERSES
+        reader.mistake(Kind.AXIS, bound.node, "swapped", until=until, rank=rank, name=f"tl.{bound.name}")
+    if order == [] and rank >= 2:
+        order = [*range(rank - 2), rank - 1, rank - 2]
     if order is None or not order:
         return Tensor(value.dtype, None)
     if sorted(order) != list(range(len(value.shape))):
@@ -242,8 +260,20 @@ def _join(reader: Reader, bound: Bound) -> Value:
     if len(values) != 2:
         return UNKNOWN
     shape = broadcast(reader, bound.node, *values)
+    one_dtype(reader, bound, values)
     dtype = values[0].dtype if isinstance(values[0], Tensor) else None
     return Tensor(dtype, None if shape is None else (*shape, 2))
+
+
+def one_dtype(reader: Reader, bound: Bound, values: list[Value]) -> None:
+    """A mistake where two values have different dtypes and the operation casts neither."""
+    dtypes = [value.dtype for value in values if isinstance(value, Tensor) and not value.free]
+    if len(dtypes) == len(values) == 2 and None not in dtypes and dtypes[0] != dtypes[1]:
+        given = " and ".join(str(dtype) for dtype in dtypes)
+        takes = "two blocks of one dtype"
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node, name=f"tl.{bound.name}", takes=takes, text=bound.text, given=given
+        )
 
 
 def _split(reader: Reader, bound: Bound) -> Value:
@@ -275,6 +305,8 @@ def _ravel(reader: Reader, bound: Bound) -> Value:
 
 def _flip(reader: Reader, bound: Bound) -> Value:
     value = bound.first()
+    if isinstance(value, Tensor) and value.shape:
+        _check_last(reader, bound, value.shape, until=(3, 4))
     if not bound.given("dim") and isinstance(value, Tensor):
         reader.mistake(Kind.CALL, bound.node, "flip", since=(3, 4), until=(3, 9))
     return value if isinstance(value, Tensor) else UNKNOWN
@@ -285,14 +317,58 @@ def _gather(reader: Reader, bound: Bound) -> Value:
     return Tensor(value.dtype, shape) if isinstance(value, Tensor) and shape is not None else UNKNOWN
 
 
-def _histogram(reader: Reader, bound: Bound) -> Value:
-    bins = bound.value("num_bins")
-    return Tensor("i32", (bins.value if isinstance(bins, Const) and type(bins.value) is int else None,))
+def _check_last(reader: Reader, bound: Bound, shape: Shape, until: Version | None = None) -> None:
+    """A mistake where `dim` names another axis than the last."""
+    dim = bound.value("dim")
+    if isinstance(dim, Const) and type(dim.value) is int and dim.value != len(shape) - 1:
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node, until=until,
+            name=f"tl.{bound.name}", takes=f"the last axis alone, {len(shape) - 1}", text="dim", given=dim.value,
+        )  # fmt: skip
 
 
-def _unknown_shape(reader: Reader, bound: Bound) -> Value:
+def _only(reader: Reader, bound: Bound) -> Value:
+    """`x.item()`: the only element of a block."""
     value = bound.first()
-    return Tensor(value.dtype, None) if isinstance(value, Tensor) else UNKNOWN
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    if value.numel not in (None, 1):
+        text, given = bound.text, text_of_type(value)
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node, name="item", takes="a block of one element", text=text, given=given
+        )
+    return Tensor(value.dtype, (), value.free)
+
+
+def _sort(reader: Reader, bound: Bound) -> Value:
+    value = bound.first()
+    if isinstance(value, Tensor) and value.shape:
+        _check_last(reader, bound, value.shape)
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
+def _topk(reader: Reader, bound: Bound) -> Value:
+    value, k = bound.first(), bound.value("k")
+    if not isinstance(value, Tensor) or not value.shape:
+        return UNKNOWN
+    _check_last(reader, bound, value.shape)
+    count = k.value if isinstance(k, Const) and type(k.value) is int else None
+    if count is not None and not is_power_of_2(count):
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node,
+            name="tl.topk", takes="a power of two", text=ast.unparse(bound.node_of("k")), given=count,
+        )  # fmt: skip
+    return Tensor(value.dtype, (*value.shape[:-1], count))
+
+
+def _histogram(reader: Reader, bound: Bound) -> Value:
+    bins, value = bound.value("num_bins"), bound.first()
+    if isinstance(value, Tensor) and value.dtype is not None and value.dtype not in ("i32", "u32"):
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node,
+            name="tl.histogram", takes="32-bit integers", text=bound.text, given=text_of_type(value),
+        )  # fmt: skip
+    return Tensor("i32", (bins.value if isinstance(bins, Const) and type(bins.value) is int else None,))
 
 
 OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
@@ -317,8 +393,9 @@ OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
     "interleave": _interleave,
     "ravel": _ravel,
     "flip": _flip,
-    "sort": _zeros_like,
-    "topk": _unknown_shape,
+    "item": _only,
+    "sort": _sort,
+    "topk": _topk,
     "gather": _gather,
     "histogram": _histogram,
 }

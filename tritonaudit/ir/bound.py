@@ -44,6 +44,11 @@ class Bound:
         found = self.named.get(name)
         return found is not None and not (isinstance(found[0], Const) and found[0].value is None)
 
+    @property
+    def text(self) -> str:
+        """The first argument as it is written."""
+        return ast.unparse(next(iter(self.named.values()))[1]) if self.named else ""
+
     def first(self) -> Value:
         """The first argument."""
         return next(iter(self.named.values()))[0] if self.named else UNKNOWN

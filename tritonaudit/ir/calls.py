@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.api.table import TENSOR
-from tritonaudit.ir import expressions, operations
+from tritonaudit.ir import expressions, kinds, operations
 from tritonaudit.ir.bound import Bound, bind, parameters
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
@@ -135,6 +135,9 @@ def _helper(
     depth = reader.on_stack(helper)
     if depth:
         reader.mistake(Kind.RECURSION, node, "early", until=(3, 5), name=function.jit.name)
+        values = list(given.values())
+        if reader.is_sure and all(isinstance(v, Tensor) and not v.free and v.dtype is not None for v in values):
+            reader.mistake(Kind.RECURSION, node, "runtime", since=(3, 5), name=function.jit.name)
         if depth > _RECURSION or not any(isinstance(v, Const) and v.known for v in given.values()):
             if depth > _RECURSION:
                 reader.mistake(Kind.RECURSION, node, "endless", name=function.jit.name)
@@ -198,6 +201,8 @@ def _named(
     if head == "triton":
         return operations.apply(reader, bind(reader, node, origin, positional, keywords), dropped)
     tensors = [value for value, _ in positional if isinstance(value, Tensor)]
+    if origin.startswith("os.environ.") or origin == "os.getenv":
+        reader.mistake(Kind.HOST_FUNCTION, node, "plain", name=origin)
     if head == "math":
         return _math(reader, node, origin, positional, tensors)
     if origin in ("torch.finfo", "torch.iinfo") or origin.startswith("torch._inductor."):
@@ -218,6 +223,8 @@ def _math(reader: Reader, node: ast.Call, origin: str, positional: list[Argument
         return UNKNOWN
     reader.mistake(Kind.HOST_FUNCTION, node, "math", until=(3, 2), name=f"math.{name}")
     values = [value.value for value, _ in positional if isinstance(value, Const) and value.known]
+    if any(type(value) is float for value in values):
+        reader.mistake(Kind.HOST_FUNCTION, node, "math", since=(3, 2), until=(3, 6), name=f"math.{name}")
     function = getattr(math, name, None)
     if len(values) != len(positional) or not callable(function):
         return Const(ANY) if all(isinstance(value, Const) for value, _ in positional) else UNKNOWN
@@ -237,6 +244,10 @@ def _builtin(reader: Reader, node: ast.Call, name: str, positional: list[Argumen
         return _length(reader, node, values)
     if name == "print":
         operations.check_prefix(reader, node, "print", positional)
+    if name == "hasattr":
+        reader.mistake(Kind.PYTHON_BUILTIN, node.func, until=(3, 4), name=name)
+    if name == "isinstance" and len(values) == 2:
+        return kinds.is_instance(values[0], values[1])
     return Const(ANY) if name in ("isinstance", "hasattr") else UNKNOWN
 
 
@@ -281,6 +292,8 @@ def _length(reader: Reader, node: ast.Call, values: list[Value]) -> Value:
         return UNKNOWN
     value = values[0]
     if isinstance(value, Tuple):
+        if value.literal and isinstance(node.args[0], ast.Name):
+            reader.mistake(Kind.CONVERSION, node, "len", until=(3, 3), text=ast.unparse(node.args[0]), type="a tuple")
         return Const(len(value.items))
     if isinstance(value, Tensor) and not value.free:
         reader.mistake(Kind.CONVERSION, node, "len", text=ast.unparse(node.args[0]), type=text_of_type(value))
@@ -301,8 +314,11 @@ def _method(
     dropped: bool,
 ) -> Value:
     if isinstance(method.receiver, Helper):
-        reader.mistake(Kind.LAUNCH_INSIDE, node, "grid", name=method.receiver.function.jit.name)
+        if method.name in ("[grid]", "run", "warmup"):
+            reader.mistake(Kind.LAUNCH_INSIDE, node, "grid", name=method.receiver.function.jit.name)
         return UNKNOWN
+    if isinstance(method.receiver, Const):
+        return kinds.of_constant(method.receiver, method.name)
     assert isinstance(node.func, ast.Attribute)
     if not isinstance(method.receiver, Tensor):
         return operations.of_descriptor(reader, node, method, positional, keywords)

@@ -24,6 +24,9 @@ _PRECISIONS: dict[str, Version] = {
 def _dot(reader: Reader, bound: Bound) -> Value:
     left, right = bound.value("input"), bound.value("other")
     _check_options(reader, bound)
+    if "acc" in bound.named and not bound.given("acc"):
+        reader.mistake(Kind.NO_VALUE, bound.node_of("acc"), until=(3, 4), where="the accumulator of `tl.dot`",
+                       text=ast.unparse(bound.node_of("acc")), type="None")  # fmt: skip
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.free or right.free:
         return UNKNOWN
     if not _check_operands(reader, bound, left, right):
@@ -38,6 +41,9 @@ def _check_options(reader: Reader, bound: Bound) -> None:
     precision = bound.value("input_precision")
     if bound.given("input_precision") and bound.given("allow_tf32"):
         reader.mistake(Kind.DOT_OPTIONS, bound.node, "both")
+    elif isinstance(precision, Const) and isinstance(precision.value, (bool, int, float)):
+        allowed = ", ".join(repr(name) for name in _PRECISIONS)
+        reader.mistake(Kind.DOT_OPTIONS, bound.node, "precision", value=precision.value, allowed=allowed)
     elif isinstance(precision, Const) and type(precision.value) is str:
         since = _PRECISIONS.get(precision.value.lower())
         allowed = ", ".join(repr(name) for name in _PRECISIONS)
@@ -77,7 +83,16 @@ def _shape(reader: Reader, bound: Bound, left: Tensor, right: Tensor) -> Shape |
         reader.mistake(Kind.DOT_SHAPES, bound.node, "inner", left=written(a), right=written(b))
         return None
     inner = a[-1] if a[-1] is not None else b[-2]
+    if len(a) == 3 and a[0] is not None and b[0] is not None and a[0] != b[0]:
+        reader.mistake(Kind.DOT_SHAPES, bound.node, "batch", left=written(a), right=written(b))
     _check_sizes(reader, bound, left.dtype, a[-2], b[-1], inner)
+    imprecise = bound.value("max_num_imprecise_acc")
+    number = imprecise.value if isinstance(imprecise, Const) and type(imprecise.value) is int else 0
+    if inner is not None and left.dtype in FP8 and right.dtype in FP8 and number > inner:
+        reader.mistake(
+                Kind.ARGUMENT_VALUE, bound.node, name="tl.dot", takes=f"at most K = {inner} additions",
+                text="max_num_imprecise_acc", given=number,
+            )  # fmt: skip
     return (*a[:-1], b[-1])
 
 
@@ -118,11 +133,19 @@ def _out_dtype(bound: Bound) -> str | None:
 def _result(reader: Reader, bound: Bound, left: Tensor) -> str | None:
     if left.dtype is None:
         return None
+    if left.dtype == "u8":
+        reader.mistake(Kind.DOT_OPERANDS, bound.node, "dtype", dtype=left.dtype, type=text_of_type(left))
     if left.dtype in ("i8", "u8"):
         return "i32"
     if left.dtype == "fp64":
         return "fp64"
     out = _out_dtype(bound)
+    if out is not None and left.dtype not in ("fp32", "bf16") and out not in ("fp16", "fp32", "bf16"):
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node,
+            name="tl.dot", takes="an `out_dtype` of fp16 or fp32", text="out_dtype", given=out,
+        )  # fmt: skip
+        return None
     if bound.given("out_dtype"):
         if out == "bf16":
             reader.mistake(Kind.DOT_ACCUMULATOR, bound.node, "bf16")
@@ -151,4 +174,56 @@ def _check_accumulator(reader: Reader, bound: Bound, result: str | None, shape: 
             reader.mistake(Kind.DOT_SHAPES, bound.node, "acc", left=written(acc.shape), right=written(shape))
 
 
-OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {"dot": _dot}
+# -- scaled operands ---------------------------------------------------------------------------------------------
+
+_FORMATS: dict[str, tuple[str, ...]] = {
+    "e2m1": ("u8",),
+    "e4m3": ("fp8e4nv", "u8"),
+    "e5m2": ("fp8e5", "u8"),
+    "bf16": ("bf16", "u16"),
+    "fp16": ("fp16", "u16"),
+}
+
+
+def _dot_scaled(reader: Reader, bound: Bound) -> Value:
+    left, right = bound.value("lhs"), bound.value("rhs")
+    formats = [_format(reader, bound, side) for side in ("lhs", "rhs")]
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor) or not left.shape or not right.shape:
+        return UNKNOWN
+    a, b = left.shape, right.shape
+    if len(a) != len(b) or len(a) not in (2, 3):
+        reader.mistake(Kind.DOT_SHAPES, bound.node, "rank", left=written(a), right=written(b))
+        return UNKNOWN
+    packs = [bound.value(f"{side}_k_pack") for side in ("lhs", "rhs")]
+    if any(pack not in (UNKNOWN, Const(True)) for pack in packs):
+        return Tensor(_out_dtype(bound) or "fp32", None)
+    inner = [None if dim is None or form is None else dim * (2 if form == "e2m1" else 1)
+             for dim, form in zip((a[-1], b[-2]), formats, strict=True)]  # fmt: skip
+    if None not in inner and inner[0] != inner[1]:
+        reader.mistake(Kind.DOT_SHAPES, bound.node, "packed", left=written(a), right=written(b))
+    return Tensor(_out_dtype(bound) or "fp32", (*a[:-1], b[-1]))
+
+
+def _format(reader: Reader, bound: Bound, side: str) -> str | None:
+    """The format of an operand; a mistake where there is none of its name, or the operand's dtype is another."""
+    form, value = bound.value(f"{side}_format"), bound.value(side)
+    if not isinstance(form, Const) or type(form.value) is not str:
+        return None
+    dtypes = _FORMATS.get(form.value)
+    if dtypes is None:
+        allowed = ", ".join(map(repr, _FORMATS))
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node_of(f"{side}_format"),
+            name="tl.dot_scaled", takes=f"one of {allowed}", text=f"{side}_format", given=repr(form.value),
+        )  # fmt: skip
+        return None
+    if isinstance(value, Tensor) and value.dtype is not None and value.dtype not in dtypes:
+        takes = f"{' or '.join(dtypes)} for {form.value}"
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node_of(side), since=(3, 3),
+            name="tl.dot_scaled", takes=takes, text=ast.unparse(bound.node_of(side)), given=value.dtype,
+        )  # fmt: skip
+    return form.value
+
+
+OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {"dot": _dot, "dot_scaled": _dot_scaled}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir import calls
-from tritonaudit.ir.arithmetic import binary, broadcast, written
+from tritonaudit.ir.arithmetic import binary, broadcast, no_value, unpacked, written
 from tritonaudit.ir.members import DTYPE_MEMBERS, member
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.names import Refusal, Refused, named
@@ -16,6 +16,7 @@ from tritonaudit.ir.values import (
     ANY_INT,
     FLOATS,
     INTEGERS,
+    NONE,
     UNKNOWN,
     Argument,
     BlockPointer,
@@ -105,7 +106,7 @@ def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             value = evaluate(reader, part.value)
-            if isinstance(value, Tensor) and not value.free:
+            if isinstance(value, Tuple) or (isinstance(value, Tensor) and not value.free):
                 function = reader.frame.function
                 what = "printed" if is_printed_by_flag(function.module, function.jit, node) else ""
                 reader.mistake(Kind.FSTRING, part, what, text=ast.unparse(part.value))
@@ -145,7 +146,7 @@ def attribute(reader: Reader, node: ast.Attribute, value: Value) -> Value:
         return UNKNOWN
     if isinstance(value, (BlockPointer, Descriptor)):
         return Method(value, name)
-    return UNKNOWN
+    return Method(value, name) if isinstance(value, Helper) and name in ("run", "warmup") else UNKNOWN
 
 
 _OF_DESCRIPTORS = frozenset({"load", "store", "gather", "scatter", "strides", "block_shape"})
@@ -183,18 +184,26 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
     if name == "value":
         return value
     if isinstance(value.value, Dtype):
+        if name == "element_ty" and not value.value.startswith("*"):
+            reader.mistake(Kind.ATTRIBUTE, node, "no pointer", name=name, text=ast.unparse(node.value))
+            return UNKNOWN
         if name in ("element_ty", "scalar"):
             inner = value.value[1:] if value.value.startswith("*") and name == "element_ty" else str(value.value)
             return Const(Dtype(inner) if inner else ANY)
         if name not in DTYPE_MEMBERS and not name.startswith("_"):
             reader.mistake(Kind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
             return UNKNOWN
-        return _dtype_fact(value.value, name)
+        if name == "itemsize":
+            reader.mistake(Kind.ATTRIBUTE, node, "later", until=(3, 4), name=name, since_=(3, 4))
+        return Method(value, name) if name.startswith("is_") else _dtype_fact(value.value, name)
     if type(value.value) in (int, float) or value.value is ANY_INT:
         # A number of Python's is no block, whatever it is computed with.
         if name in ("to", "dtype", "shape", "type") or member(name) is not None:
             reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
         return UNKNOWN
+    if type(value.value) is str:
+        reader.mistake(Kind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
+        return Method(value, name)
     return Const(ANY) if not value.known else UNKNOWN
 
 
@@ -225,6 +234,11 @@ def _subscript(reader: Reader, node: ast.Subscript) -> Value:
         return _item(reader, node, value, index)
     if isinstance(value, Const) and isinstance(value.value, tuple):
         reader.mistake(Kind.INDEX, node, "constant tuple", until=(3, 4), text=ast.unparse(node))
+        if isinstance(node.slice, ast.Slice):
+            reader.mistake(Kind.INDEX, node, "constant slice", until=(3, 8), text=ast.unparse(node))
+            return _sliced(reader, node.slice, unpacked(value))
+        if isinstance(index, Const) and type(index.value) is int and not _is_within(index.value, len(value.value)):
+            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.value))
         if (
             isinstance(index, Const)
             and type(index.value) is int
@@ -252,13 +266,26 @@ def _item(reader: Reader, node: ast.Subscript, value: Tuple, index: Value) -> Va
     if value.literal:
         reader.mistake(Kind.INDEX, node, "tuple", until=(3, 3), text=ast.unparse(node))
     if isinstance(node.slice, ast.Slice):
-        return UNKNOWN
+        return _sliced(reader, node.slice, value)
     if isinstance(index, Const) and type(index.value) is int:
-        if not -len(value.items) <= index.value < len(value.items):
+        if not _is_within(index.value, len(value.items)):
             reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.items))
             return UNKNOWN
         return value.items[index.value]
     return UNKNOWN
+
+
+def _is_within(index: int, length: int) -> bool:
+    return -length <= index < length
+
+
+def _sliced(reader: Reader, node: ast.Slice, value: Value) -> Value:
+    """A part of a tuple, between bounds that are constants."""
+    bounds = [NONE if bound is None else evaluate(reader, bound) for bound in (node.lower, node.upper, node.step)]
+    numbers = [bound.value for bound in bounds if isinstance(bound, Const) and type(bound.value) in (int, type(None))]
+    if not isinstance(value, Tuple) or len(numbers) != len(bounds) or numbers[2] == 0:
+        return UNKNOWN
+    return Tuple(value.items[slice(*numbers)])
 
 
 def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
@@ -267,7 +294,10 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
     kinds: list[bool] = []
     for part in parts:
         if isinstance(part, ast.Slice):
-            if part.lower is None and part.upper is None and part.step is None:
+            bounds = [bound for bound in (part.lower, part.upper, part.step) if bound is not None]
+            if all(evaluate(reader, bound) == NONE for bound in bounds):
+                if bounds:
+                    reader.mistake(Kind.INDEX, node, "slice", until=(3, 4), text=ast.unparse(node))
                 kinds.append(False)
                 continue
             wrong = "slice"
@@ -276,6 +306,9 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
             if isinstance(index, Const) and index.value is None:
                 kinds.append(True)
                 continue
+            if index == Named("numpy.newaxis") and not value.free:
+                reader.mistake(Kind.INDEX, node, "number", since=(3, 3), text=ast.unparse(node))
+                return UNKNOWN
             if index == UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
                 return UNKNOWN
             wrong = "runtime" if isinstance(index, Tensor) else "number"
@@ -355,6 +388,9 @@ def _of_sign(reader: Reader, node: ast.UnaryOp, value: Value) -> Value:
         if (value.dtype in INTEGERS and value.dtype != "i1") or value.dtype in FLOATS:
             reader.mistake(Kind.BOOLEAN_OF_NUMBERS, node, "not", text=ast.unparse(node), type=text_of_type(value))
         return Tensor("i1", value.shape, value.free)
+    if isinstance(node.op, ast.UAdd):
+        reader.mistake(Kind.OPERANDS, node, "plus", symbol="+", left=text_of_type(value), right="")
+        return value
     if isinstance(node.op, ast.Invert) and (value.dtype in FLOATS or value.is_pointer):
         reader.mistake(Kind.OPERANDS, node, "invert", symbol="~", left=text_of_type(value), right="")
         return UNKNOWN
@@ -380,6 +416,17 @@ def _folded_unary(op: ast.unaryop, value: Const) -> Value:
         return UNKNOWN
 
 
+_SHORT_CIRCUITS = (3, 4)
+"""The release from which what a constant decides leaves out the rest of an `and` or `or`."""
+
+
+def _read_all(reader: Reader, nodes: list[ast.expr]) -> None:
+    """Operands that older releases compile although their value does not matter, with what only they say of them."""
+    with reader.only_before(_SHORT_CIRCUITS):
+        for node in nodes:
+            evaluate(reader, node)
+
+
 def _boolean(reader: Reader, node: ast.BoolOp) -> Value:
     """`and` and `or`: constants decide at once, tensors are combined element by element."""
     conjunction = isinstance(node.op, ast.And)
@@ -403,6 +450,8 @@ def _of_parts(
             if not last.known:
                 unsure = True
             elif bool(last.value) is not conjunction:
+                if reader.before(_SHORT_CIRCUITS) is not False:
+                    _read_all(reader, node.values[number + 1 :])
                 return last if not unsure and not kept else UNKNOWN
         elif isinstance(last, Tensor):
             kept.append(last)
@@ -496,6 +545,8 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Value:
 def _chosen(reader: Reader, node: ast.IfExp, condition: Value, then: Value, other: Value) -> Value:
     if not isinstance(condition, Tensor) or condition.free:
         return joined(then, other)
+    for arm, branch in ((node.body, then), (node.orelse, other)):
+        no_value(reader, branch, arm, "an arm of this conditional expression")
     if condition.is_block:
         reader.mistake(Kind.BLOCK_CONDITION, node, "ternary", text=ast.unparse(node.test))
         return UNKNOWN
@@ -527,7 +578,7 @@ def _comprehension(reader: Reader, node: ast.ListComp) -> Value:
             return UNKNOWN
         if all(isinstance(c, Const) and bool(c.value) for c in conditions):
             items.append(evaluate(reader, node.elt))
-    reader.state = outer
+    reader.state = {**outer, generator.target.id: over.items[-1]} if over.items else outer
     return Tuple(tuple(items))
 
 

@@ -77,10 +77,22 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
         span_of(node, kernel.module.lines),
         message,
         remedy=words.remedy.format(**mistake.words),
-        severity=words.severity,
+        severity=words.severity or _severity(mistake, words),
         confidence=_confidence(mistake, words, kernel.target),
         fix=None if words.mend is None or helper is not None else words.mend(kernel, mistake),
     )
+
+
+_COMPILE = frozenset(
+    {Kind.LATE_WIDENING, Kind.NARROW_SUM, Kind.INTEGER_INFINITY, Kind.MASK_ARITHMETIC, Kind.DOT_DROPPED,
+     Kind.RESULT_DROPPED, Kind.IGNORED_KEYWORD, Kind.LOOP_KEYWORD, Kind.BOOLEAN_OF_NUMBERS, Kind.RETURN_IN_ONE}
+)  # fmt: skip
+"""Kinds that most releases compile: what is told of them is as bad wherever it stands."""
+
+
+def _severity(mistake: Mistake, words: Words) -> Severity | None:
+    """A warning in an arm that a constant decides, where no launch shows the constant: it may never be compiled."""
+    return None if mistake.sure or words.silent or mistake.kind in _COMPILE else Severity.WARNING
 
 
 def _releases(mistake: Mistake, target: Target) -> str:

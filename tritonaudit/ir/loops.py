@@ -12,6 +12,7 @@ from tritonaudit.ir.model import Carried, Loop, Operand, Operation
 from tritonaudit.ir.values import (
     ANY_INT,
     INTEGERS,
+    NONE,
     UNKNOWN,
     Const,
     Missing,
@@ -46,6 +47,8 @@ def for_loop(reader: Reader, node: ast.For) -> None:
         return
     values = [reader.evaluate(arg.value if isinstance(arg, ast.Starred) else arg) for arg in iterated.args]
     bounds: Bounds = {str(place): one for place, one in enumerate(zip(values, iterated.args, strict=True))}
+    if not iterated.args and not iterated.keywords:
+        reader.mistake(Kind.ARGUMENTS, iterated, "missing", name=ast.unparse(iterated.func), parameter="end")
     for keyword in iterated.keywords:
         bounds[keyword.arg or "**"] = (reader.evaluate(keyword.value), keyword.value)
         _check_keyword(reader, kind, keyword)
@@ -94,12 +97,16 @@ def _read_unknown(reader: Reader, node: ast.For) -> None:
 
 def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call, bounds: Bounds) -> None:
     for value, argument in zip(values, call.args, strict=False):
+        if isinstance(value, Const) and isinstance(value.value, float):
+            reader.mistake(
+                Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=repr(value.value), divisions=()
+            )
         if isinstance(value, Tensor) and not value.free:
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
         elif isinstance(value, Tensor):
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
     rounds = _rounds(values)
-    if rounds is None or len(rounds) > _UNROLLED or not reader.may_repeat(len(rounds)):
+    if rounds is None or rounds[_UNROLLED:] or not reader.may_repeat(len(rounds)):
         _read_static(reader, node, bounds)
         return
     with reader.on_trial():  # for its operations; the types are those of each round
@@ -195,6 +202,10 @@ def while_loop(reader: Reader, node: ast.While) -> None:
     _carry(reader, node, "while", {}, None)
 
 
+_FREE_COUNTER = (3, 6)
+"""The release from which a loop's variable may change its type in a round."""
+
+
 def _carry(reader: Reader, node: ast.For | ast.While, kind: str, bounds: Bounds, number: Value | None) -> None:
     """Read the body once; a variable that it changes must keep its type, and one that it makes ends with it."""
     before: State = dict(reader.state)
@@ -207,6 +218,12 @@ def _carry(reader: Reader, node: ast.For | ast.While, kind: str, bounds: Bounds,
     after, reader.state = reader.state, before
     for name in made:
         if name == counter:
+            counted, final = number or UNKNOWN, after.get(name, UNKNOWN)
+            if isinstance(counted, Tensor) and counted.dtype is not None and differ(counted, final):
+                reader.mistake(
+                    Kind.LOOP_TYPE, made[name], until=_FREE_COUNTER,
+                    name=name, before=text_of_type(counted), after=text_of_type(final),
+                )  # fmt: skip
             continue
         if name not in before:
             value = after.get(name, UNKNOWN)
@@ -268,10 +285,19 @@ def _carried(reader: Reader, name: str, initial: Value, final: Value, node: ast.
     if isinstance(initial, (Missing, Spent)):
         return initial
     if isinstance(initial, Const):
-        if initial.known and initial.value == 1 and _is_argument(reader, name):
+        if initial == NONE and isinstance(final, Tensor) and reader.is_sure:
+            reader.mistake(Kind.LOOP_TYPE, node, name=name, before="None", after=text_of_type(final))
+        elif initial.known and initial.value == 1 and _is_argument(reader, name):
             reader.mistake(Kind.ARGUMENT_IS_ONE, node, name=name)
         elif (initial.known and initial.value is not None) or (not initial.known and _is_constexpr(reader, name)):
             reader.mistake(Kind.CONSTANT_IN_LOOP, node, name=name)
+        return UNKNOWN
+    if isinstance(initial, Tuple) and isinstance(final, Tuple) and len(initial.items) != len(final.items):
+        for since, until in ((None, (3, 3)), ((3, 5), None)):  # two releases kept what came first
+            reader.mistake(
+                Kind.LOOP_TYPE, node, since=since, until=until,
+                name=name, before=text_of_type(initial), after=text_of_type(final),
+            )  # fmt: skip
         return UNKNOWN
     if differ(initial, final):
         reader.mistake(Kind.LOOP_TYPE, node, name=name, before=text_of_type(initial), after=text_of_type(final))

@@ -72,6 +72,7 @@ class Kind(Enum):
     CAST = auto()
     DTYPE_KIND = auto()
     ATOMIC_DTYPE = auto()
+    NO_VALUE = auto()
     # shapes
     BLOCK_SHAPE = auto()
     TOO_LARGE = auto()
@@ -102,6 +103,7 @@ class Kind(Enum):
     DOT_OPTIONS = auto()
     # calls
     ARGUMENTS = auto()
+    ARGUMENT_VALUE = auto()
     CALL = auto()
     PARAMETERS = auto()
     ASSIGNMENT = auto()
@@ -118,7 +120,7 @@ class Mistake:
     """Something that the releases `releases` of the target reject, or get wrong, at a node of the text.
 
     `words` are what a message names; `what` tells variants of one kind apart; `since` and `until` bound the releases of
-    which it is true, whatever the target.
+    which it is true, whatever the target. One that is not `sure` stands where no known launch may lead.
     """
 
     kind: Kind
@@ -128,3 +130,4 @@ class Mistake:
     releases: tuple[Version, ...] = ()
     since: Version | None = None
     until: Version | None = None
+    sure: bool = True

@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -51,6 +52,7 @@ CONSTANTS: dict[str, Any] = {
     "numpy.inf": math.inf,
     "numpy.e": math.e,
     "numpy.nan": math.nan,
+    "sys.maxsize": sys.maxsize,
 }
 
 
@@ -78,6 +80,7 @@ class Names:
     def __init__(self, module: Module, project: Project) -> None:
         self._module = module
         self._project = project
+        self._copying: set[str] = set()
         self._known: dict[tuple[Scope | None, str], Value | Refused] = {}
 
     def meaning(self, caller: Function, name: str) -> Value | Refused:
@@ -98,8 +101,12 @@ class Names:
         if definitions and name in self._imported and not all(map(_is_none, definitions)):
             return UNKNOWN
         if (not definitions or name in self._imported) and name in self._module.names:
-            return named(self._project.origin_of(self._module, self._module.names[name]))
-        meanings = [self._defined(node) for node in definitions]
+            found = named(self._project.origin_of(self._module, self._module.names[name]))
+            is_number = isinstance(found, Const) and not isinstance(found.value, Dtype)
+            return Refused(Refusal.GLOBAL) if is_number and not self._allows_globals else found
+        if name in _OF_MODULES and not definitions and not self._allows_globals:
+            return Refused(Refusal.GLOBAL)
+        meanings = [self._defined(node) for node in self._lasting(name, definitions)]
         if meanings:
             return meanings[0] if all(same_refusal(meaning, meanings[0]) for meaning in meanings) else UNKNOWN
         if name in _LANGUAGE_BUILTINS:
@@ -107,6 +114,19 @@ class Names:
         if name in self._bound or self._stars:
             return UNKNOWN
         return Refused(Refusal.PYTHON_BUILTIN if name in _PYTHON else Refusal.UNDEFINED)
+
+    def _lasting(self, name: str, definitions: list[ast.stmt]) -> list[ast.stmt]:
+        """The definitions that may count when a kernel is compiled: the last one, where nothing chooses among them."""
+        body = self._module.tree.body
+        if len(definitions) < 2 or not all(node in body for node in definitions) or name in self._declared:
+            return definitions
+        last = max(definitions, key=lambda node: node.lineno)
+        return definitions if isinstance(last, ast.AugAssign) else [last]
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        """Names that a function declares `global`, and may set."""
+        return frozenset(name for node in self._nodes.of(ast.Global) for name in node.names)
 
     @cached_property
     def _stars(self) -> bool:
@@ -212,16 +232,78 @@ class Names:
             called = self._module.origin_of(value.func)
             if called.startswith("triton") and called.endswith(".constexpr") and len(value.args) == 1:
                 return Const(constant(self._module, value.args[0]))
-            return Refused(Refusal.GLOBAL, node) if called in _HOST_VALUES and not self._allows_globals else UNKNOWN
+            is_of_host = called in _HOST_VALUES or self._is_of_host(value)
+            return Refused(Refusal.GLOBAL, node) if is_of_host and not self._allows_globals else UNKNOWN
         if (dotted := dotted_name(value)) is not None and dotted != "None":
-            return (
-                named(self._project.origin_of(self._module, self._module.origin(dotted))) if "." in dotted else UNKNOWN
-            )
-        if self._allows_globals or not _is_literal(value):
+            if "." not in dotted:
+                return Refused(Refusal.GLOBAL, node) if self._is_copy(dotted) else UNKNOWN
+            return named(self._project.origin_of(self._module, self._module.origin(dotted)))
+        if self._allows_globals or not self._is_of_host(value):
             return UNKNOWN
         if isinstance(value, ast.Constant) and value.value is None:
             return Refused(Refusal.NONE_GLOBAL, node)
         return Refused(Refusal.GLOBAL, node)
+
+    def _is_copy(self, name: str) -> bool:
+        """Whether a name stands for a number or text of the host's."""
+        definitions = self._definitions.get(name, [])
+        if name in self._copying or len(definitions) != 1 or name in self._imported or self._allows_globals:
+            return False
+        self._copying.add(name)
+        meaning = self._defined(definitions[0])
+        self._copying.discard(name)
+        return isinstance(meaning, Refused) and meaning.why is Refusal.GLOBAL and isinstance(definitions[0], ast.Assign)
+
+    def _is_of_host(self, node: ast.expr) -> bool:
+        """Whether an expression is surely a number, text or truth value of Python's, and no constant of a kernel's."""
+        if _is_literal(node) or isinstance(node, ast.JoinedStr):
+            return True
+        if isinstance(node, ast.Name):
+            return self._is_copy(node.id)
+        if isinstance(node, ast.Attribute):
+            origin = self._module.origin(dotted_name(node) or "?")
+            return origin.startswith(_VALUES_OF) or origin in CONSTANTS
+        if isinstance(node, ast.Call):
+            return self._gives_host_value(node)
+        if isinstance(node, ast.BinOp):
+            return self._is_of_host(node.left) and self._is_of_host(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self._is_of_host(node.operand)
+        if isinstance(node, ast.Compare):
+            return all(map(self._is_of_host, (node.left, *node.comparators)))
+        if isinstance(node, ast.BoolOp):
+            return all(map(self._is_of_host, node.values))
+        if isinstance(node, ast.IfExp):
+            return self._is_of_host(node.body) and self._is_of_host(node.orelse)
+        return False
+
+    def _gives_host_value(self, node: ast.Call) -> bool:
+        """A call of Python's that gives a number or text, of a plain function that does, or of a plain class."""
+        called = self._module.origin_of(node.func)
+        if (
+            called in _HOST_VALUES
+            or called in _GIVES_NUMBERS
+            or called.startswith(("math.", "os.environ.", "platform."))
+        ):
+            return "." in called or called not in self._definitions
+        definitions = self._definitions.get(called, [])
+        if len(definitions) != 1 or called in self._copying:
+            return False
+        if isinstance(definitions[0], ast.ClassDef):
+            return isinstance(self._class(definitions[0]), Refused)
+        if not isinstance(definitions[0], ast.FunctionDef) or definitions[0].decorator_list:
+            return False
+        returned = [inner for inner in ast.walk(definitions[0]) if isinstance(inner, ast.Return)]
+        return bool(returned) and all(one.value is not None and _is_literal(one.value) for one in returned)
+
+
+_OF_MODULES = ("__name__", "__file__")
+"""What Python itself sets in every module."""
+_VALUES_OF = ("sys.version", "sys.platform", "sys.maxsize", "os.name", "torch.__version__", "torch.version.")
+_GIVES_NUMBERS = frozenset(
+    {"len", "round", "abs", "ord", "sys.getsizeof", "os.cpu_count", "os.path.exists", "torch.cuda.is_available",
+     "torch.cuda.device_count", "torch.cuda.get_device_capability", "torch.cuda.get_device_name"}
+)  # fmt: skip
 
 
 def _is_none(node: ast.stmt) -> bool:

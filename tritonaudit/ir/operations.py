@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir import accesses, blocks, dots, reductions
 from tritonaudit.ir.arithmetic import (
     binary,
     broadcast_shapes,
     dtype_of,
+    no_value,
     promoted,
     result_dtype,
     shape_of,
+    unpacked,
     written,
 )
 from tritonaudit.ir.bound import Bound
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     ANY,
+    ANY_INT,
     FLOATS,
+    FP8,
     INTEGERS,
     UNKNOWN,
     Argument,
@@ -33,6 +37,7 @@ from tritonaudit.ir.values import (
     Tuple,
     Value,
     as_tensor,
+    is_number,
     text_of_type,
 )
 from tritonaudit.queries.typical_sizes import counts_positions
@@ -86,8 +91,16 @@ def _host_function(reader: Reader, bound: Bound) -> Value:
     if len(numbers) != len(values) or not numbers or min(numbers) < 1:
         return Const(ANY) if all(isinstance(value, Const) for value in values) else UNKNOWN
     if name == "triton.cdiv":
-        return Const(-(-numbers[0] // numbers[1])) if len(numbers) == 2 else UNKNOWN
+        return _host_division(values)
     return Const(1 << (numbers[0] - 1).bit_length())
+
+
+def _host_division(values: list[Value]) -> Value:
+    """Constants divided and rounded up."""
+    numbers = [value.value for value in values if isinstance(value, Const) and type(value.value) is int]
+    if len(numbers) != 2 or numbers[1] == 0:
+        return Const(ANY_INT)
+    return Const(-(-numbers[0] // numbers[1]))
 
 
 # -- one element at a time ---------------------------------------------------------------------------------------
@@ -101,7 +114,9 @@ def elementwise(reader: Reader, node: ast.AST, values: list[Value]) -> Value:
     return result
 
 
-_FLOAT_ONLY = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid"})
+_FLOAT_ONLY = frozenset(
+    {"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid", "floor", "ceil"}
+)
 _LIBDEVICE = frozenset(
     {"tanh", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "erf", "sin", "cos", "tan", "atan", "asin", "acos", "sinh",
      "cosh", "log1p", "expm1", "log10", "rint", "floor", "ceil", "trunc"}
@@ -140,29 +155,57 @@ def _same(reader: Reader, bound: Bound) -> Value:
 
 def _extremum(reader: Reader, bound: Bound) -> Value:
     option = bound.value("propagate_nan")
-    if bound.given("propagate_nan") and (isinstance(option, Tensor) or _is_number(option)):
+    if bound.given("propagate_nan") and (isinstance(option, Tensor) or is_number(option)):
         reader.mistake(
             Kind.OPTION_VALUE, bound.node, "propagate_nan", value=ast.unparse(bound.node_of("propagate_nan"))
         )
         return UNKNOWN
     values = [as_tensor(bound.value("x")), as_tensor(bound.value("y"))]
-    values = [_wider(value) for value in values]
-    return elementwise(reader, bound.node, values)
+    for name in ("x", "y"):
+        if no_value(reader, bound.value(name), bound.node_of(name), f"`{name}` of `tl.{bound.name}`"):
+            return UNKNOWN
+    values = [_wider(reader, value) for value in values]
+    early = reader.before(_KEEPS_BRAIN)
+    numbers = [is_number(bound.value(name)) for name in ("x", "y")]
+    if early is not True and numbers.count(True) == 1:
+        place = numbers.index(True)
+        values[place] = bound.value("xy"[place])  # a number takes the dtype of the other
+    result = elementwise(reader, bound.node, values) if early is True else _of_two(reader, bound, values)
+    return Tensor(None, result.shape) if early is None and isinstance(result, Tensor) else result
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool)
+def _of_two(reader: Reader, bound: Bound, values: list[Value]) -> Value:
+    if all(isinstance(value, Const) for value in values):
+        values = [as_tensor(value) for value in values]
+    return binary(reader, bound.node, ast.Add(), *values)
 
 
-def _wider(value: Value) -> Value:
-    """`tl.maximum` and `tl.minimum` take bf16 as fp32."""
+_KEEPS_BRAIN = (3, 9)
+"""The release from which `tl.maximum`, `tl.minimum` and `tl.clamp` keep bf16; older ones compare it as fp32."""
+
+
+def _wider(reader: Reader, value: Value) -> Value:
     if isinstance(value, Tensor) and value.dtype == "bf16":
-        return Tensor("fp32", value.shape, value.free)
+        early = reader.before(_KEEPS_BRAIN)
+        return Tensor("fp32" if early else "bf16" if early is False else None, value.shape, value.free)
     return value
 
 
+def _rounded(reader: Reader, bound: Bound) -> Value:
+    """Functions of fp32 alone."""
+    for value, node in bound.named.values():
+        dtype = value.dtype if isinstance(value, Tensor) and not value.free else None
+        if dtype is not None and dtype != "fp32" and not dtype.startswith("*"):
+            name, text = f"tl.{bound.name}", ast.unparse(node)
+            reader.mistake(Kind.MATH_DTYPE, bound.node, "fp32", name=name, dtype=dtype, text=text)
+            return UNKNOWN
+    values = [value for value, _ in bound.named.values()]
+    result = elementwise(reader, bound.node, values) if values else UNKNOWN
+    return Tensor("fp32", result.shape) if isinstance(result, Tensor) else UNKNOWN
+
+
 def _clamp(reader: Reader, bound: Bound) -> Value:
-    value = elementwise(reader, bound.node, [_wider(as_tensor(v)) for v, _ in list(bound.named.values())[:3]])
+    value = elementwise(reader, bound.node, [_wider(reader, as_tensor(v)) for v, _ in list(bound.named.values())[:3]])
     return Tensor(None, value.shape) if isinstance(value, Tensor) else UNKNOWN
 
 
@@ -189,13 +232,26 @@ def _where(reader: Reader, bound: Bound) -> Value:
 
 def _fused(reader: Reader, bound: Bound) -> Value:
     values = [value for value, _ in bound.named.values()]
-    return elementwise(reader, bound.node, values) if len(values) >= 2 else UNKNOWN
+    result = elementwise(reader, bound.node, values) if len(values) >= 2 else UNKNOWN
+    free = any(isinstance(value, Tensor) and value.free for value in values)
+    if isinstance(result, Tensor) and result.dtype in INTEGERS and not free:
+        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", name="tl.fma", dtype=result.dtype, text=bound.text)
+    return result
+
+
+_CONSTANT_HELPERS = (3, 7)
+"""The release from which a helper that returns a constant gives a constant."""
 
 
 def _cdiv(reader: Reader, bound: Bound) -> Value:
     values = [value for value, _ in bound.named.values()]
-    if len(values) != 2 or all(isinstance(value, Const) for value in values):
+    if len(values) != 2:
         return UNKNOWN
+    if all(isinstance(value, Const) for value in values):
+        early = reader.before(_CONSTANT_HELPERS)
+        if early is None:
+            return UNKNOWN
+        return Tensor("i32", ()) if early else _host_division(values)
     return binary(reader, bound.node, ast.FloorDiv(), values[0], values[1])
 
 
@@ -213,6 +269,9 @@ def _cast(reader: Reader, bound: Bound) -> Value:
     if dtype is None or not isinstance(value, Tensor):
         return Tensor(dtype, shape) if shape is not None else UNKNOWN
     _check_widening(reader, bound, value, dtype)
+    _check_rounding(reader, bound, value, dtype)
+    if _is_refused(reader, bound, value, dtype):
+        return UNKNOWN
     if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
         _bitcast(reader, bound, value, dtype)
     elif dtype.startswith("*") and value.dtype in (*FLOATS, "i1", "i8", "i16", "i32"):
@@ -242,6 +301,36 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
         reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=text)
 
 
+def _is_refused(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> bool:
+    """Whether a cast between fp8 and a dtype of integers is asked for, which there is none of."""
+    if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
+        return False
+    if value.dtype == "fp64" and dtype in FP8:
+        reader.mistake(Kind.CAST, bound.node, "fp8", until=(3, 3), text=ast.unparse(bound.node), before="fp64",
+                       after=dtype)  # fmt: skip
+    if not any(one in FP8 and other in INTEGERS for one, other in ((value.dtype, dtype), (dtype, value.dtype))):
+        return False
+    reader.mistake(Kind.CAST, bound.node, "fp8", text=ast.unparse(bound.node), before=value.dtype, after=dtype)
+    return True
+
+
+def _check_rounding(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> None:
+    """A way to round belongs to a cast to a narrower float."""
+    rounding, node = bound.value("fp_downcast_rounding"), bound.node_of("fp_downcast_rounding")
+    if not bound.given("fp_downcast_rounding") or not isinstance(rounding, Const):
+        return
+    words: dict[str, Any] = {"name": "a cast", "text": "fp_downcast_rounding", "given": repr(rounding.value)}
+    if rounding.value == "rtz":  # crashes the compiler
+        reader.mistake(Kind.ARGUMENT_VALUE, node, until=(3, 3), takes="no rounding to zero", **words)
+    if rounding.known and rounding.value not in ("rtne", "rtz"):
+        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="'rtne' or 'rtz'", **words)
+    before, after = bits(value.dtype), bits(dtype)
+    if before is None or after is None or value.dtype == dtype:
+        return
+    if value.dtype not in FLOATS or dtype not in FLOATS or after >= before:
+        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="a rounding to narrower floats alone", **words)
+
+
 def _is_false(value: Value) -> bool:
     return isinstance(value, Const) and value.value is False
 
@@ -269,6 +358,9 @@ def named_dtype(reader: Reader, value: Value, node: ast.AST) -> str | None:
             return str(value.value)
         if type(value.value) is str:
             reader.mistake(Kind.DTYPE_KIND, node, "string", text=repr(value.value), name=value.value)
+    elif isinstance(value, Named) and value.origin in ("float", "int", "bool"):
+        name = {"float": "float32", "int": "int32", "bool": "int1"}[value.origin]
+        reader.mistake(Kind.DTYPE_KIND, node, "library", text=value.origin, name=name)
     elif isinstance(value, Named) and value.origin.startswith(("torch.", "numpy.")):
         reader.mistake(Kind.DTYPE_KIND, node, "library", text=ast.unparse(node), name=value.origin.rpartition(".")[2])
     return None
@@ -285,20 +377,27 @@ def _static_assert(reader: Reader, bound: Bound) -> Value:
     if isinstance(condition, Const) and condition.known and not condition.value:
         if reader.is_surely_asserted(bound.node.args[0]):
             reader.mistake(Kind.STATIC_ASSERT, bound.node, text=text)
-    elif isinstance(condition, Tensor) and not condition.free:
+    elif (isinstance(condition, Tensor) and not condition.free) or isinstance(condition, Tuple):
         reader.mistake(Kind.STATIC_ASSERT_RUNTIME, bound.node, text=text)
     return UNKNOWN
 
 
 def _device_print(reader: Reader, bound: Bound) -> Value:
-    check_prefix(reader, bound.node, "tl.device_print", list(bound.named.values()))
+    known = [argument for name, argument in bound.named.items() if name not in ("args", "hex")]
+    check_prefix(reader, bound.node, "tl.device_print", [*known, *bound.rest])
     return UNKNOWN
 
 
 def check_prefix(reader: Reader, node: ast.Call, name: str, positional: list[Argument]) -> None:
-    """A mistake where a print does not begin with a string."""
+    """A mistake where a print does not begin with a string of plain letters, or prints what is no value."""
     if positional and isinstance(positional[0][0], Tensor):
         reader.mistake(Kind.CALL, node, "prefix", name=name, text=ast.unparse(positional[0][1]))
+    first = positional[0][0] if positional else UNKNOWN
+    if isinstance(first, Const) and type(first.value) is str and not first.value.isascii():
+        text = repr(first.value)
+        reader.mistake(Kind.ARGUMENT_VALUE, node, name=name, takes="plain ASCII", text=text, given="not")
+    for value, argument in positional[1:]:
+        no_value(reader, value, argument, f"what `{name}` prints")
 
 
 def _constexpr(reader: Reader, bound: Bound) -> Value:
@@ -307,7 +406,18 @@ def _constexpr(reader: Reader, bound: Bound) -> Value:
 
 
 def _hint(reader: Reader, bound: Bound) -> Value:
-    values = bound.value("values")
+    values, input = bound.value("values"), bound.first()
+    if isinstance(input, Tensor) and input.shape is not None and not input.free:
+        several = unpacked(values)
+        count = len(several.items) if isinstance(several, Tuple) else None
+        if isinstance(values, Const) and type(values.value) is int:
+            count = 1
+        if count is not None and count != max(1, len(input.shape)):
+            reader.mistake(
+                Kind.ARGUMENT_VALUE, bound.node,
+                name=f"tl.{bound.name}", takes=f"a number for each of the {len(input.shape)} axes",
+                text=ast.unparse(bound.node_of("values")), given=count,
+            )  # fmt: skip
     if isinstance(values, Tensor) and values.shape is not None:
         reader.mistake(
             Kind.NEEDS_CONSTANT, bound.node_of("values"), "hint",
@@ -340,7 +450,8 @@ _OPERATIONS: dict[str, Operation] = {
     **reductions.OPERATIONS,
     **dots.OPERATIONS,
     **dict.fromkeys(_FLOAT_ONLY, _float_function),
-    **dict.fromkeys(("floor", "ceil", "abs", "zeros_like", "cumsum_"), _same),
+    **dict.fromkeys(("abs", "zeros_like", "cumsum_"), _same),
+    **dict.fromkeys(("div_rn", "sqrt_rn"), _rounded),
     **dict.fromkeys(("maximum", "minimum"), _extremum),
     **dict.fromkeys(("multiple_of", "max_contiguous", "max_constancy"), _hint),
     **dict.fromkeys(("rand", "randn", "randint"), _random),

@@ -31,6 +31,7 @@ from tritonaudit.ir.values import (
     Value,
     as_tensor,
     differ,
+    dtype_of_number,
     joined,
     text_of_type,
 )
@@ -89,6 +90,9 @@ class Reader:
         self._branches = 0
         self._repeated = 0
         self._doubtful_calls = 0
+        self._newest: Version | None = None
+        self._compiled: set[int] = set()
+        self._skipped: list[ast.stmt] = []
         self._launched = False
         self.writer: Writer
         self._is_helper = False
@@ -104,6 +108,7 @@ class Reader:
         self._module_path = function.module.path
         self._calls = self._arms = self._branches = self._repeated = self._doubtful_calls = 0
         self._launched, self._is_helper = launched, helper
+        self._compiled, self._skipped = set(), []
         frame = Frame(function)
         self.state, self.undecided = {}, frozenset()
         parameters = [self._parameter(name, value, function) for name, value in given.items()]
@@ -197,6 +202,8 @@ class Reader:
         **words: object,
     ) -> None:
         """Note a mistake, in those releases of the target that came `since` and are older than `until`."""
+        if self._newest is not None:
+            until = self._newest if until is None else min(until, self._newest)
         releases = tuple(
             v for v in self.target.versions if (since is None or v >= since) and (until is None or v < until)
         )
@@ -209,7 +216,17 @@ class Reader:
             self._seen.add(key)
             if self._site is not None:
                 words = {**words, "helper": self.frame.function.jit.name}
-            self.mistakes.append(Mistake(kind, node, what, words, releases, since, until))
+            sure = self._launched or self._is_surely_compiled
+            self.mistakes.append(Mistake(kind, node, what, words, releases, since, until, sure))
+
+    @contextmanager
+    def only_before(self, version: Version) -> Iterator[None]:
+        """What is read meanwhile is compiled by releases older than this one alone."""
+        outer, self._newest = self._newest, version
+        try:
+            yield
+        finally:
+            self._newest = outer
 
     @contextmanager
     def on_trial(self) -> Iterator[None]:
@@ -256,13 +273,20 @@ class Reader:
 
     def block(self, body: list[ast.stmt]) -> None:
         """Read a body up to a `return`, after which nothing is compiled."""
-        for statement in body:
+        for number, statement in enumerate(body):
+            self._compiled.add(id(statement))
             run = _STATEMENTS.get(type(statement))
             if run is not None:
                 run(self, statement)
             if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
                 self.writer.block.is_ended = True
+                self._skipped += body[number + 1 :]
                 break
+
+    def dead_lines(self, first: int, last: int) -> frozenset[int]:
+        """Lines of a function of the file that has been read, between these, that were not compiled."""
+        dead = (one for one in self._skipped if id(one) not in self._compiled and first <= one.lineno <= last)
+        return frozenset(line for one in dead for line in range(one.lineno, (one.end_lineno or one.lineno) + 1))
 
     def assign(self, name: str, value: Value, node: ast.AST) -> None:
         self.state[name] = value
@@ -321,13 +345,18 @@ class Reader:
             self.mistake(Kind.STRING, node, text=value.value)
         elif isinstance(value.value, (complex, bytes)):
             self.mistake(Kind.NO_NUMBER, node, text=repr(value.value))
+        elif type(value.value) is int and dtype_of_number(value.value) is None:
+            self.mistake(Kind.NO_NUMBER, node, text=f"an integer of {value.value.bit_length()} bits")
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
         if any(isinstance(element, ast.Starred) for element in target.elts):
             self.mistake(Kind.ASSIGNMENT, target, "starred")
         items: tuple[Value, ...] | None = None
         if isinstance(value, Const) and isinstance(value.value, tuple):
+            self.mistake(Kind.ASSIGNMENT, target, "constant tuple", until=(3, 8))
             value = Tuple(tuple(Const(item) for item in value.value))
+        if any(isinstance(element, (ast.Tuple, ast.List)) for element in target.elts):
+            self.mistake(Kind.ASSIGNMENT, target, "nested", until=(3, 8))
         if isinstance(value, Tuple):
             items = value.items
             if len(items) != len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts):
@@ -361,6 +390,8 @@ class Reader:
         if not constexpr or not isinstance(node.target, ast.Name):
             self.bind(node.target, value, node)
             return
+        if isinstance(value, Tuple) and all(isinstance(item, Const) and item.known for item in value.items):
+            value = Const(tuple(item.value for item in value.items if isinstance(item, Const)))
         name = node.target.id
         if not isinstance(self.state.get(name, None), (type(None), Missing)) and not self._maybe(name):
             self.mistake(Kind.CONSTANT_AGAIN, node, name=name)
@@ -369,6 +400,11 @@ class Reader:
     def is_surely_asserted(self, test: ast.expr) -> bool:
         """Whether the assertion that is read now is compiled; `False` in what is not launched is there to refuse."""
         return self._is_surely_compiled and (self._launched or not isinstance(test, ast.Constant))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether what is read now is compiled whatever a launch passes."""
+        return self._is_surely_compiled
 
     @property
     def _is_surely_compiled(self) -> bool:
@@ -429,6 +465,7 @@ class Reader:
             if not isinstance(condition.value, (bool, int, type(None))):
                 self.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
             else:
+                self._skipped += node.orelse if condition.value else node.body
                 self._decided_if(node, condition)
                 return
         if isinstance(condition, Tensor) and not condition.free and not self._is_of_caller(node.test):
@@ -522,6 +559,13 @@ class Reader:
         if name in before:
             initial = before[name]
             for values, nodes in ((then, then_nodes), (other, other_nodes)):
+                if name in nodes and self._leaves_constant(initial, values[name]):
+                    until = (3, 5) if initial == NONE else None
+                    self.mistake(
+                        Kind.BRANCH_TYPES, nodes[name], "redefined", until=until,
+                        name=name, before=text_of_type(initial), after=text_of_type(values[name]),
+                    )  # fmt: skip
+                    return UNKNOWN
                 if name in nodes and differ(initial, values[name]) and not isinstance(initial, Missing):
                     self.mistake(
                         Kind.BRANCH_TYPES, nodes[name], "redefined",
@@ -534,6 +578,8 @@ class Reader:
             if isinstance(value, Missing) or value == UNKNOWN or name in self.undecided:
                 return value
             return Missing("if" if name in then else "else", node.lineno)
+        elif isinstance(missing := then[name], Missing) or isinstance(missing := other[name], Missing):
+            return missing  # an `if` inside an arm sets it on one of its own paths
         elif differ(then[name], other[name]):
             self.mistake(
                 Kind.BRANCH_TYPES, other_nodes.get(name, node), "arms",
@@ -545,12 +591,23 @@ class Reader:
             return UNKNOWN
         return joined(left, right)
 
+    def _leaves_constant(self, initial: Value, after: Value) -> bool:
+        """Whether a constant becomes a value of the run, in an arm that is surely compiled."""
+        return (
+            isinstance(initial, Const)
+            and (initial.known or initial.value is ANY_INT)
+            and isinstance(after, Tensor)
+            and not after.free
+            and self.is_sure
+        )
+
     # -- what functions return ---------------------------------------------------------------------------------------
 
     def _kernel_returns(self, frame: Frame) -> None:
         for one in frame.returned:
             if one.value != NONE and one.value != UNKNOWN and one.node.value is not None:
-                self.mistake(Kind.KERNEL_RETURNS, one.node, text=ast.unparse(one.node.value))
+                until = (3, 7) if isinstance(one.value, Const) else None
+                self.mistake(Kind.KERNEL_RETURNS, one.node, until=until, text=ast.unparse(one.node.value))
 
     def _returned(self, frame: Frame) -> Value:
         """What a helper returns: all its values must have one type."""
@@ -558,7 +615,12 @@ class Reader:
             return NONE
         first = frame.returned[0]
         result = first.value
+        if self.before((3, 7)):
+            result = as_tensor(result)
         for one in frame.returned[1:]:
+            if isinstance(result, Const) and isinstance(one.value, Const) and not one.at_run_time:
+                result = joined(result, one.value)
+                continue
             before, after = as_tensor(first.value), as_tensor(one.value)
             if differ(before, after):
                 if not first.undecided and not one.undecided:

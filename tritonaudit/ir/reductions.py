@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tritonaudit.ir.arithmetic import broadcast_shapes, written
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
+    NONE,
     UNKNOWN,
     Const,
+    Helper,
+    Named,
+    Plain,
     Shape,
     Tensor,
     Tuple,
@@ -126,7 +131,7 @@ def summed(reader: Reader, dtype: str, integers: tuple[int, int], brain: tuple[i
         return "bf16" if early is False else "fp32" if early else None
     if dtype in INTEGERS and int(dtype[1:]) < 32:
         early = reader.before(integers)
-        wide = "u32" if dtype[0] == "u" else "i32"
+        wide = "u32" if dtype[0] == "u" or dtype == "i1" else "i32"
         return wide if early is False else dtype if early else None
     return dtype if dtype in FLOATS[-4:] or dtype in INTEGERS else None
 
@@ -142,18 +147,72 @@ def _scanned(reader: Reader, bound: Bound) -> Value:
     return Tensor(None if bound.given("dtype") else dtype, value.shape)
 
 
+_KEEPS_AXIS = (3, 9)
+"""The release from which `tl.softmax` along another axis than the first broadcasts what it takes away."""
+
+
 def _softmax(reader: Reader, bound: Bound) -> Value:
-    value = bound.first()
+    value, dim = bound.first(), bound.value("dim")
+    if isinstance(value, Tensor) and value.shape and isinstance(dim, Const) and type(dim.value) is int:
+        shape, axis = value.shape, dim.value % len(value.shape)
+        rest = (*shape[:axis], *shape[axis + 1 :])
+        if bound.value("keep_dims") in (UNKNOWN, Const(False)) and broadcast_shapes(shape, rest) is None:
+            left, right = written(shape), written(rest)
+            reader.mistake(Kind.SHAPES, bound.node, until=_KEEPS_AXIS, left=left, right=right, text="tl.softmax")
     return Tensor(None, value.shape) if isinstance(value, Tensor) else UNKNOWN
 
 
 def _custom(reader: Reader, bound: Bound) -> Value:
-    """`tl.reduce` with a function of the project's own."""
-    value = bound.first()
-    if not isinstance(value, Tensor) or value.shape is None or not bound.given("axis"):
+    """`tl.reduce` and `tl.associative_scan`, with a function of the project's own."""
+    given = bound.first()
+    values = given.items if isinstance(given, Tuple) else (given,)
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    if len(tensors) != len(values) or not tensors or any(value.free for value in tensors):
         return UNKNOWN
-    axis = _axis(reader, bound, value, "tl.reduce")
-    return UNKNOWN if not isinstance(axis, int) else Tensor(None, _without(value.shape, axis, bound))
+    _check_combination(reader, bound, tensors)
+    if tensors[0].shape is None or not bound.given("axis"):
+        return UNKNOWN
+    axis = _axis(reader, bound, tensors[0], f"tl.{bound.name}")
+    if not isinstance(axis, int):
+        return UNKNOWN
+    shape = tensors[0].shape if bound.name == "associative_scan" else _without(tensors[0].shape, axis, bound)
+    results = tuple(Tensor(value.dtype, shape) for value in tensors)
+    return Tuple(results) if isinstance(given, Tuple) else results[0]
+
+
+def _check_combination(reader: Reader, bound: Bound, tensors: list[Tensor]) -> None:
+    """The function that combines two elements: a jit function that takes and gives one value for each block."""
+    function, node = bound.value("combine_fn"), bound.node_of("combine_fn")
+    words: dict[str, Any] = {"name": f"tl.{bound.name}", "text": ast.unparse(node)}
+    if isinstance(function, (Named, Plain)):
+        origin = function.origin if isinstance(function, Named) else ""
+        if not origin or origin in _BUILTINS:
+            reader.mistake(Kind.ARGUMENT_VALUE, node, takes="a `@triton.jit` function", given="none", **words)
+        return
+    if not isinstance(function, Helper):
+        return
+    names = [parameter.name for parameter in function.function.jit.parameters]
+    if len(names) != 2 * len(tensors):
+        given, takes = f"a function of {len(names)}", f"a function of {2 * len(tensors)} values"
+        reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+        return
+    elements = [Tensor(value.dtype, ()) for value in tensors] * 2
+    result = reader.call(function.function, dict(zip(names, elements, strict=True)), bound.node)
+    results = result.items if isinstance(result, Tuple) else (result,)
+    if result == UNKNOWN:
+        return
+    if len(results) != len(tensors) or result == NONE:
+        given, takes = f"one that gives {len(results)}", f"a function that gives {len(tensors)} values"
+        reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+        return
+    for one, value in zip(results, tensors, strict=True):
+        if isinstance(one, Tensor) and None not in (one.dtype, value.dtype) and one.dtype != value.dtype:
+            given, takes = f"one that gives {one.dtype}", f"a function that gives {value.dtype}"
+            reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+
+
+_BUILTINS = frozenset(f"triton.language.{name}" for name in ("maximum", "minimum", "add", "sub", "mul", "where"))
+"""Functions of Triton's that are no jit functions."""
 
 
 OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
@@ -161,4 +220,5 @@ OPERATIONS: dict[str, Callable[[Reader, Bound], Value]] = {
     **dict.fromkeys(("cumsum", "cumprod"), _scanned),
     "softmax": _softmax,
     "reduce": _custom,
+    "associative_scan": _custom,
 }
