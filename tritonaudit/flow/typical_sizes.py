@@ -68,6 +68,11 @@ def counts_positions(name: str) -> bool:
     return "stride" not in name.lower() and bits_of_name(name) >= _POSITIONS
 
 
+def told_by_name(name: str) -> bool:
+    """Whether the name says that it counts rows, tokens or positions."""
+    return _is_known(name) and bits_of_name(name) >= _POSITIONS
+
+
 class TypicalSizes:
     """How large the atoms of one kernel become."""
 
