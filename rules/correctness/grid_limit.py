@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Confidence, Extent, Severity, Span
 from tritonaudit.flow.facts import KernelFlow
-from tritonaudit.flow.typical_sizes import told_by_name
+from tritonaudit.flow.typical_sizes import tells_of_few, tells_of_many
 from tritonaudit.kernel.extents import CountedProgram, counted_programs
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import Short, covers, tilings
@@ -84,7 +84,8 @@ def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
     # Names rank what is found, and find nothing.
-    is_vague = not found.extent.sure and not any(map(told_by_name, names_in(found.node)))
+    names = names_in(found.node)
+    is_vague = not any(map(tells_of_many, names)) and (not found.extent.sure or any(map(tells_of_few, names)))
     return Hit(
         grid if place is None else place,
         f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"
