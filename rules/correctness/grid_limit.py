@@ -84,8 +84,9 @@ def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
     # Names rank what is found, and find nothing.
-    names = names_in(found.node)
-    is_vague = not any(map(tells_of_many, names)) and (not found.extent.sure or any(map(tells_of_few, names)))
+    names, extent = names_in(found.node), found.extent
+    may_be_few = not extent.sure or (extent.counted and any(map(tells_of_few, names)))
+    is_vague = may_be_few and not any(map(tells_of_many, names))
     return Hit(
         grid if place is None else place,
         f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"
