@@ -11,7 +11,7 @@ from tritonaudit.kernel.extents import CountedProgram, counted_programs
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import Short, covers, tilings
 from tritonaudit.queries.limits import MOST_PROGRAMS, LongAxis, long_axes
-from tritonaudit.queries.typical_sizes import counts_positions
+from tritonaudit.queries.typical_sizes import tells_of_few, tells_of_many
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name, span_of
@@ -83,7 +83,10 @@ def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     grid, each = kernel.place(found.node), found.extent.divisor
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
-    is_vague = not found.extent.sure and not any(map(counts_positions, names_in(found.node)))
+    # Names rank what is found, and find nothing.
+    names, extent = names_in(found.node), found.extent
+    may_be_few = not extent.sure or (extent.counted and any(map(tells_of_few, names)))
+    is_vague = may_be_few and not any(map(tells_of_many, names))
     return Hit(
         grid if place is None else place,
         f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"

@@ -153,6 +153,18 @@ def test_a_kernel_that_loops_over_the_rest() -> None:
     assert not asked("(n // 128,)", body=body)
 
 
+def test_a_program_that_does_several_tiles() -> None:
+    body = """\
+    start = tl.program_id(0) * 2 * BLOCK
+    for part in tl.static_range(2):
+        offsets = start + part * BLOCK + tl.arange(0, BLOCK)
+        tl.store(y_ptr + offsets, 1, mask=offsets < n)
+    first = start + tl.arange(0, BLOCK)
+    tl.store(y_ptr + first, 1, mask=first < n)
+    """
+    assert not any(isinstance(answer, Refuted) for answer in asked("(triton.cdiv(n, 256),)", body=body))
+
+
 def test_a_kernel_without_a_mask_may_be_for_whole_tiles() -> None:
     body = "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\ntl.store(y_ptr + offsets, 1)"
     assert not asked("(n // 128,)", body=body)

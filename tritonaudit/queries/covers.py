@@ -85,8 +85,10 @@ def covers(host: Host, site: LaunchSite, tiling: Tiling, others: Sequence[Tiling
     bound, step, width = parts
     if programs is None or bound is None or step is None or width is None:
         return Unknown("the grid, or what the launch passes for a size of the kernel, is not known")
+    if width != step:
+        return Unknown("a program does several tiles, or tiles overlap")
     try:
-        left = bound - site.arithmetic.times(programs, step) - (width - step)
+        left = bound - site.arithmetic.times(programs, step)
         answers = [_under(host, site, tiling, left, put, others) for put in _chosen(site, left)]
     except TooLarge:
         return Unknown("its sizes are products of too many numbers")
@@ -139,13 +141,13 @@ def _doubt(site: LaunchSite, tiling: Tiling, facts: Facts, put: _Put, others: Se
     if site.doubt or not site.is_whole:
         return site.doubt or "it passes more than its text shows"
     bound, programs = _of_launch(site, tiling.bound) or ZERO, site.axis(tiling.axis) or ZERO
-    tile = (_of_launch(site, value) or ZERO for value in (tiling.step, tiling.width))
+    step = _of_launch(site, tiling.step) or ZERO
     wanted, given = (facts.normal(site.arithmetic.put_in(value, put.get)) for value in (bound, programs))
     ends, divided = _inputs(wanted), _inputs(given)
     unknown = [atom for atom in ends | divided if atom.kind is not Kind.PARAM]
     if unknown:
         return f"`{unknown[0].name}` cannot be chosen"
-    if ends <= divided <= ends.union(*map(_inputs, tile)) and ends:
+    if ends <= divided <= ends | _inputs(step) and ends:
         return None
     tensors = {atom.name.partition(_SHAPE)[0] if _SHAPE in atom.name else None for atom in ends | divided}
     if len(tensors) == 1 and None not in tensors:
@@ -202,9 +204,9 @@ def _tried(atoms: Sequence[Atom], left: Affine, put: _Put) -> Iterator[dict[Atom
 
 def _shown(site: LaunchSite, tiling: Tiling, put: _Put) -> Short | None:
     """The launch in numbers; None where one of them is not known."""
-    values = [site.axis(tiling.axis), *(_of_launch(site, v) for v in (tiling.bound, tiling.step, tiling.width))]
+    values = [site.axis(tiling.axis), *(_of_launch(site, value) for value in (tiling.bound, tiling.step))]
     numbers = [None if value is None else site.arithmetic.put_in(value, put.get).value for value in values]
-    programs, bound, step, width = numbers
-    if programs is None or bound is None or step is None or width is None or programs < 0:
+    programs, bound, step = numbers
+    if programs is None or bound is None or step is None or programs < 0:
         return None
-    return Short(tiling, site, programs, bound, step, programs * step + (width - step if programs else 0))
+    return Short(tiling, site, programs, bound, step, programs * step)

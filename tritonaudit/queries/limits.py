@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tritonaudit.domains.affine import LOADED, Affine, Atom, Kind
 from tritonaudit.domains.facts import Access
-from tritonaudit.host.arithmetic import LEAST, MOST, QUOTIENT, ROUNDED_UP
+from tritonaudit.host.arithmetic import LEAST, MOST, QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
 
 MOST_PROGRAMS = 65_535  # on the second and the third axis, on NVIDIA GPUs
@@ -55,7 +55,10 @@ def long_axes(sites: Sequence[LaunchSite], accesses: Sequence[Access]) -> Iterat
     """The first launch for each axis but the first that nothing keeps below the limit."""
     for axis in (1, 2):
         for site in sites:
-            found = _long_axis(site, axis, accesses)
+            try:
+                found = _long_axis(site, axis, accesses)
+            except TooLarge:
+                continue
             if found is not None:
                 yield found
                 break

@@ -52,6 +52,9 @@ _ELEMENTS, _ROWS, _COLUMNS, _POSITIONS = 33, 20, 13, 17
 """Powers of two: of what has another name, of program ids, and so on; of a tensor's elements, rows and columns."""
 
 
+_FEW_BITS = 8
+
+
 def bits_of_name(name: str) -> float:
     """The power of two that a parameter of this name comes to."""
     plain = name.lower().removeprefix("_")
@@ -66,6 +69,16 @@ def _is_known(name: str) -> bool:
 def counts_positions(name: str) -> bool:
     """Whether a parameter of this name is a number of rows, tokens or positions, and no stride."""
     return "stride" not in name.lower() and bits_of_name(name) >= _POSITIONS
+
+
+def tells_of_many(name: str) -> bool:
+    """Whether the name says that it counts rows, tokens or positions."""
+    return _is_known(name) and bits_of_name(name) >= _POSITIONS
+
+
+def tells_of_few(name: str) -> bool:
+    """Whether the name says that it counts sequences, heads, experts or the like."""
+    return _is_known(name) and bits_of_name(name) <= _FEW_BITS
 
 
 class TypicalSizes:
