@@ -216,7 +216,7 @@ class Reader:
             self._seen.add(key)
             if self._site is not None:
                 words = {**words, "helper": self.frame.function.jit.name}
-            sure = self._launched or self._is_surely_compiled
+            sure = self._launched or self._is_helper or self._is_surely_compiled
             self.mistakes.append(Mistake(kind, node, what, words, releases, since, until, sure))
 
     @contextmanager
