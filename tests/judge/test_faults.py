@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ pytest.importorskip("triton", reason="Triton compiles the kernels")
 from bench.judge.executing import Noted, become_ready
 from bench.judge.faults.mutants import mutants, targets_of
 from bench.judge.faults.operators import ONLY_COUNTED, OPERATORS, WORKED_ON
+from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, operators
 from bench.judge.faults.trying import Task, Trial, try_task
 from tests.checkout import ROOT
@@ -160,6 +162,15 @@ def test_what_the_source_tells_is_new_with_the_fault(trials: Sequence[Trial]) ->
     told = {one.operator: one.told for one in trials if one.is_faulty}
     assert "TAM102" in told["bound_weakened"]
     assert told["mask_dropped"]
+
+
+def test_a_sheet_shows_the_change_in_its_function_and_what_it_came_to(trials: Sequence[Trial], tmp_path: Path) -> None:
+    write_sheets(trials, tmp_path, seed=1)
+    sheets = [path.read_text() for path in sorted(tmp_path.glob("0*.txt"))]
+    assert len(sheets) == sum(one.is_faulty or one.outcome == "equal" for one in trials)
+    weakened = next(sheet for sheet in sheets if "bound_weakened" in sheet)
+    assert "\n- at < n\n+ at <= n\n" in weakened
+    assert weakened.rstrip().splitlines()[-1].startswith("fault: ")
 
 
 def test_the_table_counts_faults_and_who_tells_of_them(trials: Sequence[Trial]) -> None:

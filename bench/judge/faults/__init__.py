@@ -1,7 +1,7 @@
 """Faults injected into published kernels: the engine decides which they are, and it is counted who tells of them.
 
     python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--tasks N] [--most N]
-                            [--package NAME …] [--jobs N]
+                            [--package NAME …] [--jobs N] [--output FILE] [--sheets DIR]
 
 The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. A
 mutant is faulty where the CPU engine sees a fault, another result or no end; equal where the bits of all results are
@@ -20,6 +20,7 @@ from pathlib import Path
 from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
+from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, growth, noise, operators, rules
 from bench.judge.faults.trying import Task, Tried, try_task
 from bench.judge.keeping import Kept, all_done
@@ -47,6 +48,7 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write each operator's class and figures, as JSON")
+    parser.add_argument("--sheets", type=Path, metavar="DIR", help="write mutants for a reader of what the engine says")
     asked = parser.parse_args(options)
     tried: list[Tried] = []
     for package in prepared(asked.manifest, asked.work):
@@ -57,6 +59,8 @@ def main(options: Sequence[str]) -> None:
             tried += _tried(package, spread, asked.work, asked.jobs)
     trials = [trial for one in tried for trial in one.trials]
     print(operators(trials), rules(trials), noise(tried), growth(trials), sep="\n\n")
+    if asked.sheets is not None:
+        write_sheets(trials, asked.sheets, asked.seed)
     if asked.output is not None:
         asked.output.write_text(json.dumps(classes(trials), indent=1), encoding="utf-8")
     for one in tried:
