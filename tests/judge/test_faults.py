@@ -169,7 +169,7 @@ def test_a_sheet_shows_the_change_in_its_function_and_what_it_came_to(trials: Se
     sheets = [path.read_text() for path in sorted(tmp_path.glob("0*.txt"))]
     assert len(sheets) == sum(one.is_faulty or one.outcome == "equal" for one in trials)
     weakened = next(sheet for sheet in sheets if "bound_weakened" in sheet)
-    assert "\n- at < n\n+ at <= n\n" in weakened
+    assert "\n- (at < n)\n+ (at <= n)\n" in weakened
     assert weakened.rstrip().splitlines()[-1].startswith("fault: ")
 
 
