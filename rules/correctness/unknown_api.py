@@ -24,5 +24,7 @@ class UnknownApi(Rule):
         for misuse, hit in hits(file, _KINDS):
             some = misuse.problem.versions != file.target.versions
             # That older releases matter was asked for by nobody.
-            severity = Severity.WARNING if some and not file.target.asked_in else None
-            yield replace(hit, severity=severity, confidence=None if misuse.sure else Confidence.LOW)
+            unasked = some and not file.target.asked_in
+            is_new = unasked and file.target.versions[-1] not in misuse.problem.versions
+            confidence = Confidence.LOW if is_new or not misuse.sure else None
+            yield replace(hit, severity=Severity.WARNING if unasked else None, confidence=confidence)
