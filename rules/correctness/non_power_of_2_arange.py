@@ -12,6 +12,8 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, also
 from tritonaudit.ir.mistakes import Kind as Mistaken
 from tritonaudit.kernel.launch import Origin, Size
+from tritonaudit.queries.admits import admits
+from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.arms import comes_to
 from tritonaudit.rule import Hit, Rule
 
@@ -116,7 +118,11 @@ class NonPowerOf2Arange(Rule):
             elif size.origin in (Origin.SIZE, Origin.LAST_SIZE) and self._is_free(kernel, product[0]):
                 message = f"`{parameter}` is `{size.text}`, the size of a tensor: unless it is a power of two "
                 message += "this `tl.arange` does not compile"
-                sure = Confidence.MEDIUM if size.origin is Origin.SIZE else Confidence.LOW
+                answer = admits(kernel, parameter, lambda number: not _is_power_of_2(number * factor))
+                if isinstance(answer, Unknown) and answer.held:
+                    continue  # the host code refuses others
+                is_sure = size.origin is Origin.SIZE and isinstance(answer, Refuted)
+                sure = Confidence.MEDIUM if is_sure else Confidence.LOW
                 hit = self._host_hit(kernel, node, message, product[0], size, sure)
             if hit is not None and hit.confidence is not Confidence.LOW:
                 reported.add(parameter)

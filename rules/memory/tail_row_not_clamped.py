@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Cause, Confidence, Severity
+from tritonaudit.queries.bounds import in_all_launches
 from tritonaudit.queries.tails import Reach, unclamped_tails
 from tritonaudit.rule import Hit, Rule
 
@@ -36,10 +37,14 @@ class TailRowNotClamped(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for tail in unclamped_tails(kernel):
             what, remedy = _WORDS[tail.reach]
+            answer = in_all_launches(kernel, tail.access)
+            if answer is True:
+                continue
             yield Hit(
                 tail.access.node,
                 f"this {tail.access.what} {what.format(tile=tail.tile)}",
                 remedy=remedy,
+                severity=Severity.WARNING if answer is False else Severity.ERROR,
                 cause=Cause.OUT_OF_BOUNDS,
                 related=((tail.bounded_by.node, "this access masks the rows of the same tile"),),
             )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.finding import Cause, Confidence, Extent, Place, Severity
-from tritonaudit.queries.answer import Proven, Refuted, Unknown
-from tritonaudit.queries.bounds import Answer, Beyond, bounds
+from tritonaudit.queries.answer import Refuted
+from tritonaudit.queries.bounds import Beyond, in_all_launches
 from tritonaudit.queries.late_guards import late_guards
 from tritonaudit.queries.unbounded import Unbounded, unbounded_lane
 from tritonaudit.rule import Hit, Rule
@@ -32,11 +32,10 @@ class UnmaskedAccess(Rule):
         for access in kernel.accesses:
             lane = unbounded_lane(kernel, access)
             if lane is not None and id(access) not in said:
-                answers = [bounds(kernel.launches.host, site, kernel, access) for site in kernel.launches.sites]
-                refuted = [answer for answer in answers if isinstance(answer, Refuted)]
-                if not refuted and answers and all(map(_holds, answers)):
+                answer = in_all_launches(kernel, access)
+                if answer is True:
                     lane = replace(lane, confidence=Confidence.LOW)
-                yield self._hit(kernel, access, lane, refuted[0] if refuted else None)
+                yield self._hit(kernel, access, lane, answer if isinstance(answer, Refuted) else None)
 
     def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded, found: Refuted[Beyond] | None) -> Hit:
         from tritonaudit.mends.masks import masked_as_beside
@@ -59,11 +58,6 @@ class UnmaskedAccess(Rule):
             related=tuple(related),
             fix=masked_as_beside(kernel, access, safe=found is not None or lane.confidence is Confidence.HIGH),
         )
-
-
-def _holds(answer: Answer) -> bool:
-    """Whether a launch stays inside its tensors at all sizes that were tried."""
-    return isinstance(answer, Proven) or (isinstance(answer, Unknown) and answer.held)
 
 
 def _witness(access: Access, found: Refuted[Beyond]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Cause, Confidence, Place, Severity
+from tritonaudit.queries.bounds import in_all_launches
 from tritonaudit.queries.overruns import Overrun, overruns
 from tritonaudit.queries.wrong_masks import BadMask, false_promise, wrong_mask
 from tritonaudit.rule import Hit, Rule
@@ -26,12 +27,14 @@ class WrongMask(Rule):
             wrong = wrong_mask(kernel, access) or false_promise(kernel, access)
             if wrong is not None and (key := (wrong.host or access.pointer.origin, wrong.why)) not in seen:
                 seen.add(key)
-                yield _hit(kernel, wrong)
+                answer = False if wrong.loses else in_all_launches(kernel, wrong.access)
+                if answer is not True:
+                    yield _hit(kernel, wrong, Severity.WARNING if answer is False else Severity.ERROR)
         for overrun in overruns(kernel):
             yield _of_overrun(kernel, overrun)
 
 
-def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
+def _hit(kernel: KernelFlow, wrong: BadMask, severity: Severity) -> Hit:
     node, what = wrong.access.node, wrong.access.what
     related: tuple[tuple[CSTNode | Place, str], ...] = ()
     if wrong.host is not None:
@@ -44,6 +47,7 @@ def _hit(kernel: KernelFlow, wrong: BadMask) -> Hit:
         node if wrong.host is None else kernel.place(wrong.host),
         f"{'this' if wrong.host is None else 'a'} {what} {harm}: {wrong.why}",
         remedy=wrong.remedy,
+        severity=severity,
         cause=None if wrong.loses else Cause.OUT_OF_BOUNDS,
         related=related,
     )

@@ -11,6 +11,7 @@ from tritonaudit.domains.facts import KernelFlow, Reduction
 from tritonaudit.domains.padding import NEUTRAL
 from tritonaudit.domains.value import Fill, Padding
 from tritonaudit.finding import Confidence, Fix, Severity
+from tritonaudit.queries.unbounded import is_multiple
 from tritonaudit.rule import Hit, Rule
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _may_be_met(kernel: KernelFlow, padding: Padding) -> bool:
     (lane,) = lanes
     tile, end = lane.size, gap + Affine.of(lane)
     names = [size.atom.name for size in (tile, end) if size is not None and size.atom is not None]
-    if len(names) == 2 and kernel.launches.passes_alike(*names):
+    if (len(names) == 2 and kernel.launches.passes_alike(*names)) or is_multiple(kernel, end, tile):
         return False
     width, bound = _passed(kernel, tile), _passed(kernel, end)
     return width is None or bound is None or width > bound

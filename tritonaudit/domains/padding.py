@@ -102,7 +102,7 @@ def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> 
             return 0.0
         return fill if fill in _INFINITE and isinstance(other, _Marker) else _spoiled(fill, other)
     if operator in ("Add", "Subtract"):
-        if fill in _INFINITE:
+        if _is_far(fill):
             return fill
         if other is _LANES:
             return None
@@ -120,10 +120,15 @@ def _operate_right(operator: str, other: _Other, fill: float | Fill, value: Valu
     if isinstance(fill, float) and isinstance(other, float):
         return _computed(operator, other, fill)
     if operator == "Subtract":
-        if other is _LANES and fill not in _INFINITE:
-            return None
-        return -fill if fill in _INFINITE and isinstance(fill, float) else _spoiled(fill, other)
+        if isinstance(fill, float) and _is_far(fill):
+            return -fill
+        return None if other is _LANES else _spoiled(fill, other)
     return None
+
+
+def _is_far(fill: float | Fill) -> bool:
+    """Whether data that is added to it does not matter: an exponential of it is 0 or infinite all the same."""
+    return isinstance(fill, float) and abs(fill) >= _FAR
 
 
 def _product(fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:

@@ -42,7 +42,7 @@ class FrontEnd:
             kernel = self._reader.read(function, given, launched=bool(facts.launches), helper=helper)
         except ValueError as error:
             if "set_int_max_str_digits" in str(error):  # a number too long for Python to write
-                raise NotRead("it holds a number that is too long") from error
+                raise NotRead("not read: it holds a number that is too long") from error
             raise
         found = tuple(self._reader.mistakes)
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found

@@ -65,6 +65,15 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
         return Unknown("its sizes are products of too many numbers")
 
 
+def in_all_launches(flow: KernelFlow, access: Access) -> Refuted[Beyond] | bool:
+    """What shows that the access leaves its tensor; else whether it stays inside at all sizes tried, in each launch."""
+    answers = [bounds(flow.launches.host, site, flow, access) for site in flow.launches.sites]
+    refuted = next((answer for answer in answers if isinstance(answer, Refuted)), None)
+    if refuted is not None:
+        return refuted
+    return bool(answers) and all(isinstance(one, Proven) or (isinstance(one, Unknown) and one.held) for one in answers)
+
+
 class _Asked:
     """The question of one access and launch."""
 
