@@ -79,8 +79,8 @@ def _files(rule: type[Rule]) -> dict[str, str]:
 _CHECKS = {
     Stage.SOURCE: (
         """\
-from tritonaudit.finding import Confidence, Severity
 from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule""",
         '''\
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

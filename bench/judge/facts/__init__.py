@@ -18,7 +18,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
-from bench.judge.executing import become_ready
+from bench.judge.executing import Noted, become_ready
 from bench.judge.facts.comparing import Compared, Contradiction
 from bench.judge.facts.trying import Held, Task, hold
 from bench.judge.packages import Package, prepared
@@ -27,6 +27,7 @@ from tritonaudit.execute.pool import Limits, run_tasks
 
 _LIMITS = Limits(seconds=300, memory=8 << 30)
 _SHOWN = 40
+_SMALL = 16
 
 
 def main(options: Sequence[str]) -> None:
@@ -61,7 +62,7 @@ def _held(package: Package, calls: Sequence[Call], work: Path, jobs: int) -> Ite
     for call in calls:
         by_subject.setdefault((call.spec, call.subject), []).append(call)
     tasks = [
-        Task(spec, subject, tuple(one.noted for one in some), package.site)
+        Task(spec, subject, (*(one.noted for one in some), _smaller(some[0].noted)), package.site)
         for (spec, subject), some in by_subject.items()
     ]
     prepare = (package.site, work / "required")
@@ -70,6 +71,12 @@ def _held(package: Package, calls: Sequence[Call], work: Path, jobs: int) -> Ite
         if one.reason:
             print(f"{task.spec.name}: NOT RUN: {one.reason}", file=sys.stderr, flush=True)
         yield from one.launches
+
+
+def _smaller(noted: Noted) -> Noted:
+    """A case of other sizes, of which it is not asked whether the call is healthy."""
+    sizes = tuple((name, size // 2 + 1 if size > _SMALL else size) for name, size in noted.sizes)
+    return Noted(sizes, noted.dtype, noted.layout)
 
 
 def by_package(found: dict[str, list[Compared]]) -> str:
