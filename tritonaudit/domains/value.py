@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ DTYPES = {
 
 def as_dtype(written: str) -> str | None:
     """A scalar type as Triton writes it in a signature; None for what is none of them."""
-    name = "fp8" if written.startswith("fp8") else "i1" if written == "u1" else written
+    name = "fp8" if written.startswith("fp8") else "i1" if written == "u1" else str(written)
     return name if name in FLOATS | INTEGERS and name not in ("int", "float") else None
 
 
@@ -253,8 +254,19 @@ def literal(value: Any) -> Value:
         return Value(shape=(), const=NONE, constexpr=True)
     affine = Affine.constant(int(value)) if isinstance(value, int) else None
     dtype = {bool: "i1", int: "int", float: "float"}.get(type(value))
-    number = float(value) if isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**1000) else None
+    number = _rounded(value) if isinstance(value, float) else None
+    if isinstance(value, int) and abs(value) < 2**1000:
+        number = float(value)
     return Value(shape=(), dtype=dtype, affine=affine, const=value, constexpr=True, upper=number, lower=number)
+
+
+def _rounded(number: float) -> float:
+    """As float32 holds it, which is what Triton makes of a number with a point."""
+    try:
+        rounded: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:  # too large for float32: Triton keeps it as float64
+        return number
+    return rounded
 
 
 def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:

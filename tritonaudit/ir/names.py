@@ -94,7 +94,7 @@ class Names:
     def _meaning(self, caller: Function, name: str) -> Value | Refused:
         function = self._project.resolve(caller, name)
         if function is not None:
-            return Helper(function)
+            return UNKNOWN if self._is_set_otherwise(function) else Helper(function)
         if name in self._enclosed:
             return UNKNOWN
         definitions = self._definitions.get(name, [])
@@ -127,6 +127,14 @@ class Names:
     def _declared(self) -> frozenset[str]:
         """Names that a function declares `global`, and may set."""
         return frozenset(name for node in self._nodes.of(ast.Global) for name in node.names)
+
+    def _is_set_otherwise(self, function: Function) -> bool:
+        """Whether the file that a function stands in gives its name to something else, too, as in another arm."""
+        module, name = function.module, function.jit.name
+        if function.jit.scope is not None:
+            return False
+        of_file = self if module is self._module else Names(module, self._project)
+        return any(isinstance(node, (ast.Assign, ast.AnnAssign)) for node in of_file._definitions.get(name, ()))
 
     @cached_property
     def _stars(self) -> bool:

@@ -46,7 +46,7 @@ def compared(stated: Sequence[Stated], watched: Watched) -> Compared:
     found: dict[tuple[int, str, str], Contradiction] = {}
     for seen in watched.seen:
         for one in stated:
-            if one.name == seen.name and one.first <= seen.line <= one.last:
+            if one.name == seen.name and one.first == seen.line:  # where the outermost operation of what is set begins
                 for fact, said, was in _facts(one, seen, watched):
                     counts[fact] += 1
                     if was:
