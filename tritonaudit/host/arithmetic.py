@@ -140,21 +140,26 @@ class Arithmetic:
 
     def put_in(self, value: Affine, known: Callable[[Atom], Affine | None]) -> Affine:
         """The polynomial with what is known of its atoms put in, those inside of functions included."""
+        return self._put_in(value, known, {})
+
+    def _put_in(self, value: Affine, known: Callable[[Atom], Affine | None], done: dict[Atom, Affine]) -> Affine:
         total = ZERO
         for product, factor in value.terms.items():
             term = Affine.constant(factor)
             for atom in product:
-                term = self.times(term, self._atom(atom, known))
+                if atom not in done:  # a function often stands within several
+                    done[atom] = self._atom(atom, known, done)
+                term = self.times(term, done[atom])
             total = total + term
         return total
 
-    def _atom(self, atom: Atom, known: Callable[[Atom], Affine | None]) -> Affine:
+    def _atom(self, atom: Atom, known: Callable[[Atom], Affine | None], done: dict[Atom, Affine]) -> Affine:
         found = known(atom)
         if found is not None:
             return found
         if not atom.inner:
             return Affine.of(atom)
-        inner = tuple(self.put_in(part, known) for part in atom.inner)
+        inner = tuple(self._put_in(part, known, done) for part in atom.inner)
         return Affine.of(atom) if inner == atom.inner else self.applied(atom.name, inner)
 
     def applied(self, name: str, inner: tuple[Affine, ...]) -> Affine:
