@@ -15,6 +15,7 @@ import pytest
 from tests.checkout import ROOT, environment, install_rule
 from tritonaudit.config import Config
 from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.machine import Machine
 from tritonaudit.engine import check, check_text, shown_path
 from tritonaudit.finding import Audit, Status
 from tritonaudit.rules import all_rules
@@ -262,18 +263,43 @@ def run(cwd: Path, installed: Path, *arguments: str) -> tuple[int, dict[str, Any
     return done.returncode, json.loads(done.stdout)
 
 
-def test_a_defect_in_a_rule_costs_one_file(tmp_path: Path, defective_rule: Path) -> None:
+def test_a_defect_in_a_rule_costs_what_it_would_find_in_one_kernel(tmp_path: Path, defective_rule: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "easy.py").write_text(IMPORTS + kernel(name="easy"))
-    (project / "hard.py").write_text(IMPORTS + kernel(name="hard"))
+    (project / "hard.py").write_text(IMPORTS + kernel(name="hard") + kernel(name="beside"))
     code, report = run(project, defective_rule, ".")
     assert code == 2
     (error,) = report["errors"]
     assert error["path"] == "hard.py"
-    assert "please report it: KeyError: 'no such thing' (defective_rule.py:16)" in error["message"]
-    assert {finding["path"] for finding in report["findings"]} == {"easy.py"}
-    assert sorted(finding["code"] for finding in report["findings"]) == ["TAB198", "TAM101"]
+    assert error["line"] == 1 + (project / "hard.py").read_text().split("\n").index("@triton.jit")
+    assert error["message"] == (
+        "tritonaudit failed on `hard` when it asked TAB198, please report it:"
+        " KeyError: 'no such thing' (defective_rule.py:16)"
+    )
+    assert sorted((finding["kernel"], finding["code"]) for finding in report["findings"]) == [
+        ("beside", "TAB198"),
+        ("beside", "TAM101"),
+        ("easy", "TAB198"),
+        ("easy", "TAM101"),
+        ("hard", "TAM101"),
+    ]
+
+
+def test_a_defect_in_the_analysis_costs_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Machine.run
+
+    def run_or_raise(machine: Machine) -> None:
+        if machine.flow.name == "hard":
+            raise KeyError("no such thing")
+        read(machine)
+
+    monkeypatch.setattr(Machine, "run", run_or_raise)
+    used = LOAD.replace("\n", "  # tritonaudit: ignore[TAM101]\n")
+    found = audit(IMPORTS + kernel(used, name="hard") + kernel(name="beside"))
+    (problem,) = found.problems
+    assert "failed on `hard`, please report it: KeyError: 'no such thing'" in problem.message
+    assert [(finding.kernel, finding.code) for finding in found.findings] == [("beside", "TAM101")]
 
 
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:

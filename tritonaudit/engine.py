@@ -9,7 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,6 +104,26 @@ class FileResult:
     basis: Basis | None = None
 
 
+@dataclass
+class _Found:
+    """What the kernels of one file came to."""
+
+    findings: list[Finding] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    kernels: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every rule was asked of every kernel."""
+        return not self.outcomes and not self.problems
+
+    def failed(self, shown: str, function: JitFunction, error: Exception, rule: Rule | None = None) -> None:
+        """A defect of ours ended the analysis of a function, or a rule on it."""
+        asked = "" if rule is None else f" when it asked {rule.code}"
+        self.problems.append(_defect(shown, f"`{function.qualname}`{asked}", error, function.first_line))
+
+
 def _merge(results: Sequence[FileResult]) -> Audit:
     findings = sorted((f for result in results for f in result.findings), key=lambda f: f.sort_key)
     problems = sorted((p for result in results for p in result.problems), key=lambda p: (p.path, p.line or 0))
@@ -170,11 +190,7 @@ class _Checker:
             with _uncollected():
                 return self._checked(path, shown, data)
         except Exception as error:  # a defect of ours costs one file, not the run
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            defect = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-            return FileResult(
-                problems=(Problem(shown, f"tritonaudit failed on this file, please report it: {defect}"),)
-            )
+            return FileResult(problems=(_defect(shown, "this file", error),))
 
     def _checked(self, path: Path, shown: str, data: bytes | None) -> FileResult:
         try:
@@ -228,51 +244,56 @@ class _Checker:
 
     def _module(self, path: Path, shown: str, module: Module, text: str) -> FileResult:
         suppressions = read_suppressions(module.text, module.tree, self._rules)
-        findings, outcomes, kernels = self._kernels(path, shown, module, every=bool(suppressions.directives))
-        kept, uses = _suppressed(findings, suppressions)
-        kept.extend(self._suppression_findings(path, shown, suppressions, uses))
+        found = self._kernels(path, shown, module, every=bool(suppressions.directives))
+        kept, uses = _suppressed(found.findings, suppressions)
+        kept.extend(self._suppression_findings(path, shown, suppressions, uses if found.is_whole else None))
         shown_findings = tuple(f for f in _numbered(kept) if self._selection.shown(f.code, f.confidence))
         return FileResult(
             shown_findings,
-            outcomes=(*outcomes, *_embedded(shown, module)),
+            tuple(found.problems),
+            (*found.outcomes, *_embedded(shown, module)),
             text=(shown, module.text) if shown_findings else None,
-            kernels=kernels,
-            basis=self._project(path).basis(module, text) if module.jit else Basis(text),
+            kernels=found.kernels,
+            basis=None if found.problems else self._project(path).basis(module, text) if module.jit else Basis(text),
         )
 
-    def _kernels(self, path: Path, shown: str, module: Module, every: bool) -> tuple[list[Finding], list[Outcome], int]:
-        """The findings in the file's kernels: those to be shown, or `every` one where comments may suppress some."""
+    def _kernels(self, path: Path, shown: str, module: Module, every: bool) -> _Found:
+        """What the file's kernels come to: what is to be shown, or `every` finding where comments may suppress some."""
+        found = _Found()
         if not module.jit:
-            return [], [], 0
+            return found
         from tritonaudit.domains.analysis import NotAnalysed, analyse
 
         ignored = self._selection.ignored_in(path)
-        findings: list[Finding] = []
-        outcomes: list[Outcome] = []
-        kernels = 0
         project = self._project(path)
         for facts in analyse(module, project, self._target(path, module), self._types):
-            if isinstance(facts, NotAnalysed):
-                outcomes.append(_not_run(shown, facts.function, facts.reason))
-                continue
-            kernels += 1
-            try:
-                findings.extend(self._checked_kernel(facts, shown, ignored, every))
-            except RecursionError:
-                outcomes.append(_not_run(shown, facts.function, "nested too deeply to be checked"))
-        findings.extend(self._checked_names(path, shown, module, ignored, every))
+            if not isinstance(facts, NotAnalysed):
+                found.kernels += 1
+                self._check_kernel(facts, shown, ignored, every, found)
+            elif facts.defect is None:
+                found.outcomes.append(_not_run(shown, facts.function, facts.reason))
+            else:
+                found.failed(shown, facts.function, facts.defect)
+        found.findings.extend(self._checked_names(path, shown, module, ignored, every))
         project.forget(module)
-        return findings, outcomes, kernels
+        return found
 
-    def _checked_kernel(self, facts: Any, shown: str, ignored: frozenset[str], every: bool) -> list[Finding]:
-        kernel = facts.function.qualname
-        return [
-            self._finding(rule, hit, shown, facts.tree, kernel)
-            for rule in self._by_facts.get(type(facts), ())
-            if rule.code not in ignored and (every or self._may_show(rule))
-            for hit in rule.check(facts)
-            if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
-        ]
+    def _check_kernel(self, facts: Any, shown: str, ignored: frozenset[str], every: bool, found: _Found) -> None:
+        """Adds what each rule finds in the kernel, or that it could not be asked."""
+        for rule in self._by_facts.get(type(facts), ()):
+            if rule.code in ignored or not (every or self._may_show(rule)):
+                continue
+            try:
+                found.findings.extend(
+                    self._finding(rule, hit, shown, facts.tree, facts.function.qualname)
+                    for hit in rule.check(facts)
+                    if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
+                )
+            except RecursionError:
+                reason = f"nested too deeply to be checked by {rule.code}"
+                found.outcomes.append(_not_run(shown, facts.function, reason))
+            except Exception as error:  # a defect of a rule costs what it would find in one kernel
+                found.failed(shown, facts.function, error, rule)
 
     def _may_show(self, rule: Rule) -> bool:
         return not rule.is_pedantic() or self._selection.shown(rule.code, rule.confidence)
@@ -344,12 +365,16 @@ class _Checker:
         )
 
     def _suppression_findings(
-        self, path: Path, shown: str, suppressions: Suppressions, uses: frozenset[Use]
+        self, path: Path, shown: str, suppressions: Suppressions, uses: frozenset[Use] | None
     ) -> Iterator[Finding]:
+        """What is wrong with the comments; with no `uses`, where not all was checked, not which of them do nothing."""
         ignored = self._selection.ignored_in(path)
         enabled = [rule for rules in self._by_facts.values() for rule in rules]
         ran = [rule.code for rule in enabled if rule.stage() is Stage.SOURCE and rule.code not in ignored]
-        facts: list[Unused | Malformed] = [*suppressions.unused(uses, ran), *suppressions.malformed]
+        facts: list[Unused | Malformed] = [
+            *(() if uses is None else suppressions.unused(uses, ran)),
+            *suppressions.malformed,
+        ]
         for fact in facts:
             for rule in self._by_facts.get(type(fact), ()):
                 if rule.code not in ignored:
@@ -363,6 +388,12 @@ def _text_at(lines: Sequence[str], span: Span) -> str:
         covered[-1] = covered[-1][: span.end_column - 1]
         covered[0] = covered[0][span.column - 1 :]
     return " ".join(" ".join(covered).split())[:_MAX_EXPRESSION]
+
+
+def _defect(shown: str, what: str, error: Exception, line: int | None = None) -> Problem:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    said = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+    return Problem(shown, f"tritonaudit failed on {what}, please report it: {said}", line)
 
 
 def _not_run(shown: str, function: JitFunction, reason: str) -> Outcome:

@@ -19,10 +19,11 @@ from tritonaudit.vendors import names_vendor
 
 @dataclass(frozen=True)
 class NotAnalysed:
-    """A function whose text is beyond the parser or the interpreter, and why."""
+    """A function whose text is beyond the parser or the interpreter, and why; or the defect of ours that ended it."""
 
     function: JitFunction
-    reason: str
+    reason: str = ""
+    defect: Exception | None = None
 
 
 Types = Mapping[str, Mapping[str, str]]
@@ -37,33 +38,37 @@ def analyse(
     """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
     launches = launches_of(module)
     called = _called(module)
-    for_vendor = names_vendor(module.path)
     front_end = FrontEnd(project, target)
     for jit in module.jit:
-        function = Function(module, jit)
-        tree = project.tree(function)
-        if tree is None:
-            yield NotAnalysed(jit, project.refusal(function))
-            continue
-        facts = LaunchFacts(module, jit, launches.get(jit) or _elsewhere(project, function, called), project)
-        helper = not facts.launches and (
-            _looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function)
-        )
-        known = types.get(jit.qualname, {})
-        flow = KernelFlow(module, jit, tree, facts, target, helper, for_vendor, known)
         try:
-            kernel, mistakes = front_end.read(function, facts, known, helper)
-            Machine(flow, kernel).run()
-        except NotRead as error:
-            yield NotAnalysed(jit, str(error))
-            continue
+            found = _analysed(front_end, Function(module, jit), launches.get(jit), called, types)
         except RecursionError:
-            yield NotAnalysed(jit, "nested too deeply to be analysed")
-            continue
-        if not for_vendor:
-            flow.mistakes = mistakes
-            flow.dead_lines = front_end.dead_lines(jit)
-        yield flow
+            found = NotAnalysed(jit, "nested too deeply to be analysed")
+        except Exception as error:  # a defect of ours costs one kernel, not the file
+            found = NotAnalysed(jit, defect=error)
+        yield found
+
+
+def _analysed(
+    front_end: FrontEnd, function: Function, launches: tuple[Launch, ...] | None, called: frozenset[str], types: Types
+) -> KernelFlow | NotAnalysed:
+    module, jit, project = function.module, function.jit, front_end.project
+    tree = project.tree(function)
+    if tree is None:
+        return NotAnalysed(jit, project.refusal(function))
+    facts = LaunchFacts(module, jit, launches or _elsewhere(project, function, called), project)
+    helper = not facts.launches and (_looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function))
+    known, for_vendor = types.get(jit.qualname, {}), names_vendor(module.path)
+    flow = KernelFlow(module, jit, tree, facts, front_end.target, helper, for_vendor, known)
+    try:
+        kernel, mistakes = front_end.read(function, facts, known, helper)
+    except NotRead as error:
+        return NotAnalysed(jit, str(error))
+    Machine(flow, kernel).run()
+    if not for_vendor:
+        flow.mistakes = mistakes
+        flow.dead_lines = front_end.dead_lines(jit)
+    return flow
 
 
 def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:

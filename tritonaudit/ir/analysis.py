@@ -30,14 +30,14 @@ class FrontEnd:
     """Reads the kernels of one file; what several of them share is told of the first alone."""
 
     def __init__(self, project: Project, target: Target) -> None:
-        self._project = project
+        self.project, self.target = project, target
         self._reader = Reader(project, target)
 
     def read(
         self, function: Function, facts: LaunchFacts, types: Mapping[str, str], helper: bool
     ) -> tuple[Kernel, tuple[Mistake, ...]]:
         """A kernel's operations, and what is wrong with its language. Raises RecursionError, and NotRead."""
-        given = parameters(function, facts, types, self._project, helper)
+        given = parameters(function, facts, types, self.project, helper)
         try:
             kernel = self._reader.read(function, given, launched=bool(facts.launches), helper=helper)
         except ValueError as error:
