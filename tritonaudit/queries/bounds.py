@@ -189,7 +189,7 @@ class _Asked:
         if total <= 0:
             return None
         start = Point(given, (0, 0, 0), (grid[0], grid[1], grid[2]), {}, {})
-        tile = {name: number for name, number in given.items() if self._is_extent(name)}
+        tile = {name: number for name, number in sorted(given.items()) if self._is_extent(name)}
         for point in islice(self._points(start, total), _MOST_POINTS):
             element = point.number(self._index)
             if (
