@@ -203,7 +203,7 @@ def _folded(op: ast.AST, left: Const, right: Const) -> Value:
             small = isinstance(a, (int, float)) and isinstance(b, (int, float)) and abs(a) < 2**16 and abs(b) < 64
             return Const(a**b) if small else Const(ANY)
         if isinstance(op, (ast.LShift, ast.RShift)):
-            if not isinstance(a, int) or not isinstance(b, int) or not 0 <= b < 64:
+            if not isinstance(a, int) or not isinstance(b, int) or not 0 <= b < 64 or a.bit_length() >= 1024:
                 return Const(ANY)
             return Const(a << b if isinstance(op, ast.LShift) else a >> b)
         fold = FOLDS.get(type(op))
