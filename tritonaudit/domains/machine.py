@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 _MOST_RUNS = 3
-_DEEPEST = 3
+_DEEPEST = 3  # loops in one another, each run to a fixpoint in every run of the one around it
+_MOST_NESTED = 6  # beyond it nothing is known of what a loop carries
 """Loops in loops that are run to their fixpoint while an outer one is run on trial."""
 
 
@@ -201,10 +202,12 @@ class Machine:
         self.loops.append(_Loop(counter, heads, len(self.atoms)))
         path = self.path
         self.silent += 1
-        self.block(node.body)
-        for one in node.carried:
-            self.facts[one.head] = self._settled(one, heads[one.head], self.fact(one.last), counter)
-        if self.silent < _DEEPEST:
+        if self.silent > _DEEPEST or len(self.loops) > _MOST_NESTED:
+            self.facts.update((one.head, UNKNOWN) for one in node.carried)
+        else:
+            self.block(node.body)
+            for one in node.carried:
+                self.facts[one.head] = self._settled(one, heads[one.head], self.fact(one.last), counter)
             self._run_to_fixpoint(node, counter)
         self.silent -= 1
         self.path = path
