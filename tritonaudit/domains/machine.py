@@ -18,7 +18,7 @@ from tritonaudit.domains.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.domains.joins import given_up, includes, join, same, widened
 from tritonaudit.domains.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
 from tritonaudit.ir.model import Assign, Block, Carried, If, Inlined, Kernel, Loop, Operation
-from tritonaudit.ir.values import Const
+from tritonaudit.ir.values import Const, Tensor
 from tritonaudit.ir.values import Value as Typed
 
 if TYPE_CHECKING:
@@ -246,8 +246,10 @@ class Machine:
         counter = self.atoms.get(Kind.LOOP, name, key, start=bounds.start, step=bounds.step, stop=bounds.stop)
         index = bounds.start + Affine.of(counter) * bounds.step if bounds.start and bounds.step else None
         place = index if index is not None else Affine.of(counter)
-        dtype = "i64" if bounds.wide else "i32"
-        self.facts[node.counter] = scalar(dtype, place, constexpr=bounds.static, wide=bounds.wide)
+        own = node.counter.type
+        dtype = own.dtype if isinstance(own, Tensor) else "int" if bounds.static else None
+        wide = bounds.wide or dtype in WIDE
+        self.facts[node.counter] = scalar(dtype, place, constexpr=bounds.static, wide=wide)
         return counter
 
     def _settled(self, one: Carried, before: Value, after: Value, counter: Atom) -> Value:
