@@ -100,20 +100,18 @@ class Footprint:
         lanes = {axis: list(range(size)) for axis, size in sizes.items()}
         for parts, is_strict in self._limits:
             fixed = first.number(parts.get(frozenset(), Affine.constant(0)))
-            (axis, values) = next(
-                ((*axes, _along(part, *axes, first, sizes)) for axes, part in parts.items() if axes), (None, (0,))
-            )
-            if axis is None:
-                if fixed < is_strict:
-                    return set()
-                continue
-            lanes[axis] = [lane for lane in lanes[axis] if fixed + values[lane] >= is_strict]
+            varying = [(next(iter(axes)), part) for axes, part in parts.items() if axes]
+            for axis, part in varying:
+                values = _along(part, axis, first, sizes)
+                lanes[axis] = [lane for lane in lanes[axis] if fixed + values[lane] >= is_strict]
+            if not varying and fixed < is_strict:
+                return set()
         for axis, chosen in lanes.items():
-            part = self._index.get(frozenset((axis,)))
+            along = self._index.get(frozenset((axis,)))
             if not chosen:
                 return set()
-            if part is not None:
-                offsets = _along(part, axis, first, sizes)
+            if along is not None:
+                offsets = _along(along, axis, first, sizes)
                 places = {place + offsets[lane] for place in places for lane in chosen}
         return places
 

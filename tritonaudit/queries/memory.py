@@ -16,7 +16,7 @@ class Memory:
     """A tensor by its name in the host code: its sizes, and how many elements there are from its first to its last.
 
     `strides` are None where nothing is known of them but what the host code asks. `made` says by which function it came
-    about, "given" where it was passed in; then it `is_free` to have any strides.
+    about, "given" where it was passed in; then it `is_free` to have any strides. `is_sure`: it has no more sizes.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Memory:
     strides: tuple[Affine, ...] | None
     made: str
     is_free: bool
+    is_sure: bool = True
 
 
 def memory_of(site: LaunchSite, value: object) -> Memory | None:
@@ -34,6 +35,7 @@ def memory_of(site: LaunchSite, value: object) -> Memory | None:
     if not isinstance(value, Tensor):
         return None
     name, shape = value.symbol.name, value.shape
+    is_sure = not isinstance(shape, Dims) or shape.of.key in site.ranks
     is_free = value.is_given and not value.is_contiguous and value.strides is None
     if isinstance(shape, Dims):
         rank = site.ranks.get(shape.of.key) or _least_rank(site, shape.of.name)
@@ -41,7 +43,7 @@ def memory_of(site: LaunchSite, value: object) -> Memory | None:
             return None
         if rank is None:
             key, text = (*shape.of.key, "numel", 0, None), f"{shape.of.name}.numel()"
-            return Memory(name, (), site.arithmetic.symbol(key, text, True, ZERO), None, value.made, is_free)
+            return Memory(name, (), site.arithmetic.symbol(key, text, True, ZERO), None, value.made, is_free, is_sure)
         shape = tuple(
             site.arithmetic.symbol((*shape.of.key, "shape", index), f"{shape.of.name}.shape[{index}]", True, ZERO)
             for index in range(rank)
@@ -52,7 +54,7 @@ def memory_of(site: LaunchSite, value: object) -> Memory | None:
         return None
     if value.strides is None:
         rows = None if is_free else tuple(_product(site, sizes[index + 1 :]) for index in range(len(sizes)))
-        return Memory(name, sizes, _product(site, sizes), rows, value.made, is_free)
+        return Memory(name, sizes, _product(site, sizes), rows, value.made, is_free, is_sure)
     given = tuple(site.integer(one) for one in value.strides)
     strides = tuple(one for one in given if one is not None)
     if len(strides) < len(sizes):
@@ -60,7 +62,7 @@ def memory_of(site: LaunchSite, value: object) -> Memory | None:
     total = ONE
     for dim, stride in zip(sizes, strides, strict=False):
         total = total + site.arithmetic.times(dim - ONE, stride)
-    return Memory(name, sizes, total, strides, value.made, False)
+    return Memory(name, sizes, total, strides, value.made, False, is_sure)
 
 
 def _least_rank(site: LaunchSite, name: str) -> int | None:
