@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
 
-from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, Kind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
-from tritonaudit.queries.answer import Refuted
+from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers
 from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.points import NotKnown, loops_in
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of
 
-_MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS = 40_000, 6, 2
+_MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
 _FEW = (4, 8, 2, 16)
 _WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
-_GIVEN = ("given", "contiguous")
+_MADE_HERE = frozenset(
+    f"{before}{name}{after}"
+    for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
+    for before in ("", "new_")
+    for after in ("", "_like")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,22 +71,22 @@ class _Trial:
 
 def between(flow: KernelFlow) -> Iterator[Refuted[Between]]:
     """The first access to each parameter that goes to what is no element of its tensor."""
-    for asked in _asked(flow):
-        found = asked.between()
-        if found is not None:
+    for launches in _asked(flow):
+        found = next((one for one in (asked.between() for asked in launches) if one is not None), None)
+        if isinstance(found, Refuted):
             yield found
 
 
 def untouched(flow: KernelFlow) -> Iterator[Refuted[Untouched]]:
-    """The tensors of which a part is in no tile, though they are the launch's own: outputs, and inputs."""
-    for asked in _asked(flow):
-        found = asked.untouched()
-        if found is not None:
+    """The tensors of which a part is in no tile: inputs, and outputs that nothing else writes to."""
+    for launches in _asked(flow):
+        found = next((one for one in (asked.untouched() for asked in launches) if one is not None), None)
+        if isinstance(found, Refuted):
             yield found
 
 
-def _asked(flow: KernelFlow) -> Iterator[_Asked]:
-    """Each parameter that points to a tensor, and each launch that is known whole."""
+def _asked(flow: KernelFlow) -> Iterator[list[_Asked]]:
+    """Each parameter that points to a tensor, in each launch that is known whole."""
     accesses: dict[str, list[Access]] = {}
     for access in flow.accesses:
         if access.pointer.origin is not None:
@@ -89,11 +94,13 @@ def _asked(flow: KernelFlow) -> Iterator[_Asked]:
     lost = any(access.pointer.origin is None and access.pointer.block is None for access in flow.accesses)
     blocks = {access.pointer.block.parameter for access in flow.accesses if access.pointer.block is not None}
     for parameter, its in accesses.items():
-        for site in flow.launches.sites:
+        launches = []
+        for site in flow.launches.sites[:_MOST_SITES]:
             memory = memory_of(site, site.arguments.get(parameter))
-            if memory is not None and memory.is_sure and memory.sizes and not site.doubt and site.is_whole:
-                yield _Asked(flow, site, parameter, its, memory, is_all=not lost and parameter not in blocks)
-                break
+            if memory is not None and site.is_whole:
+                is_all = not lost and parameter not in blocks
+                launches.append(_Asked(flow, site, parameter, its, memory, is_all=is_all))
+        yield launches
 
 
 class _Asked:
@@ -114,9 +121,10 @@ class _Asked:
 
     # -- questions -----------------------------------------------------------------------------------------------
 
-    def between(self) -> Refuted[Between] | None:
-        """An access whose numbers are all known, and that goes where no element is."""
-        for access in self._accesses:
+    def between(self) -> Refuted[Between] | Unknown | None:
+        """An access that goes where no element is; None where nothing could be tried."""
+        held: Unknown | None = None
+        for access in self._accesses if self._memory.is_sure and self._memory.sizes else ():
             try:
                 index = self._index(access)
                 footprint = Footprint(access, index, exact=True)
@@ -128,32 +136,48 @@ class _Asked:
                             name, layout = self._memory.name, trial.layout
                             found = Between(access, self._site, name, layout, program, min(beyond))
                             return Refuted(trial.sizes, found)
+                    held = Unknown("no place that was tried is without an element", held=True)
             except (NotKnown, TooLarge):
                 continue
-        return None
+        return held
 
-    def untouched(self) -> Refuted[Untouched] | None:
-        """An index along an axis at which nothing is touched, while other things are."""
+    def untouched(self) -> Refuted[Untouched] | Unknown | None:
+        """An index along an axis at which nothing is touched; None where nothing could be tried."""
+        is_output = self._memory.made in _WITHOUT_CONTENTS
+        accesses = [access for access in self._accesses if not is_output or access.kind == "store"]
         kinds = {access.kind for access in self._accesses}
-        is_output = kinds == {"store"} and self._memory.made in _WITHOUT_CONTENTS
-        is_input = kinds == {"load"} and self._memory.made in _GIVEN
-        if not self._is_all or not (is_output or is_input) or not self._is_its_own():
+        is_asked = kinds <= {"load", "store"} and (self._is_written_here() if is_output else self._is_input(kinds))
+        if not self._is_all or not accesses or not is_asked:
             return None
+        held: Unknown | None = None
         try:
-            footprints = [Footprint(access, self._index(access), exact=False) for access in self._accesses]
-            for trial in islice(self._trials(self._accesses, are_apart=False, are_its_own=True), _MOST_TRIALS):
+            footprints = [Footprint(access, self._index(access), exact=False) for access in accesses]
+            for trial in islice(self._trials(accesses, are_apart=False), _MOST_TRIALS):
                 touched: set[int] = set()
                 for footprint in footprints:
                     for _, places in footprint.programs(trial.launch):
                         touched |= places
-                found = _missing(trial.layout, touched)
+                layout = trial.layout
+                if not layout.sizes and touched:
+                    touched |= set(range(min(touched)))
+                    layout = Layout((max(touched) + 1,), (1,))
+                found = _missing(layout, touched)
                 if found is not None:
-                    name, own = self._memory.name, tuple(self._accesses)
-                    shown = Untouched(self._parameter, own, self._site, name, trial.layout, *found, trial.launch.grid)
+                    name, own, grid = self._memory.name, tuple(accesses), trial.launch.grid
+                    shown = Untouched(self._parameter, own, self._site, name, layout, *found, grid)
                     return Refuted(trial.sizes, shown)
+                held = Unknown("nothing is left out at the sizes that were tried", held=True)
         except (NotKnown, TooLarge):
             pass
-        return None
+        return held
+
+    def _is_input(self, kinds: set[str]) -> bool:
+        """Whether it comes from elsewhere, and the host code reads no elements of it by itself."""
+        passed = _passed(self._site, self._parameter)
+        if not isinstance(passed, ast.Name) or "load" not in kinds or self._memory.made in _MADE_HERE:
+            return False
+        indexed = [node.value for node in ast.walk(self._site.made.calls[-1].node) if isinstance(node, ast.Subscript)]
+        return not any(isinstance(node, ast.Name) and node.id == passed.id for node in indexed)
 
     def _index(self, access: Access) -> Affine:
         origin, address = access.pointer.origin, access.pointer.affine
@@ -161,59 +185,75 @@ class _Asked:
             raise NotKnown("the address")
         return address - Affine.of(origin)
 
-    def _is_its_own(self) -> bool:
-        """Whether the host code hands the tensor to this launch, and to nothing else that may touch its elements."""
+    def _is_written_here(self) -> bool:
+        """Whether the host code hands the tensor to this launch, and to nothing else that may write to it."""
         passed = _passed(self._site, self._parameter)
-        function = self._site.made.calls[-1]
         if not isinstance(passed, ast.Name):
             return False
         harmless = {id(node) for node in ast.walk(self._site.call)}
-        for node in ast.walk(function.node):
-            if isinstance(node, ast.Attribute) and node.attr in _ASKED:
+        function = self._site.made.calls[-1].node
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute) and not node.attr.endswith("_"):
                 harmless.add(id(node.value))
             elif isinstance(node, ast.Return) and node.value is not None:
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 harmless |= {id(value) for value in values}
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
+            elif isinstance(node, ast.Call) and _only_reads(node.func):
                 harmless |= {id(value) for value in node.args}
-            elif isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-                if name.endswith("_like"):
-                    harmless |= {id(value) for value in node.args}
-        used = [n for n in ast.walk(function.node) if isinstance(n, ast.Name) and n.id == passed.id]
+        used = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == passed.id]
         return all(isinstance(n.ctx, ast.Store) or id(n) in harmless for n in used)
 
     # -- trials --------------------------------------------------------------------------------------------------
 
-    def _trials(self, accesses: Sequence[Access], *, are_apart: bool, are_its_own: bool = False) -> Iterator[_Trial]:
-        """Launches with the tensor's sizes chosen, where all that the accesses need follows from these."""
+    def _trials(self, accesses: Sequence[Access], *, are_apart: bool) -> Iterator[_Trial]:
+        """Launches with sizes chosen from which all that the accesses need follows. Raises NotKnown."""
         parameters = sorted(_parameters(self._flow, accesses))
-        passed = [self._site.argument(name) for name in parameters]
-        needed = passed + [self._site.axis(axis) for axis in range(3)]
+        needed = [self._site.argument(name) for name in parameters] + [self._site.axis(axis) for axis in range(3)]
         known = [value for value in needed if value is not None]
         if len(known) < len(needed):
             raise NotKnown("what the launch passes")
         facts, arithmetic = self._site.facts(), self._site.arithmetic
         for put in chosen_configs(self._site, [*self._memory.sizes, *known])[:1]:
-            owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in self._memory.sizes)
             of_launch = _sizes(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
+            fixed = self._fixed(of_launch)
+            of_launch -= fixed.keys()
+            memory = self._read_as(of_launch)
+            owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in memory.sizes) - fixed.keys()
             asked = of_launch | owned
-            told = inputs_of(facts.normal(arithmetic.put_in(v, put.get)) for v in passed if v is not None)
-            if are_its_own and _sizes(told) - owned:
-                raise NotKnown("how the sizes belong together")
             if any(one.kind is not Kind.PARAM for one in asked):
                 raise NotKnown("what the sizes follow from")
-            others = of_launch ^ owned
-            if others and not all(".shape[" in one.name for one in asked):
+            tensors = {one.name.partition(".")[0] for one in asked}
+            is_one = of_launch == owned if memory.sizes else len(tensors) <= 1
+            if not is_one and (not all(".shape[" in one.name for one in asked) or (memory.sizes and not are_apart)):
                 raise NotKnown("how the sizes belong together")
-            widths = self._widths(accesses, put)
-            for numbers in islice(_chosen(asked, widths, are_equal=bool(others)), _MOST_TRIED):
-                named = {atom.name: size for atom, size in facts.with_equals(numbers).items()}
-                trial = self._tried(named, put, parameters, are_apart=are_apart)
+            widths, tiles = self._widths(accesses, put), 2 if memory.sizes else 4
+            for numbers in islice(_chosen(asked, widths, tiles, are_equal=not is_one), _MOST_TRIED):
+                named = {atom.name: size for atom, size in facts.with_equals({**numbers, **fixed}).items()}
+                trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
                 if trial is not None:
                     yield trial
 
-    def _tried(self, named: dict[str, int], put: Put, parameters: Sequence[str], *, are_apart: bool) -> _Trial | None:
+    def _read_as(self, of_launch: set[Atom]) -> Memory:
+        """The tensor; as so many elements, or without sizes, where the host code does not say how many it has."""
+        memory = self._memory
+        if memory.is_sure and memory.sizes:
+            return memory
+        is_flat = not memory.sizes and of_launch == inputs_of([memory.elements])
+        sizes = (memory.elements,) if is_flat else ()
+        return replace(memory, sizes=sizes, strides=(ONE,) if sizes else ())
+
+    def _fixed(self, atoms: set[Atom]) -> dict[Atom, int]:
+        """Numbers that the entry has a default for."""
+        spec = self._site.entry.node.args
+        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+        pairs = [*zip(names[::-1], spec.defaults[::-1], strict=False)]
+        pairs += [(arg.arg, one) for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None]
+        numbers = {name: one.value for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int}
+        return {atom: numbers[atom.name] for atom in atoms if atom.name in numbers}
+
+    def _tried(
+        self, memory: Memory, named: dict[str, int], put: Put, parameters: Sequence[str], *, are_apart: bool
+    ) -> _Trial | None:
         for last in (2, 1) if are_apart else (0,):
             strides = dict(self._strides(named, put, last))
             sizes = {**named, **strides}
@@ -222,13 +262,12 @@ class _Asked:
                 continue
             given = {name: self._number(launched.argument(name), sizes, put) for name in parameters}
             grid = [self._number(launched.axis(axis), sizes, put) for axis in range(3)]
-            layout = self._layout(sizes, put)
-            if prod(layout.sizes) <= _MOST_ELEMENTS and prod(layout.sizes) > 0:
+            layout = self._layout(memory, sizes, put)
+            if not layout.sizes or 0 < prod(layout.sizes) <= _MOST_ELEMENTS:
                 return _Trial(named, Numbers(given, (grid[0], grid[1], grid[2])), layout)
         return None
 
-    def _layout(self, sizes: Mapping[str, int], put: Put) -> Layout:
-        memory = self._memory
+    def _layout(self, memory: Memory, sizes: Mapping[str, int], put: Put) -> Layout:
         dims = tuple(self._number(size, sizes, put) for size in memory.sizes)
         if memory.strides is not None:
             return Layout(dims, tuple(self._number(stride, sizes, put) for stride in memory.strides))
@@ -301,8 +340,12 @@ class _Asked:
         return _sizes(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
 
 
-_ASKED = frozenset(("shape", "dtype", "device", "ndim", "stride", "size", "numel", "dim", "element_size", "contiguous"))
-_KEEPING = frozenset(("save_for_backward", "mark_non_differentiable", "is_contiguous", "len"))
+def _only_reads(called: ast.expr) -> bool:
+    """`torch.sum` and `ctx.save_for_backward`; no function of the project, nor `torch.relu_`."""
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return False
+    is_torch = called.value.id == "torch" and not called.attr.endswith("_")
+    return is_torch or called.attr in ("save_for_backward", "mark_non_differentiable")
 
 
 def _passed(site: LaunchSite, parameter: str) -> ast.expr | None:
@@ -344,18 +387,19 @@ def _sizes(atoms: set[Atom]) -> set[Atom]:
     return {atom for atom in atoms if ".stride(" not in atom.name}
 
 
-def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], *, are_equal: bool) -> Iterator[dict[Atom, int]]:
+def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int, *, are_equal: bool) -> Iterator[dict[Atom, int]]:
     """Whole tiles, for what is over is a matter of masks; all alike for tensors that belong together in untold ways."""
     ordered = sorted(atoms, key=lambda atom: atom.id)
     if are_equal:
         widest = max((widths.get(atom, 1) for atom in ordered), default=1)
-        for size in dict.fromkeys((2 * widest, widest, 16, 8)):
+        for size in dict.fromkeys((tiles * widest, 2 * widest, widest, 16, 8)):
             yield dict.fromkeys(ordered, size)
         return
     whole = {atom: _FEW[place % len(_FEW)] for place, atom in enumerate(ordered)}
     tiled = [atom for atom in ordered if atom in widths]
-    for counts in (range(2, len(tiled) + 2), range(len(tiled) + 1, 1, -1)):
+    for counts in (range(tiles, len(tiled) + tiles), range(len(tiled) + tiles - 1, tiles - 1, -1)):
         yield {**whole, **{atom: count * widths[atom] for atom, count in zip(tiled, counts, strict=True)}}
+    yield {**whole, **{atom: tiles * widths[atom] for atom in tiled}}
     yield {**whole, **{atom: 2 * widths[atom] for atom in tiled}}
     yield {**whole, **{atom: widths[atom] for atom in tiled}}
 
