@@ -269,6 +269,18 @@ def bind(run: Run, frame: Frame, target: ast.expr, given: Value) -> None:
         bind(run, frame, target.value, given)
 
 
+def learn_rank(run: Run, frame: Frame, target: ast.expr, node: ast.expr) -> None:
+    """`B, T, H, K, V = *q.shape, v.shape[-1]` says how many dimensions `q` has."""
+    if not isinstance(target, ast.Tuple) or not isinstance(node, ast.Tuple):
+        return
+    stars = [one for one in node.elts if isinstance(one, ast.Starred)]
+    if len(stars) != 1 or any(isinstance(one, ast.Starred) for one in target.elts):
+        return
+    shape = value(run, frame, stars[0].value)
+    if isinstance(shape, Dims) and isinstance(run.dims(shape), Dims):
+        run.unpacked(shape, len(target.elts) - len(node.elts) + 1, 0, False)
+
+
 def _bind_parts(run: Run, frame: Frame, targets: list[ast.expr], given: Value) -> None:
     star = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     before, after = (len(targets), 0) if star is None else (star, len(targets) - star - 1)

@@ -367,6 +367,11 @@ def _jit(run: Run, args: Arguments, keywords: Keywords) -> Value:
     return run.unknown("a kernel made of what is no function", *args) if kernel is None else kernel
 
 
+def _cast(run: Run, args: Arguments, keywords: Keywords) -> Value:
+    """`typing.cast(T, x)` is `x`."""
+    return args[1] if len(args) == 2 else run.unknown("a cast of nothing")
+
+
 def _first(run: Run, args: Arguments, keywords: Keywords) -> Value:
     """What is given back as it came, such as the kernel of `wrap_triton(kernel)`."""
     return args[0] if args else run.unknown("a function of nothing")
@@ -395,7 +400,7 @@ FUNCTIONS: dict[str, Known] = {
     "enumerate": _enumerate, "reversed": _reversed, "all": _every(True), "any": _every(False), "dict": _dict,
     "torch.Size": _sequence(tuple), "isinstance": _isinstance, "bool": _boolean, "callable": _callable,
     "getattr": _getattr, "hasattr": _hasattr, "map": _map, "print": _nothing,
-    "functools.partial": _partial, "torch._check": _check,
+    "functools.partial": _partial, "typing.cast": _cast, "torch._check": _check,
     **{f"torch.{name}": _made(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")},
     **{f"torch.{name}_like": _like(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn")},
     **{f"torch.{name}": _method(name) for name in _TORCH_METHODS},
