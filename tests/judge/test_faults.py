@@ -11,12 +11,13 @@ import pytest
 pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="Triton compiles the kernels")
 
-from bench.judge.executing import Noted, become_ready
+from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import mutants, targets_of
 from bench.judge.faults.operators import ONLY_COUNTED, OPERATORS, WORKED_ON
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, operators
 from bench.judge.faults.trying import Task, Trial, try_task
+from bench.judge.noted import Noted
 from tests.checkout import ROOT
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks

@@ -3,10 +3,12 @@
     python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--tasks N] [--most N]
                             [--package NAME …] [--jobs N] [--output FILE] [--sheets DIR]
 
-The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. A
-mutant is faulty where the CPU engine sees a fault, another result or no end; equal where the bits of all results are
-the same. The source brain tells of it where a rule has more findings in a kernel of that file than before. What was
-tried is kept in the folder, and a killed run goes on.
+The packages of the manifest are installed in the folder, and their wrappers called as inferred, and in other ways: with
+sizes that differ and are of several tiles, with what is optional, with flags turned, with tensors that lie otherwise. A
+mutant is faulty where the CPU engine sees a fault, another result or no end; equal where its code ran and the bits of
+all results are the same in all calls; unreached where it did not run, or was compiled to the same. The source brain
+tells of it where a rule has more findings in a kernel of that file than before. What was tried is kept in the folder,
+and a killed run goes on; it takes time by the wrappers and by the jobs among which these are split.
 """
 
 from __future__ import annotations
@@ -14,24 +16,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
-from bench.judge.faults.tables import classes, growth, noise, operators, rules
+from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
+from bench.judge.faults.telling import Telling, Told, tell
 from bench.judge.faults.trying import Task, Tried, try_task
 from bench.judge.keeping import Kept, all_done
 from bench.judge.packages import Package, prepared
 from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=1500, memory=8 << 30)
-_DECIDING = (
-    *("tritonaudit", "bench/mutation", "bench/judge/executing.py"),
-    *(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators", "trying")),
-)
+_RUNS = tuple(f"tritonaudit/{name}" for name in ("capture", "execute", "simulator", "subject", "suites/late.py"))
+_MAKES = tuple(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators"))
+_CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "noted", "reaching", "varying"))
+_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("forked", "programs", "putting", "trying"))
+_EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
+"""What decides what mutants come to."""
+_TOLD = ("tritonaudit", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
+"""What decides what is told of them."""
 
 
 def main(options: Sequence[str]) -> None:
@@ -51,14 +60,20 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--sheets", type=Path, metavar="DIR", help="write mutants for a reader of what the engine says")
     asked = parser.parse_args(options)
     tried: list[Tried] = []
+    noisy: list[Told] = []
+    began = time.monotonic()
     for package in prepared(asked.manifest, asked.work):
         if asked.package is None or package.name in asked.package:
             calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
             tasks = list(tasks_of(package, calls, asked.seed, asked.most))
             spread = tasks[:: max(1, -(-len(tasks) // asked.tasks))]
-            tried += _tried(package, spread, asked.work, asked.jobs)
+            found = _tried(package, spread, asked.work, asked.jobs)
+            told = _told(package, spread, found, asked.work, asked.jobs)
+            tried += [_with(one, of_it) for one, of_it in zip(found, told, strict=True)]
+            noisy += told
     trials = [trial for one in tried for trial in one.trials]
-    print(operators(trials), rules(trials), noise(tried), growth(trials), sep="\n\n")
+    print(operators(trials), rules(trials), noise(noisy), growth(trials), sep="\n\n")
+    print("", time_taken(tried, asked.jobs, time.monotonic() - began), sep="\n")
     if asked.sheets is not None:
         write_sheets(trials, asked.sheets, asked.seed)
     if asked.output is not None:
@@ -91,7 +106,7 @@ def _targets(path: str, name: str, line: int) -> Iterator[Target]:
 
 def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
     return all_done(
-        Kept(work / "faults", _DECIDING),
+        Kept(work / "faults", _EXECUTED),
         Tried,
         try_task,
         tasks,
@@ -102,3 +117,31 @@ def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> li
         prepare=become_ready,
         arguments=(package.site, work / "required"),
     )
+
+
+def _told(package: Package, tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:
+    """What the source tells of those mutants that are faulty, or that Triton refuses."""
+    return all_done(
+        Kept(work / "told", _TOLD),
+        Told,
+        tell,
+        [_asked(task, one) for task, one in zip(tasks, tried, strict=True)],
+        lambda _, message: Told((), (), message),
+        title=f"{package.name}: told",
+        workers=jobs,
+        limits=_LIMITS,
+    )
+
+
+def _asked(task: Task, tried: Tried) -> Telling:
+    wanted = [one.number for one in tried.trials if one.is_faulty or one.outcome == "compile"]
+    numbers = (tuple(number for place, number in wanted if place == at) for at in range(len(task.targets)))
+    targets = tuple(zip(task.targets, numbers, strict=True)) if tried.trials else ()
+    return Telling(targets, task.root, task.seed, task.most)
+
+
+def _with(tried: Tried, told: Told) -> Tried:
+    """The trials with what is told of them."""
+    rules = {(place, number): codes for place, number, codes in told.rules}
+    trials = tuple(replace(one, told=rules.get(one.number, ())) for one in tried.trials)
+    return replace(tried, trials=trials, reason=tried.reason or told.reason)
