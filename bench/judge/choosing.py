@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.judge.executing import Execution, difference, executed
 from bench.judge.noted import Change, Noted
 from bench.judge.reaching import Feature, Reached, reached, worth
-from bench.judge.varying import laid_out, longer, optional, options, other_sizes, otherwise
+from bench.judge.varying import laid_out, longer, optional, options, other_size, other_sizes, otherwise
 
 if TYPE_CHECKING:
     from tritonaudit.subject.model import Subject
 
-_SECONDS = 4.0
+_SECONDS = 2.5
 """What a call may take."""
 _SEARCHED = 10.0
 """What looking for calls may take, in processor time."""
 _MOST_CALLS, _MOST_SECONDS = 9, 4.0
 """What is used: so many, and all together no longer."""
-_LEAST = 0.5
+_LEAST = 0.3
 """What a call must add."""
-_MOST_GIVEN = 6
+_MOST_GIVEN = 8
 _LARGEST_TILE = 1 << 14
 
 
@@ -63,36 +64,35 @@ class _Search:
     def __init__(self, subject: Subject, root: Path, seconds: float) -> None:
         self._subject, self._root = subject, root
         self._until = time.process_time() + seconds
-        self._tried: set[Noted] = set()
+        self._tried: dict[Noted, _Found | None] = {}
         self._found: list[_Found] = []
         self._features: frozenset[Feature] = frozenset()
 
     def run(self, known: Sequence[Noted]) -> None:
         """Try other sizes first, with these what is optional, then flags, and other ways for tensors to lie."""
         for one in known:
-            self._adds(one)
+            self._takes(one)
         if not self._found:
             return
         plain = self._sizes(self._found[0].noted)
         rich = self._optional(plain)
-        if (found := self._execution(plain)) is not None:
-            for one in laid_out(self._subject, plain):
-                self._adds(one, like=found)
+        for given, bare in zip(laid_out(self._subject, rich), laid_out(self._subject, plain), strict=True):
+            if not self._takes(given, like=rich):
+                self._takes(bare, like=plain)
         self._options(rich, plain)
-        for one in (*otherwise(self._subject, rich), *self._longer(plain)):
-            self._adds(one)
+        for one in otherwise(self._subject, rich):
+            self._takes(one)
+        self._longer(plain)
 
     def _sizes(self, base: Noted) -> Noted:
-        """The call with sizes that differ, as far as the wrapper takes them, of which most follow from one another."""
-        best, is_whole = base, False
-        for one in other_sizes(self._subject, base):
-            is_whole_one = len(set(one.sizes) - set(base.sizes)) > 1 or len(base.sizes) == 1
-            if is_whole and not is_whole_one:
-                break
-            if not is_whole_one:
-                one = best.of_sizes(dict(set(one.sizes) - set(base.sizes)))
-            if self._adds(one) and not is_whole:
-                best, is_whole = one, is_whole_one
+        """The call with sizes that all differ; where the wrapper refuses that, with as many changed as it takes."""
+        taken = [one for one in other_sizes(self._subject, base) if self._takes(one)]
+        if taken:
+            return taken[0]
+        best = base
+        for sizes in other_size(self._subject, base):
+            if self._takes(best.of_sizes(sizes)):
+                best = best.of_sizes(sizes)
         return best
 
     def _optional(self, plain: Noted) -> Noted:
@@ -100,12 +100,21 @@ class _Search:
         rich = plain
         for name, calls in optional(self._subject, plain):
             changes = [(call, change) for call in calls for change in call.changes if change.parameter == name]
-            for call, change in changes[:_MOST_GIVEN]:
-                one = rich.of_sizes(dict(call.sizes)).changed(change)
-                if self._adds(one):
-                    rich = one if one.sizes == rich.sizes else rich
-                    break
+            on_top = [rich.of_sizes(dict(call.sizes)).changed(change) for call, change in changes]
+            one = self._least(on_top) or (self._least(calls) if rich != plain else None)
+            if one is not None and self._adds(one) and one.sizes == rich.sizes and one in on_top:
+                rich = one
         return rich
+
+    def _least(self, calls: Sequence[Noted]) -> Noted | None:
+        """The first that the wrapper takes; more is given in each than in those before, so that most are not tried."""
+        low, high = 0, len(calls)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._probed(calls[middle]) is not None else (middle + 1, high)
+        if low < len(calls):
+            return calls[low]
+        return next((one for one in calls[:_MOST_GIVEN] if self._probed(one) is not None), None)
 
     def _options(self, rich: Noted, plain: Noted) -> None:
         """Each flag and number, where all is given, or where that is refused without; then all that were taken."""
@@ -119,38 +128,63 @@ class _Search:
         if len(taken) > 1:
             self._adds(rich.changed(*taken))
 
-    def _longer(self, plain: Noted) -> Iterator[Noted]:
-        tiles = [
+    def _longer(self, plain: Noted) -> None:
+        """Sizes of several tiles; of more than any tile where a loop never took a second round."""
+        constants = [
             value
             for one in self._found
-            for executed_ in one.reached.execution.launches
-            for name, value in executed_.launch.arguments
-            if type(value) is int and value <= _LARGEST_TILE and dict(executed_.launch.signature)[name] == "constexpr"
+            for run in one.reached.execution.launches
+            for name, value in run.launch.arguments
+            if type(value) is int and value <= _LARGEST_TILE and dict(run.launch.signature)[name] == "constexpr"
         ]
-        yield from longer(plain, max(tiles, default=0))
-        yield from longer(plain, _LARGEST_TILE)
+        for tile in dict.fromkeys((max(constants, default=0), _LARGEST_TILE)):
+            loops = {loop for one in self._found for loop in one.reached.loops}
+            if tile == _LARGEST_TILE and loops <= self._features and self._has_axes:
+                return
+            for least, other in longer(plain, tile):
+                if not self._takes(least):
+                    self._takes(other)
 
-    def _execution(self, one: Noted) -> Execution | None:
-        return next((found.reached.execution for found in self._found if found.noted == one), None)
+    @property
+    def _has_axes(self) -> bool:
+        """Whether each kernel that was launched had several programs."""
+        refs = {run.launch.kernel for one in self._found for run in one.reached.execution.launches}
+        along = {feature[1] for feature in self._features if feature[0] == "axis"}
+        return all(f"{ref.path}:{ref.line}" in along for ref in refs)
 
-    def _adds(self, one: Noted, like: Execution | None = None) -> bool:
-        """Whether a call is healthy and reaches something new; where it is to be like another, comes to the same."""
-        if one in self._tried or time.process_time() > self._until:
+    def _adds(self, one: Noted) -> bool:
+        """Whether the wrapper takes a call, and it reaches something new."""
+        before = len(self._found)
+        return self._takes(one) and len(self._found) > before
+
+    @staticmethod
+    def _is_alike(one: _Found, other: _Found | None) -> bool:
+        """Whether two calls come to the same, but for rounding."""
+        if other is None:
             return False
-        self._tried.add(one)
-        began = time.process_time()
-        found = reached(self._subject, one, _SECONDS, self._root)
-        if not found.execution.is_healthy:
+        return difference(other.reached.execution.results, one.reached.execution.results) != "result"
+
+    def _takes(self, one: Noted, like: Noted | None = None) -> bool:
+        """Whether a call is healthy, and where it is to be like another, comes to the same; what it adds is kept."""
+        found = self._probed(one)
+        if found is None:
             return False
-        if like is not None and difference(like.results, found.execution.results) == "result":
+        if like is not None and not self._is_alike(found, self._probed(like)):
             return False
-        own = found.features | {("layout", one.layout), ("type", one.dtype), ("fill", one.fill)}
-        is_new = worth(own - self._features) >= _LEAST
-        if is_new:
-            self._features |= own
-            whole = Reached(found.execution, own, found.ran, found.located)
-            self._found.append(_Found(one, whole, time.process_time() - began))
-        return is_new
+        if worth(found.reached.features - self._features) >= _LEAST:
+            self._features |= found.reached.features
+            self._found.append(found)
+        return True
+
+    def _probed(self, one: Noted) -> _Found | None:
+        """A call that the wrapper takes; None where it does not, or there is no time left."""
+        if one not in self._tried and time.process_time() < self._until:
+            began = time.process_time()
+            found = reached(self._subject, one, _SECONDS, self._root)
+            found = replace(found, features=found.features | _of_call(one))
+            seconds = time.process_time() - began
+            self._tried[one] = _Found(one, found, seconds) if found.execution.is_healthy else None
+        return self._tried.get(one)
 
     def covering(self) -> Iterator[_Found]:
         """Calls that reach all, each of which adds most for its time; as many as may be used."""
@@ -172,6 +206,12 @@ class _Search:
         if not found.is_healthy or difference(first.results, found.results) != "equal":
             return None
         return Used(one.noted, found, one.reached, time.process_time() - began)
+
+
+def _of_call(one: Noted) -> frozenset[Feature]:
+    """What is told of a call before it is made."""
+    less = {("sizes", less, name) for (less, small), (name, size) in permutations(one.sizes, 2) if small < size}
+    return frozenset({("layout", one.layout), ("type", one.dtype), ("fill", one.fill), *less})
 
 
 def _gain(missing: frozenset[Feature], one: _Found) -> float:

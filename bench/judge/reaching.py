@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Line = tuple[str, int]
 Feature = tuple[str, ...]
 
-WEIGHTS = {"less": 0.02, "line": 1.0, "rounds": 2.0, "axis": 2.0, "option": 1.0, "masked": 1.0, "type": 0.3}
-"""What it is worth that a call reaches something of a kind first."""
+WEIGHTS = {"less": 0.05, "sizes": 0.3, "rounds": 2.0, "axis": 2.0, "type": 0.3}
+"""What it is worth that a call reaches something of a kind first, where that is not 1."""
 _MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}
 """The group of operands in which an access has its mask."""
 
@@ -37,13 +37,15 @@ class Reached:
     """What a call came to, and what it reached.
 
     `ran` are the lines of which something ran, in kernels and in the files of the package; `located` are those from
-    which some operation of a launched program comes, whether it ran or not.
+    which some operation of a launched program comes, whether it ran or not. `loops` is what would be reached if all
+    loops took several rounds.
     """
 
     execution: Execution
     features: frozenset[Feature]
     ran: frozenset[Line]
     located: frozenset[Line]
+    loops: frozenset[Feature]
 
 
 def reached(subject: Subject, one: Noted, seconds: float, root: Path) -> Reached:
@@ -56,7 +58,8 @@ def reached(subject: Subject, one: Noted, seconds: float, root: Path) -> Reached
         results, error, kind = called(subject, one, seconds, fresh, reaching.launch)
     features = reaching.features | {("line", *map(str, line)) for line in chain(lines, reaching.ran)}
     execution = Execution(tuple(results), tuple(reaching.launches), error, kind)
-    return Reached(execution, frozenset(features), frozenset(reaching.ran | lines), frozenset(reaching.located))
+    ran, located = frozenset(reaching.ran | lines), frozenset(reaching.located)
+    return Reached(execution, frozenset(features), ran, located, frozenset(reaching.loops))
 
 
 def worth(features: frozenset[Feature]) -> float:
@@ -94,6 +97,7 @@ class _Reaching:
         self.features: set[Feature] = set()
         self.ran: set[Line] = set()
         self.located: set[Line] = set()
+        self.loops: set[Feature] = set()
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one. Raises NotSimulated, and NoProgram where there is nothing to execute."""
@@ -161,6 +165,10 @@ class _Noting:
                     self._index(inner)
             if operation.name in ("scf.for", "scf.while"):
                 self._first[id(operation)] = id(operation.regions[-1].blocks[0].operations[0])
+                self._to.loops.add(self._several(operation))
+
+    def _several(self, loop: Operation) -> Feature:
+        return ("rounds", self._kernel, *map(str, self._lines[id(loop)][:1]))
 
     def wrapped(self, known: Mapping[str, Handler]) -> Mapping[str, Handler]:
         """The handlers, which note besides."""
@@ -179,7 +187,7 @@ class _Noting:
                 self._mask(operation, frame, _MASKS[name])
             result = handler(machine, operation, frame)
             if key in self._first and self._rounds[self._first[key]] > 1:
-                self._to.features.add(("rounds", self._kernel, *map(str, lines[:1])))
+                self._to.features.add(self._several(operation))
             return result
 
         return execute

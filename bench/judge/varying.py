@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.judge.noted import Change, Noted, Passed, passed
+from tritonaudit.subject.guess import conventions
 
 if TYPE_CHECKING:
-    from tritonaudit.subject.model import Subject
+    from tritonaudit.subject.model import Case, Subject
 
 _DISTINCT = (97, 61, 83, 41, 73, 53, 67, 37)
 _SHORT = (19, 23, 5, 29, 7, 13, 11, 3)
@@ -24,52 +26,50 @@ _FEW = 16
 _COUNTS = (2, 3, 5, 4, 7, 6)
 _MOST_WORDS = 4
 _OTHERS = (0.5, 2)
-_LAYOUTS = ("transposed", "spread")
 _FILL = "1000+normal"
 
 
 def other_sizes(subject: Subject, one: Noted) -> Iterator[Noted]:
-    """All sizes at once, then each for itself: such as differ from one another, and that no block divides."""
+    """All sizes at once: such as differ from one another, and that no block divides."""
     sizes = dict(one.sizes)
-    for large in (_DISTINCT, _LONG, _SHORT):
-        yield one.of_sizes(_drawn(subject, sizes, large))
-    for turned in (list(reversed(sizes)), [*list(sizes)[1:], *list(sizes)[:1]]):
-        drawn = _drawn(subject, {name: sizes[name] for name in turned}, _DISTINCT)
-        yield one.of_sizes(drawn)
-    for number, (name, size) in enumerate(sizes.items()):
+    for allowed in ({}, subject.sizes) if subject.sizes else ({},):
+        for large in (_DISTINCT, _LONG, _SHORT):
+            yield one.of_sizes(_drawn(allowed, sizes, large))
+        for turned in (list(reversed(sizes)), [*list(sizes)[1:], *list(sizes)[:1]]):
+            yield one.of_sizes(_drawn(allowed, {name: sizes[name] for name in turned}, _DISTINCT))
+
+
+def other_size(subject: Subject, one: Noted) -> Iterator[Mapping[str, int]]:
+    """Each size for itself."""
+    for number, (name, size) in enumerate(one.sizes):
         others = (2 * size, _COUNTS[number % len(_COUNTS)]) if size <= _FEW else (_LONG[number % len(_LONG)], _SHORT[0])
-        for other in _allowed(subject, name) or others:
+        for other in (*others, *subject.sizes.get(name, ())):
             if other != size:
-                yield one.of_sizes({name: other})
+                yield {name: other}
 
 
-def _drawn(subject: Subject, sizes: Mapping[str, int], large: Sequence[int]) -> dict[str, int]:
-    """A size for each that no other has, as far as the subject says which there may be."""
+def _drawn(allowed: Mapping[str, Sequence[int]], sizes: Mapping[str, int], large: Sequence[int]) -> dict[str, int]:
+    """A size for each that no other has, one of those that are allowed where it is said which are."""
     found: dict[str, int] = {}
     for name, size in sizes.items():
-        wanted = _allowed(subject, name) or (_COUNTS if size <= _FEW else large)
+        wanted = allowed.get(name) or (_COUNTS if size <= _FEW else large)
         found[name] = next((other for other in wanted if other not in found.values()), wanted[-1])
     return found
 
 
-def _allowed(subject: Subject, name: str) -> Sequence[int]:
-    return tuple(subject.sizes.get(name, ()))
-
-
-def longer(one: Noted, tile: int) -> Iterator[Noted]:
-    """One size at a time that is more than two tiles, the others as small as they may be."""
+def longer(one: Noted, tile: int) -> Iterator[tuple[Noted, Noted]]:
+    """One size at a time that is more than two tiles, the others as small as they may be, or else as they are."""
     for name, size in one.sizes:
-        if size > _FEW:
+        if _FEW < size <= 2 * tile:
             least = {other: min(known, _SHORT[2]) for other, known in one.sizes if other != name}
-            yield one.of_sizes({**least, name: 2 * tile + 3})
-            yield one.of_sizes({name: 2 * tile + 3})
+            yield one.of_sizes({**least, name: 2 * tile + 3}), one.of_sizes({name: 2 * tile + 3})
 
 
 def optional(subject: Subject, one: Noted) -> Iterator[tuple[str, Sequence[Noted]]]:
     """For each parameter that is left out, by its name, calls in which it is given: the likeliest first."""
     for parameter in passed(one.applied(subject)):
         if parameter.value is None:
-            yield parameter.name, [_with(one, change) for change in _given(subject, parameter)]
+            yield parameter.name, [_with(one, change) for change in _given(subject, one, parameter)]
 
 
 def _with(one: Noted, change: Change) -> Noted:
@@ -80,13 +80,13 @@ def _with(one: Noted, change: Change) -> Noted:
     return one.changed(change)
 
 
-def _given(subject: Subject, parameter: Passed) -> Iterator[Change]:
+def _given(subject: Subject, one: Noted, parameter: Passed) -> Iterator[Change]:
     """What an optional parameter may be given, by what its annotation says, else a tensor first."""
     hint, name = parameter.annotation.lower(), parameter.name
     if "bool" in hint:
         yield from (Change(name, text) for text in ("True", "False"))
     if "tensor" in hint or not hint:
-        yield from _tensors(subject, parameter)
+        yield from _tensors(subject, one, parameter)
     if "float" in hint or not hint:
         yield Change(name, "0.5")
     if "int" in hint:
@@ -95,27 +95,34 @@ def _given(subject: Subject, parameter: Passed) -> Iterator[Change]:
         yield from _texts(subject, name)
 
 
-def _tensors(subject: Subject, parameter: Passed) -> Iterator[Change]:
-    """Tensors of the dimensions that the others have: of one, of the last, of all but one."""
+def _tensors(subject: Subject, one: Noted, parameter: Passed) -> Iterator[Change]:
+    """Tensors of the dimensions that the others have, the smallest first: one that is too large would hide faults."""
     name, given = parameter.name, subject.tensors
     if not given:
         return
-    if any(part in parameter.annotation for part in ("Long", "Int")):
-        totals = dict.fromkeys(str(dim) for one in given[:1] for dim in one.dims[:2])
-        yield from (Change(name, dims=("3", total), dtype="offsets") for total in reversed(totals))
-        yield from (Change(name, dims=_text(one.dims[:1]), dtype="int64") for one in given[:1])
-        return
-    named = _text(tuple(dict.fromkeys(dim for one in given for dim in one.dims)))
-    shapes = [_text(one.dims) for one in given]
-    shapes += [named[:place] + named[place + 1 :] for place in range(len(named)) if len(named) > 3]
-    shapes += [_text(one.dims[-1:]) for one in given] + [_text(one.dims[:-1]) for one in given if len(one.dims) > 1]
-    shapes += [(dim,) for dim in named]
-    for shape in dict.fromkeys(shapes):
-        if shape:
-            yield Change(name, dims=shape)
     first = _text(given[0].dims)
-    yield Change(name, dims=first, dtype="bool")
-    yield from (Change(name, dims=("3", total), dtype="offsets") for total in reversed(first[:2]))
+    if conventions.is_offsets(name):
+        yield from (Change(name, dims=("3", total), dtype="offsets") for total in reversed(first[:2]))
+        return
+    is_whole = conventions.is_index(name) or conventions.is_lengths(name) or "Long" in parameter.annotation
+    dtype = "bool" if conventions.is_mask(name) else conventions.index_dtype(name) if is_whole else ""
+    for shape in sorted(dict.fromkeys(filter(None, _shapes(subject))), key=partial(_elements, one.case)):
+        yield Change(name, dims=shape, dtype=dtype)
+
+
+def _elements(case: Case, shape: Sequence[str]) -> int:
+    return math.prod(case[int(dim) if dim.isdigit() else dim] for dim in shape)
+
+
+def _shapes(subject: Subject) -> Iterator[tuple[str, ...]]:
+    """The dimensions of all but one of them together, and those of each: all, the last, all but the last."""
+    given = subject.tensors
+    named = _text(tuple(dict.fromkeys(dim for one in given for dim in one.dims)))
+    if len(named) > 3:
+        yield from (named[:place] + named[place + 1 :] for place in range(1, len(named)))
+    for one in given:
+        yield from (_text(one.dims), _text(one.dims[-1:]), _text(one.dims[:-1]))
+    yield from ((dim,) for dim in named)
 
 
 def _text(dims: Sequence[Any]) -> tuple[str, ...]:
@@ -170,9 +177,10 @@ def _words(path: Path) -> tuple[str, ...]:
 
 
 def laid_out(subject: Subject, one: Noted) -> Iterator[Noted]:
-    """The same tensors, lying otherwise; other configs of an autotuner; other dtypes; numbers that are large."""
-    for layout in _LAYOUTS:
-        yield replace(one, layout=layout)
+    """The same tensors, lying otherwise: transposed, and with gaps between elements, or between rows of one alone."""
+    several = sum(len(tensor.dims) > 1 for tensor in subject.tensors) > 1
+    yield replace(one, layout="transposed")
+    yield replace(one, layout="spread" if several else "offset")
 
 
 def otherwise(subject: Subject, one: Noted) -> Iterator[Noted]:
