@@ -16,6 +16,7 @@ from bench.judge.faults.mutants import mutants, targets_of
 from bench.judge.faults.operators import ONLY_COUNTED, OPERATORS, WORKED_ON
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, operators
+from bench.judge.faults.telling import asked_of, tell, with_told
 from bench.judge.faults.trying import Task, Trial, try_task
 from bench.judge.noted import Noted
 from tests.checkout import ROOT
@@ -140,7 +141,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Trial]:
     )
     assert not isinstance(tried, Killed), tried.message
     assert tried.reason == ""
-    return tried.trials
+    return with_told(tried, tell(asked_of(task, tried))).trials
 
 
 def outcomes(trials: Sequence[Trial], operator: str) -> dict[str, str]:
@@ -176,5 +177,5 @@ def test_a_sheet_shows_the_change_in_its_function_and_what_it_came_to(trials: Se
 
 def test_the_table_counts_faults_and_who_tells_of_them(trials: Sequence[Trial]) -> None:
     (row,) = (line for line in operators(trials).splitlines() if line.startswith("| bound_weakened |"))
-    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
+    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
     assert classes(trials)["mask_term_dropped"] == {"faults": 1, "source": 1}

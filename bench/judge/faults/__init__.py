@@ -18,7 +18,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
@@ -26,7 +25,7 @@ from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
-from bench.judge.faults.telling import Telling, Told, tell
+from bench.judge.faults.telling import Told, asked_of, tell, with_told
 from bench.judge.faults.trying import Task, Tried, try_task
 from bench.judge.keeping import Kept, all_done
 from bench.judge.packages import Package, prepared
@@ -69,7 +68,7 @@ def main(options: Sequence[str]) -> None:
             spread = tasks[:: max(1, -(-len(tasks) // asked.tasks))]
             found = _tried(package, spread, asked.work, asked.jobs)
             told = _told(package, spread, found, asked.work, asked.jobs)
-            tried += [_with(one, of_it) for one, of_it in zip(found, told, strict=True)]
+            tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
             noisy += told
     trials = [trial for one in tried for trial in one.trials]
     print(operators(trials), rules(trials), noise(noisy), growth(trials), sep="\n\n")
@@ -125,23 +124,9 @@ def _told(package: Package, tasks: Sequence[Task], tried: Sequence[Tried], work:
         Kept(work / "told", _TOLD),
         Told,
         tell,
-        [_asked(task, one) for task, one in zip(tasks, tried, strict=True)],
+        [asked_of(task, one) for task, one in zip(tasks, tried, strict=True)],
         lambda _, message: Told((), (), message),
         title=f"{package.name}: told",
         workers=jobs,
         limits=_LIMITS,
     )
-
-
-def _asked(task: Task, tried: Tried) -> Telling:
-    wanted = [one.number for one in tried.trials if one.is_faulty or one.outcome == "compile"]
-    numbers = (tuple(number for place, number in wanted if place == at) for at in range(len(task.targets)))
-    targets = tuple(zip(task.targets, numbers, strict=True)) if tried.trials else ()
-    return Telling(targets, task.root, task.seed, task.most)
-
-
-def _with(tried: Tried, told: Told) -> Tried:
-    """The trials with what is told of them."""
-    rules = {(place, number): codes for place, number, codes in told.rules}
-    trials = tuple(replace(one, told=rules.get(one.number, ())) for one in tried.trials)
-    return replace(tried, trials=trials, reason=tried.reason or told.reason)

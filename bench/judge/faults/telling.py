@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from bench.judge.faults.mutants import Target, mutants
+from bench.judge.faults.trying import Task, Tried
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
 from tritonaudit.finding import Finding
@@ -30,6 +31,21 @@ class Told:
     rules: tuple[tuple[int, int, tuple[str, ...]], ...]
     noise: tuple[tuple[str, str], ...]
     reason: str = ""
+
+
+def asked_of(task: Task, tried: Tried) -> Telling:
+    """Those mutants of a task that are faulty, or that Triton refuses."""
+    wanted = [one.number for one in tried.trials if one.is_faulty or one.outcome == "compile"]
+    numbers = (tuple(number for place, number in wanted if place == at) for at in range(len(task.targets)))
+    targets = tuple(zip(task.targets, numbers, strict=True)) if tried.trials else ()
+    return Telling(targets, task.root, task.seed, task.most)
+
+
+def with_told(tried: Tried, told: Told) -> Tried:
+    """The trials with what is told of them."""
+    rules = {(place, number): codes for place, number, codes in told.rules}
+    trials = tuple(replace(one, told=rules.get(one.number, ())) for one in tried.trials)
+    return replace(tried, trials=trials, reason=tried.reason or told.reason)
 
 
 def tell(asked: Telling) -> Told:
