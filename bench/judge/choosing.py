@@ -76,7 +76,7 @@ class _Search:
             return
         plain = self._sizes(self._found[0].noted)
         rich = self._optional(plain)
-        for given, bare in zip(laid_out(self._subject, rich), laid_out(self._subject, plain), strict=True):
+        for given, bare in zip(laid_out(rich), laid_out(plain), strict=True):
             if not self._takes(given, like=rich):
                 self._takes(bare, like=plain)
         self._options(rich, plain)
@@ -90,9 +90,8 @@ class _Search:
         if taken:
             return taken[0]
         best = base
-        for sizes in other_size(self._subject, base):
-            if self._takes(best.of_sizes(sizes)):
-                best = best.of_sizes(sizes)
+        for others in other_size(self._subject, base):
+            best = next((one for one in map(best.of_sizes, others) if self._takes(one)), best)
         return best
 
     def _optional(self, plain: Noted) -> Noted:
@@ -122,7 +121,8 @@ class _Search:
         for name, calls in options(self._subject, rich):
             for call in calls:
                 (change,) = (one for one in call.changes if one.parameter == name)
-                if self._adds(call) or (rich != plain and self._adds(plain.changed(change))):
+                pairs = [(call, rich), (plain.changed(change), plain)]
+                if any(self._adds(one) or self._is_other(one, base) for one, base in pairs):
                     taken.append(change)
                     break
         if len(taken) > 1:
@@ -157,6 +157,14 @@ class _Search:
         before = len(self._found)
         return self._takes(one) and len(self._found) > before
 
+    def _is_other(self, one: Noted, base: Noted) -> bool:
+        """Whether a call comes to something else than the one that it was made of; it is kept then."""
+        found, before = self._probed(one), self._probed(base)
+        if found is None or before is None or self._is_alike(found, before):
+            return False
+        self._keep(replace(found, reached=replace(found.reached, features=found.reached.features | _changed(one))))
+        return True
+
     @staticmethod
     def _is_alike(one: _Found, other: _Found | None) -> bool:
         """Whether two calls come to the same, but for rounding."""
@@ -172,16 +180,20 @@ class _Search:
         if like is not None and not self._is_alike(found, self._probed(like)):
             return False
         if worth(found.reached.features - self._features) >= _LEAST:
-            self._features |= found.reached.features
-            self._found.append(found)
+            self._keep(found)
         return True
+
+    def _keep(self, found: _Found) -> None:
+        self._features |= found.reached.features
+        self._found.append(found)
 
     def _probed(self, one: Noted) -> _Found | None:
         """A call that the wrapper takes; None where it does not, or there is no time left."""
         if one not in self._tried and time.process_time() < self._until:
             began = time.process_time()
             found = reached(self._subject, one, _SECONDS, self._root)
-            found = replace(found, features=found.features | _of_call(one))
+            is_plain = one.fill == "normal"  # numbers that are large make most results alike
+            found = replace(found, features=found.features | _of_call(one) if is_plain else _of_call(one))
             seconds = time.process_time() - began
             self._tried[one] = _Found(one, found, seconds) if found.execution.is_healthy else None
         return self._tried.get(one)
@@ -211,7 +223,12 @@ class _Search:
 def _of_call(one: Noted) -> frozenset[Feature]:
     """What is told of a call before it is made."""
     less = {("sizes", less, name) for (less, small), (name, size) in permutations(one.sizes, 2) if small < size}
-    return frozenset({("layout", one.layout), ("type", one.dtype), ("fill", one.fill), *less})
+    own = (("layout", one.layout), ("type", one.dtype), ("fill", one.fill), ("made", one.made))
+    return frozenset({*own, *less}) if one.fill == "normal" else frozenset({("fill", one.fill)})
+
+
+def _changed(one: Noted) -> frozenset[Feature]:
+    return frozenset(("changed", change.parameter) for change in one.changes)
 
 
 def _gain(missing: frozenset[Feature], one: _Found) -> float:

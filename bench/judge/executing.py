@@ -113,7 +113,7 @@ def called(
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
     from tritonaudit.simulator.live import NoProgram
-    from tritonaudit.subject.inputs import call, make_inputs, tensors_in
+    from tritonaudit.subject.inputs import call, tensors_in
     from tritonaudit.suites.late import Late, patience
 
     recorder = Recorder(TARGET, configs=1, execute=launch, chosen=one.chosen)
@@ -123,7 +123,7 @@ def called(
         try:
             with patience(seconds):
                 subject = one.applied(subject)
-                positional, keywords = make_inputs(subject, one.case)
+                positional, keywords = one.arguments(subject)
                 returned = call(subject.function, positional, keywords, gradients=subject.gradients)
                 inputs = list(tensors_in([positional, keywords]))
                 grads = [one.grad for one in inputs if one.grad is not None]

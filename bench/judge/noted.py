@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import torch
+
     from tritonaudit.subject.model import Case, Subject
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+_SMALL = 0.1
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Noted:
-    """A call as it is kept: its sizes, dtype, layout and fill, the number of an autotuner's config, and the changes."""
+    """A call as it is kept: its sizes, dtype, layout and fill, the number of an autotuner's config, and the changes.
+
+    `made` says what is done to its tensors: `small` numbers above 0, or `gaps` between elements.
+    """
 
     sizes: tuple[tuple[str, int], ...]
     dtype: str
@@ -47,6 +55,7 @@ class Noted:
     fill: str = "normal"
     chosen: int | None = None
     changes: tuple[Change, ...] = ()
+    made: str = ""
 
     @property
     def case(self) -> Case:
@@ -60,7 +69,7 @@ class Noted:
         """What tells it from other calls: `m=97 n=61 float16 padded bias=Tensor(n)`."""
         config = [] if self.chosen is None else [f"config {self.chosen}"]
         changes = [f"{one.parameter}={one.value or ' x '.join(one.dims)}" for one in self.changes]
-        return " ".join((self.case.label, *config, *changes))
+        return " ".join((self.case.label, *config, *filter(None, [self.made]), *changes))
 
     def of_sizes(self, sizes: Mapping[str, int]) -> Noted:
         """The same with other sizes."""
@@ -71,11 +80,35 @@ class Noted:
         names = {one.parameter for one in changes}
         return replace(self, changes=(*(one for one in self.changes if one.parameter not in names), *changes))
 
+    def arguments(self, subject: Subject) -> Arguments:
+        """What is passed, by position and by name; the subject is the one that has the changes."""
+        from tritonaudit.subject.inputs import make_inputs
+        from tritonaudit.subject.varying import each_tensor
+
+        made = make_inputs(subject, self.case)
+        change = {"small": _small, "gaps": _with_gaps}.get(self.made)
+        return made if change is None else each_tensor(made, lambda _, tensor: change(tensor))
+
     def applied(self, subject: Subject) -> Subject:
         """The subject whose inputs are those of the call."""
         for change in self.changes:
             subject = _changed(subject, change)
         return subject
+
+
+def _small(tensor: torch.Tensor) -> torch.Tensor:
+    if not tensor.is_floating_point():
+        return tensor
+    return (tensor.detach().float().abs() * _SMALL).to(tensor.dtype).requires_grad_(tensor.requires_grad)
+
+
+def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:
+    """The same elements, each two behind the one before it in its row."""
+    if not tensor.dim():
+        return tensor
+    old = tensor.detach()
+    wider = old.new_zeros((*old.shape[:-1], 2 * old.shape[-1]))
+    return wider[..., ::2].copy_(old).requires_grad_(tensor.requires_grad)
 
 
 def noted(case: Case) -> Noted:

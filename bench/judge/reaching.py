@@ -134,7 +134,9 @@ def _of_launch(launch: Launch) -> Iterator[Feature]:
             yield "option", kernel, name, repr(value)
         elif isinstance(value, int):
             numbers[name] = value
-        elif not isinstance(value, float):
+        elif isinstance(value, float):
+            yield "option", kernel, name, str(value) if value in (0.0, 1.0) else "another"
+        else:
             yield "option", kernel, name, "given"
             yield "type", kernel, name, kinds.get(name, "")
     for (name, value), (other, less) in permutations(numbers.items(), 2):
@@ -185,6 +187,8 @@ class _Noting:
                 self._rounds[self._first[key]] = 0
             if name in _MASKS:
                 self._mask(operation, frame, _MASKS[name])
+            if name == "tt.store":
+                self._stored(operation, frame)
             result = handler(machine, operation, frame)
             if key in self._first and self._rounds[self._first[key]] > 1:
                 self._to.features.add(self._several(operation))
@@ -202,6 +206,16 @@ class _Noting:
                 self._seen.add((id(operation), truth))
                 lines = self._lines[id(operation)]
                 self._to.features.add(("masked", self._kernel, *map(str, lines[:1]), str(truth)))
+
+    def _stored(self, operation: Operation, frame: Frame) -> None:
+        """Whether numbers are stored that tell something: two at least, which differ."""
+        feature = ("stored", self._kernel, *map(str, self._lines[id(operation)][:1]))
+        number = operation.operand(1)
+        if number is not None and feature not in self._to.features and frame.type(number).is_float:
+            values = frame.tensor(number).float()
+            known = values[values.isfinite() & (values != 0)]
+            if known.numel() > 1 and bool((known != known[0]).any()):
+                self._to.features.add(feature)
 
 
 def _lines(location: Location | None) -> Iterator[Line]:

@@ -39,13 +39,11 @@ def other_sizes(subject: Subject, one: Noted) -> Iterator[Noted]:
             yield one.of_sizes(_drawn(allowed, {name: sizes[name] for name in turned}, _DISTINCT))
 
 
-def other_size(subject: Subject, one: Noted) -> Iterator[Mapping[str, int]]:
-    """Each size for itself."""
+def other_size(subject: Subject, one: Noted) -> Iterator[Sequence[Mapping[str, int]]]:
+    """Of each size for itself, others, the largest first."""
     for number, (name, size) in enumerate(one.sizes):
         others = (2 * size, _COUNTS[number % len(_COUNTS)]) if size <= _FEW else (_LONG[number % len(_LONG)], _SHORT[0])
-        for other in (*others, *subject.sizes.get(name, ())):
-            if other != size:
-                yield {name: other}
+        yield [{name: other} for other in (*others, *subject.sizes.get(name, ())) if other != size]
 
 
 def _drawn(allowed: Mapping[str, Sequence[int]], sizes: Mapping[str, int], large: Sequence[int]) -> dict[str, int]:
@@ -176,15 +174,15 @@ def _words(path: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.value for node in constants if isinstance(node.value, str) and node.value))
 
 
-def laid_out(subject: Subject, one: Noted) -> Iterator[Noted]:
-    """The same tensors, lying otherwise: transposed, and with gaps between elements, or between rows of one alone."""
-    several = sum(len(tensor.dims) > 1 for tensor in subject.tensors) > 1
+def laid_out(one: Noted) -> Iterator[Noted]:
+    """The same tensors, lying otherwise."""
     yield replace(one, layout="transposed")
-    yield replace(one, layout="spread" if several else "offset")
+    yield replace(one, made="gaps")
 
 
 def otherwise(subject: Subject, one: Noted) -> Iterator[Noted]:
-    """The same sizes with other configs of an autotuner, in other dtypes, with large numbers."""
+    """The same sizes with other numbers, with other configs of an autotuner, in other dtypes."""
+    yield replace(one, made="small")
     yield from (replace(one, chosen=number) for number in (1, 2, 5))
     yield from (replace(one, dtype=dtype) for dtype in subject.dtypes if dtype != one.dtype)
     yield replace(one, fill=_FILL)
