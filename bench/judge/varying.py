@@ -33,10 +33,10 @@ def other_sizes(subject: Subject, one: Noted) -> Iterator[Noted]:
     """All sizes at once: such as differ from one another, and that no block divides."""
     sizes = dict(one.sizes)
     for allowed in ({}, subject.sizes) if subject.sizes else ({},):
-        for large in (_DISTINCT, _LONG, _SHORT):
+        for large in (_LONG, _DISTINCT, _SHORT):
             yield one.of_sizes(_drawn(allowed, sizes, large))
         for turned in (list(reversed(sizes)), [*list(sizes)[1:], *list(sizes)[:1]]):
-            yield one.of_sizes(_drawn(allowed, {name: sizes[name] for name in turned}, _DISTINCT))
+            yield one.of_sizes(_drawn(allowed, {name: sizes[name] for name in turned}, _LONG))
 
 
 def other_size(subject: Subject, one: Noted) -> Iterator[Sequence[Mapping[str, int]]]:
