@@ -46,7 +46,11 @@ def add(x, bias=None, twice=False):
     x = x.contiguous()
     m, n = x.shape
     out = torch.empty_like(x)
-    add_kernel[(m,)](x, bias, out, m, n, HAS_BIAS=bias is not None, TWICE=twice, DEBUG=False, BLOCK=128)
+
+    def launch(bias):
+        add_kernel[(m,)](x, bias, out, m, n, HAS_BIAS=bias is not None, TWICE=twice, DEBUG=False, BLOCK=128)
+
+    launch(bias)
     return out
 """
 SPEC = """\
@@ -97,6 +101,12 @@ def test_a_fault_shows_where_an_optional_tensor_is_given(outcomes: Mapping[tuple
 
 def test_a_fault_shows_where_a_matrix_is_not_square(outcomes: Mapping[tuple[str, int, str], str]) -> None:
     assert outcomes["bound_of_other_size", line("inside = "), "(at < m)"] in ("fault", "result")
+
+
+def test_a_fault_shows_in_a_function_within_another(outcomes: Mapping[tuple[str, int, str], str]) -> None:
+    found = outcome(outcomes, "arguments_swapped", "add_kernel[(m,)]")
+    assert found & {"fault", "result"}
+    assert "lost" not in found
 
 
 def test_a_fault_that_never_runs_is_not_equal(outcomes: Mapping[tuple[str, int, str], str]) -> None:

@@ -1,12 +1,11 @@
 """Puts a fault into the functions of this process, and takes it out again."""
 
 from __future__ import annotations
-import __future__
 
 import gc
 import os
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,15 @@ if TYPE_CHECKING:
     from bench.judge.faults.programs import Programs
 
 
-def functions_of(targets: Iterable[Target], programs: Programs) -> dict[Target, list[Any]]:
+def functions_of(targets: Sequence[Target], programs: Programs) -> dict[Target, list[Any]]:
     """What stands for each target in this process: kernels that were launched, and functions of Python's."""
-    wrappers = [one for one in gc.get_objects() if type(one) is types.FunctionType]
+    files = {target.path for target in targets} | {os.path.realpath(target.path) for target in targets}
+    functions = (one for one in gc.get_objects() if type(one) is types.FunctionType)
+    wrappers = [one for one in functions if one.__code__.co_filename in files]
     return {
         target: [one for one in programs.kernels() if _is_there(one.fn.__code__, target)]
         if target.is_kernel
-        else [one for one in wrappers if _is_there(one.__code__, target)]
+        else [one for one in wrappers if any(_is_there(code, target) for code in _codes(one.__code__))]
         for target in targets
     }
 
@@ -50,15 +51,23 @@ def _put_in_kernel(mutant: Mutant, kernel: Any, programs: Programs, undone: Call
 
 
 def _put_in_wrapper(mutant: Mutant, function: types.FunctionType, undone: Callable[..., Any]) -> bool:
-    made: dict[str, Any] = {}
-    flags = function.__code__.co_flags & _ANNOTATIONS
-    exec(compile(mutant.function, mutant.target.path, "exec", flags=flags), dict(function.__globals__), made)
-    new = made[mutant.target.name]
-    if new.__code__.co_freevars != function.__code__.co_freevars:
-        return False
-    undone(setattr, function, "__code__", function.__code__)
-    function.__code__ = new.__code__
-    return True
+    """The function may be the one around the target."""
+    old = function.__code__
+    whole = compile(mutant.text, mutant.target.path, "exec", dont_inherit=True)
+    for new in _codes(whole):
+        if (new.co_name, new.co_firstlineno, new.co_freevars) == (old.co_name, old.co_firstlineno, old.co_freevars):
+            undone(setattr, function, "__code__", old)
+            function.__code__ = new
+            return True
+    return False
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """It, and all that is defined in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from _codes(one)
 
 
 def _is_there(found: types.CodeType, target: Target) -> bool:
@@ -70,5 +79,3 @@ def _is_there(found: types.CodeType, target: Target) -> bool:
 
 _MOST_DECORATED = 400
 """Lines of decorators, such as an autotuner's configurations, at most."""
-_ANNOTATIONS = __future__.annotations.compiler_flag
-"""Whether annotations are evaluated, as in its module."""

@@ -125,7 +125,7 @@ class _Trying:
 
     def _outcome(self, mutant: Mutant) -> Outcome:
         functions = self._functions[mutant.target]
-        if not functions:
+        if not functions and mutant.target.is_kernel:
             return "unreached", "no call launches it"
         with put_in(mutant, functions, self._programs) as is_in:
             if not is_in:
