@@ -26,7 +26,7 @@ _SECONDS = 2.5
 """What a call may take."""
 _SEARCHED = 10.0
 """What looking for calls may take, in processor time."""
-_MOST_CALLS, _MOST_SECONDS = 9, 4.0
+_MOST_CALLS, _MOST_SECONDS = 9, 2.0
 """What is used: so many, and all together no longer."""
 _LEAST = 0.3
 """What a call must add."""
@@ -48,7 +48,13 @@ def used_calls(subject: Subject, known: Sequence[Noted], root: Path, seconds: fl
     """The calls of a subject, what tells most in the least time first; `known` are some that it is said to take."""
     search = _Search(subject, root, seconds)
     search.run(known)
-    return [used for one in search.covering() if (used := search.again(one)) is not None]
+    found: list[Used] = []
+    for one in search.covering():
+        used = search.again(one)
+        spent = sum(other.seconds for other in found)
+        if used is not None and (not found or spent + used.seconds <= _MOST_SECONDS):
+            found.append(used)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,15 +206,14 @@ class _Search:
 
     def covering(self) -> Iterator[_Found]:
         """Calls that reach all, each of which adds most for its time; as many as may be used."""
-        left, missing, spent = list(self._found), self._features, 0.0
+        left, missing = list(self._found), self._features
         for _ in range(_MOST_CALLS):
             best = max(left, key=partial(_gain, missing), default=None)
             if best is None or worth(best.reached.features & missing) < _LEAST:
                 return
             left.remove(best)
-            if not spent or spent + best.seconds <= _MOST_SECONDS:
-                missing, spent = missing - best.reached.features, spent + best.seconds
-                yield best
+            missing -= best.reached.features
+            yield best
 
     def again(self, one: _Found) -> Used | None:
         """The call once more; None where it does not come to the same."""

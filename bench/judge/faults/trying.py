@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from bench.judge.noted import Noted
     from tritonaudit.subject.model import Subject
 
-_SECONDS = 12.0
+_SECONDS, _SLOWER = 4.0, 20
+"""What a call with a fault may take, and so many times longer than without."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class _Trying:
     def _is_whole(self) -> bool:
         """Whether the untouched functions still give what they gave."""
         first = self._calls[0]
-        found = executed(self._subject, first.noted, _SECONDS)
+        found = executed(self._subject, first.noted, _seconds(first))
         return found.is_healthy and difference(first.healthy.results, found.results) == "equal"
 
     def _outcome(self, mutant: Mutant) -> Outcome:
@@ -151,7 +152,7 @@ class _Trying:
 
 def _said(subject: Subject, call: Used) -> Outcome:
     """What a call comes to, against what it comes to without a fault."""
-    found = executed(subject, call.noted, _SECONDS, to_first_fault=True)
+    found = executed(subject, call.noted, _seconds(call), to_first_fault=True)
     if found.faults:
         return "fault", f"{found.faults[0]}: {call.noted.label}"
     if found.error:
@@ -161,6 +162,10 @@ def _said(subject: Subject, call: Used) -> Outcome:
     if said == "equal" and more:
         return "harmless", min(more)
     return said, call.noted.label
+
+
+def _seconds(call: Used) -> float:
+    return _SECONDS + _SLOWER * call.seconds
 
 
 def _texts(call: Used) -> set[str]:
