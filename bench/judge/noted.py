@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tritonaudit.subject.model import Case, Subject
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-_SMALL = 0.1
+SMALL, GAPS = "small", "gaps"
+_LESS = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Change:
 class Noted:
     """A call as it is kept: its sizes, dtype, layout and fill, the number of an autotuner's config, and the changes.
 
-    `made` says what is done to its tensors: `small` numbers above 0, or `gaps` between elements.
+    `made` says what is done to its tensors: `small` numbers above 0, or `gaps` between elements. What is passed
+    backward lies as they do.
     """
 
     sizes: tuple[tuple[str, int], ...]
@@ -62,7 +64,9 @@ class Noted:
         """The case that was noted."""
         from tritonaudit.subject.model import Case, Layout
 
-        return Case(dict(self.sizes), self.dtype, Layout(self.layout), self.fill)
+        is_transposed = self.layout == Layout.TRANSPOSED.value
+        gradient = Layout.TRANSPOSED if is_transposed else Layout.SPREAD if self.made == GAPS else Layout.CONTIGUOUS
+        return Case(dict(self.sizes), self.dtype, Layout(self.layout), self.fill, gradient=gradient)
 
     @property
     def label(self) -> str:
@@ -86,7 +90,7 @@ class Noted:
         from tritonaudit.subject.varying import each_tensor
 
         made = make_inputs(subject, self.case)
-        change = {"small": _small, "gaps": _with_gaps}.get(self.made)
+        change = {SMALL: _small, GAPS: _with_gaps}.get(self.made)
         return made if change is None else each_tensor(made, lambda _, tensor: change(tensor))
 
     def applied(self, subject: Subject) -> Subject:
@@ -99,7 +103,7 @@ class Noted:
 def _small(tensor: torch.Tensor) -> torch.Tensor:
     if not tensor.is_floating_point():
         return tensor
-    return (tensor.detach().float().abs() * _SMALL).to(tensor.dtype).requires_grad_(tensor.requires_grad)
+    return (tensor.detach().float().abs() * _LESS).to(tensor.dtype).requires_grad_(tensor.requires_grad)
 
 
 def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:

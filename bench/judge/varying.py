@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.judge.noted import Change, Noted, Passed, passed
+from bench.judge.noted import GAPS, SMALL, Change, Noted, Passed, passed
 from tritonaudit.subject.guess import conventions
 
 if TYPE_CHECKING:
@@ -177,12 +177,12 @@ def _words(path: Path) -> tuple[str, ...]:
 def laid_out(one: Noted) -> Iterator[Noted]:
     """The same tensors, lying otherwise."""
     yield replace(one, layout="transposed")
-    yield replace(one, made="gaps")
+    yield replace(one, made=GAPS)
 
 
 def otherwise(subject: Subject, one: Noted) -> Iterator[Noted]:
     """The same sizes with other numbers, with other configs of an autotuner, in other dtypes."""
-    yield replace(one, made="small")
+    yield replace(one, made=SMALL)
     yield from (replace(one, chosen=number) for number in (1, 2, 5))
     yield from (replace(one, dtype=dtype) for dtype in subject.dtypes if dtype != one.dtype)
     yield replace(one, fill=_FILL)
