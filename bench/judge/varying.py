@@ -23,7 +23,7 @@ _LONG = (150, 131, 197, 167, 139, 181, 157, 211)
 """Sizes that differ, of which no block is a divisor: those of a tile and more, of less than one, of several."""
 _FEW = 16
 """Counts, such as those of batches and heads, are smaller."""
-_COUNTS = (2, 3, 5, 4, 7, 6)
+_COUNTS = (3, 5, 2, 6, 7, 4)
 _MOST_WORDS = 4
 _OTHERS = (0.5, 2)
 _FILL = "1000+normal"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 _LOCATION = re.compile(r"\s*\bloc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
@@ -54,11 +55,10 @@ class Programs:
 @contextmanager
 def built_once() -> Iterator[Programs]:
     """Meanwhile launches have programs that are built once."""
-    from tritonaudit.capture import record
-
+    record: Any = import_module("tritonaudit.capture.record")
     build = record.build
     programs = Programs(build)
-    record.build = programs.build  # type: ignore[assignment]
+    record.build = programs.build
     try:
         yield programs
     finally:
