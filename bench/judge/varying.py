@@ -151,7 +151,10 @@ def _other(number: float) -> float:
 
 
 def _integers(number: int) -> Sequence[int]:
-    return (2, 1) if number in (-1, 0) else (2 * number, number // 2) if number > 1 else (2, 0)
+    """Such as no block divides first: what is a block itself refuses that."""
+    if number > _FEW:
+        return (number // 2 + 3, number // 2, 2 * number)
+    return (2, 1) if number in (-1, 0) else (number + 1, 2 * number, number // 2)
 
 
 def _texts(subject: Subject, parameter: str) -> Iterator[Change]:
