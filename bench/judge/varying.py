@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DISTINCT = (97, 61, 83, 41, 73, 53, 67, 37)
 _SHORT = (19, 23, 5, 29, 7, 13, 11, 3)
-_LONG = (150, 131, 197, 167, 139, 181, 157, 211)
+_LONG = (151, 131, 197, 167, 139, 181, 157, 211)
 """Sizes that differ, of which no block is a divisor: those of a tile and more, of less than one, of several."""
 _FEW = 16
 """Counts, such as those of batches and heads, are smaller."""
@@ -56,11 +56,12 @@ def _drawn(allowed: Mapping[str, Sequence[int]], sizes: Mapping[str, int], large
 
 
 def longer(one: Noted, tile: int) -> Iterator[tuple[Noted, Noted]]:
-    """One size at a time that is more than two tiles, the others as small as they may be, or else as they are."""
+    """One size at a time of two tiles and a half, the others as small as they may be, or else as they are."""
+    several = 5 * tile // 2 + 3
     for name, size in one.sizes:
         if _FEW < size <= 2 * tile:
             least = {other: min(known, _SHORT[2]) for other, known in one.sizes if other != name}
-            yield one.of_sizes({**least, name: 2 * tile + 3}), one.of_sizes({name: 2 * tile + 3})
+            yield one.of_sizes({**least, name: several}), one.of_sizes({name: several})
 
 
 def optional(subject: Subject, one: Noted) -> Iterator[tuple[str, Sequence[Noted]]]:
