@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.judge.executing import Execution, difference, executed
+from bench.judge.forked import Outcome, outcomes
 from bench.judge.noted import Change, Noted
 from bench.judge.reaching import Feature, Reached, reached, worth
 from bench.judge.varying import laid_out, longer, optional, options, other_size, other_sizes, otherwise
@@ -148,8 +149,17 @@ class _Search:
             if tile == _LARGEST_TILE and loops <= self._features and self._has_axes:
                 return
             for least, other in longer(plain, tile):
-                if not self._takes(least):
+                if not (self._ends(least) and self._takes(least)) and self._ends(other):
                     self._takes(other)
+
+    def _ends(self, one: Noted) -> bool:
+        """Whether a call, which may be long, is healthy in a process of its own: this one would be killed with it."""
+
+        def work(one: Noted) -> Outcome:
+            return ("healthy" if executed(self._subject, one, _SECONDS).is_healthy else "ill"), ""
+
+        is_time = time.process_time() < self._until
+        return is_time and next(outcomes(work, [one], lambda: True))[0] == "healthy"
 
     @property
     def _has_axes(self) -> bool:

@@ -34,8 +34,8 @@ from tritonaudit.execute.pool import Limits
 _LIMITS = Limits(seconds=1500, memory=8 << 30)
 _RUNS = tuple(f"tritonaudit/{name}" for name in ("capture", "execute", "simulator", "subject", "suites/late.py"))
 _MAKES = tuple(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators"))
-_CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "noted", "reaching", "varying"))
-_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("forked", "programs", "putting", "trying"))
+_CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "forked", "noted", "reaching", "varying"))
+_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("programs", "putting", "trying"))
 _EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
 """What decides what mutants come to."""
 _TOLD = ("tritonaudit", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bench.judge.choosing import Used, used_calls
 from bench.judge.executing import difference, executed, loaded
-from bench.judge.faults.forked import Outcome, outcomes
 from bench.judge.faults.mutants import Mutant, Target, mutants
 from bench.judge.faults.programs import Programs, built_once
 from bench.judge.faults.putting import functions_of, put_in
+from bench.judge.forked import Outcome, outcomes
 
 if TYPE_CHECKING:
     from bench.judge.noted import Noted
