@@ -64,8 +64,7 @@ def main(options: Sequence[str]) -> None:
     for package in prepared(asked.manifest, asked.work):
         if asked.package is None or package.name in asked.package:
             calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
-            tasks = list(tasks_of(package, calls, asked.seed, asked.most))
-            spread = tasks[:: max(1, -(-len(tasks) // asked.tasks))]
+            spread = list(tasks_of(package, calls, asked.seed, asked.most, asked.tasks))
             found = _tried(package, spread, asked.work, asked.jobs)
             told = _told(package, spread, found, asked.work, asked.jobs)
             tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
@@ -82,8 +81,11 @@ def main(options: Sequence[str]) -> None:
             print(f"NOT RUN: {one.reason}", file=sys.stderr)
 
 
-def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int) -> Iterator[Task]:
-    """One for each subject: each kernel of the package is tried in the shortest of the calls that launch it."""
+def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int, tasks: int) -> Iterator[Task]:
+    """At most so many, evenly spread, one for each subject.
+
+    Each kernel of the package is tried in the shortest of the calls that launch it.
+    """
     shortest: dict[tuple[str, str, int], Call] = {}
     for call in sorted(calls, key=lambda one: one.seconds):
         for kernel in call.kernels:
@@ -92,7 +94,8 @@ def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int) -> I
     by_subject: dict[tuple[Path, str], list[tuple[str, str, int]]] = {}
     for kernel, call in shortest.items():
         by_subject.setdefault((call.spec, call.subject), []).append(kernel)
-    for (spec, subject), kernels in sorted(by_subject.items()):
+    subjects = sorted(by_subject.items())
+    for (spec, subject), kernels in subjects[:: max(1, -(-len(subjects) // tasks))]:
         cases = tuple(one.noted for one in calls if (one.spec, one.subject) == (spec, subject))
         targets = tuple(dict.fromkeys(target for kernel in sorted(kernels) for target in _targets(*kernel)))
         yield Task(spec, subject, cases, targets, package.site, seed, most)
