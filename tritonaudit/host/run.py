@@ -39,11 +39,15 @@ class OutOfBudget(Exception):
 
 
 class Restart(Exception):
-    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it."""
+    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it.
+
+    `chosen` is the condition that says so, where it may go either way.
+    """
 
     def __init__(self, key: Key, rank: int) -> None:
         super().__init__(key)
         self.key, self.rank = key, rank
+        self.chosen: Condition | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +248,11 @@ class Run:
             return known
         condition = Condition(test, self.choices.get(test, first))
         self.settled.append(condition)
-        self._assume(condition)
+        try:
+            self._assume(condition)
+        except Restart as restart:
+            restart.chosen = condition
+            raise
         return condition.holds
 
     def _assume(self, condition: Condition) -> None:
