@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tritonaudit.capture.evidence import Evidence
+from tritonaudit.capture.evidence import STRONG, Evidence
 from tritonaudit.capture.trail import (
     INDEX,
     NOTHING,
@@ -219,14 +219,14 @@ def _dot(follower: Follower, operation: Operation) -> Trail:
 
 def _where(follower: Follower, operation: Operation) -> Trail:
     follower.is_number(follower.trail(operation.value("condition")), Evidence.BOOLEAN, 2)
-    values = operation.value("x"), operation.value("y")
-    left, right = (follower.trail(value) for value in values)
-    chosen = joined((left, right))
-    for (one, other), value, beside in zip(((left, right), (right, left)), values, values[::-1], strict=True):
-        if _written(value):
-            chosen = other
-        if other.nature is Nature.FLOAT and one.whole and _written(beside) and _number(beside) != 0:
-            follower.note(one.whole, Evidence.FLOAT, 1)
+    left, right = operation.value("x"), operation.value("y")
+    chosen = joined((follower.trail(left), follower.trail(right)))
+    for one, other in ((left, right), (right, left)):
+        whole = follower.trail(one).whole
+        if _written(one):
+            chosen = follower.trail(other)
+        if whole and _written(other) and follower.trail(other).nature is Nature.FLOAT and _number(other) != 0:
+            follower.note(whole, Evidence.FLOAT, 1)
     return chosen.but(direct=None)
 
 
@@ -288,15 +288,25 @@ def _nothing(follower: Follower, operation: Operation) -> Trail:
 # -- operators -----------------------------------------------------------------------------------------------------
 
 
+_Side = tuple[Trail, Value]
+
+
+def _sides(follower: Follower, operation: Operation) -> tuple[tuple[_Side, _Side], tuple[_Side, _Side]]:
+    """Both operands, each beside the other."""
+    left, right = ((follower.trail(value), value) for value, _ in [*operation.arguments.values()][:2])
+    return (left, right), (right, left)
+
+
 def _pair(follower: Follower, operation: Operation) -> tuple[Trail, Trail]:
-    return follower.trail(operation.value("left")), follower.trail(operation.value("right"))
+    ((left, _), (right, _)), _ = _sides(follower, operation)
+    return left, right
 
 
 def _sum(follower: Follower, operation: Operation) -> Trail:
-    left, right = _pair(follower, operation)
-    for one, other, name in ((left, right, "right"), (right, left, "left")):
-        if one.factors and other.nature is Nature.INTEGER and not _written(operation.value(name)):
+    for (one, _), (other, value) in _sides(follower, operation):
+        if one.factors and other.nature is Nature.INTEGER and not _written(value):
             follower.note(one.factors, Evidence.SMALL_INTEGER)
+    left, right = _pair(follower, operation)
     return added(left, right, nature_of(left, right))
 
 
@@ -307,40 +317,41 @@ def _difference(follower: Follower, operation: Operation) -> Trail:
 
 def _product(follower: Follower, operation: Operation) -> Trail:
     """A number that multiplies an index is an integer, one that multiplies data is likely a float."""
-    left, right = _pair(follower, operation)
-    for one, other, name in ((left, right, "right"), (right, left, "left")):
+    for (one, _), (other, value) in _sides(follower, operation):
         if other.nature is Nature.FLOAT:
             follower.note(one.whole, Evidence.FLOAT, 1)
         if one.direct is None:
             continue
-        if other.nature is Nature.INTEGER and not other.loads and not _written(operation.value(name)):
+        if other.nature is Nature.INTEGER and not other.loads and not _written(value):
             follower.note((one.direct,), Evidence.INTEGER)
             follower.note((one.direct,), Evidence.NUMBER)
         elif other.nature is Nature.FLOAT or other.loads:
             follower.note((one.direct,), Evidence.FLOAT, 1)
-    return combined((left, right), nature_of(left, right))
+    pair = _pair(follower, operation)
+    return combined(pair, nature_of(*pair))
 
 
 def _quotient(follower: Follower, operation: Operation) -> Trail:
-    for one in _pair(follower, operation):
+    pair = _pair(follower, operation)
+    for one in pair:
         follower.note(one.whole, Evidence.FLOAT, 1)
-    return combined(_pair(follower, operation), Nature.FLOAT)
+    return combined(pair, Nature.FLOAT)
 
 
 def _of_integers(follower: Follower, operation: Operation) -> Trail:
-    left, right = _pair(follower, operation)
-    for one in (left, right):
+    pair = _pair(follower, operation)
+    for one in pair:
         follower.is_number(one, Evidence.INTEGER, 2)
-    return combined((left, right), nature_of(left, right))
+    return combined(pair, nature_of(*pair))
 
 
 def _bits(follower: Follower, operation: Operation) -> Trail:
-    left, right = _pair(follower, operation)
-    for one, other, name in ((left, right, "right"), (right, left, "left")):
+    for (one, _), (other, value) in _sides(follower, operation):
         is_boolean = other.nature is Nature.BOOLEAN
-        is_strong = is_boolean or _written(operation.value(name))
-        follower.is_number(one, Evidence.BOOLEAN if is_boolean else Evidence.INTEGER, 3 if is_strong else 1)
-    return combined((left, right), nature_of(left, right))
+        weight = STRONG if is_boolean or _written(value) else 1
+        follower.is_number(one, Evidence.BOOLEAN if is_boolean else Evidence.INTEGER, weight)
+    pair = _pair(follower, operation)
+    return combined(pair, nature_of(*pair))
 
 
 def _negative(follower: Follower, operation: Operation) -> Trail:
@@ -431,7 +442,7 @@ _MEANINGS: dict[str, Meaning] = {
     "float": _python_float,
     **_table(_nothing, "device_print device_assert static_print static_assert print assert"),
     "Add": _sum, "Subtract": _difference, "Multiply": _product, "Divide": _quotient,
-    **_table(_of_integers, "FloorDivide Modulo LeftShift RightShift"),
+    **_table(_of_integers, "FloorDivide Modulo LeftShift RightShift __lshift__ __rshift__"),
     **_table(_bits, "BitAnd BitOr BitXor"),
     "Minus": _negative, "BitInvert": _inverse,
     **_table(_conditions, "and or Not"),

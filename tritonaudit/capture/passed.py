@@ -145,11 +145,11 @@ class _Trial:
         self._named = self._names()
 
     def _names(self) -> dict[Atom, str]:
-        """What sizes are called where they are passed on: `D` of `x.shape[1]`."""
-        found: dict[Atom, str] = {}
+        """What sizes are called by the host code, or by the kernel: `D` of `x.shape[1]`."""
+        found = dict(self._site.made.called)
         for name, value in self._site.arguments.items():
             whole = value.atom if isinstance(value, Affine) else None
-            if whole is not None and not whole.inner and (whole not in found or name in self._launched.counts):
+            if whole is not None and (whole not in found or name in self._launched.counts):
                 found[whole] = name
         return found
 

@@ -52,7 +52,7 @@ class Restart(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A launch as the run met it."""
+    """A launch as the run met it; `called` has what the host code calls sizes."""
 
     kernel: Kernel
     call: ast.Call
@@ -65,6 +65,7 @@ class Recorded:
     ranks: dict[Key, int]
     calls: tuple[Function, ...]
     is_whole: bool
+    called: Mapping[Atom, str]
 
 
 @dataclass(eq=False)
@@ -87,6 +88,7 @@ class Run:
     fields: dict[Key, Value] = field(default_factory=dict)
     written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
     kinds: dict[Key, str] = field(default_factory=dict)
+    called: dict[Atom, str] = field(default_factory=dict)
     _asked_sizes: set[Key] = field(default_factory=set)
     _tensors: dict[Key, Tensor] = field(default_factory=dict)
     _rank_of: dict[Atom, Symbol] = field(default_factory=dict)
