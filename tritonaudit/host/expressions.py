@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tritonaudit.domains.affine import Affine
 from tritonaudit.host import library, members, operators
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.scopes import Scope, Unevaluated
@@ -258,6 +259,8 @@ def bind(run: Run, frame: Frame, target: ast.expr, given: Value) -> None:
     """Set the names of a target."""
     if isinstance(target, ast.Name):
         frame.names[target.id] = given
+        if isinstance(given, Affine) and given.atom is not None:
+            run.called.setdefault(given.atom, target.id)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _bind_parts(run, frame, target.elts, given)
     elif isinstance(target, ast.Attribute):
