@@ -65,7 +65,7 @@ class Score:
 def predictions(text: str, release: str) -> tuple[Finding, ...]:
     """The findings on a file, for one release, that say that a kernel of it does not compile."""
     version = ".".join(release.split(".")[:2])
-    config = Config(Path.cwd(), target_triton=f"=={version}")
+    config = Config(Path.cwd(), target_triton=f"=={version}", select=tuple(sorted(REJECTIONS)))
     audit = check_text(text.encode(), Path("snippet.py"), config)
     if audit.problems:
         raise ValueError(f"{audit.problems[0].message}\n{text}")
