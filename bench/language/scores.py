@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ REJECTIONS = frozenset(
     | {f"TAC{number}" for number in range(120, 128)}
 )
 """Codes whose errors say that a kernel does not compile."""
+
+_ALONE = Path(tempfile.gettempdir(), "tritonaudit-alone", "snippet.py")
+"""The name of every text that is judged: a folder that holds no other file, since others may launch a kernel."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def predictions(text: str, release: str) -> tuple[Finding, ...]:
     """The findings on a file, for one release, that say that a kernel of it does not compile."""
     version = ".".join(release.split(".")[:2])
     config = Config(Path.cwd(), target_triton=f"=={version}", select=tuple(sorted(REJECTIONS)))
-    audit = check_text(text.encode(), Path("snippet.py"), config)
+    audit = check_text(text.encode(), _ALONE, config)
     if audit.problems:
         raise ValueError(f"{audit.problems[0].message}\n{text}")
     return tuple(f for f in audit.findings if f.code in REJECTIONS and f.severity is Severity.ERROR)
