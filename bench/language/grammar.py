@@ -319,7 +319,7 @@ def _casts(kernel: Kernel) -> None:
     value = kernel.block(shape, kernel.chance.choice(_ANY))
     for _ in range(kernel.chance.randint(1, 2)):
         more = kernel.chance.choice(("", "", ", bitcast=True", ", fp_downcast_rounding='rtz'"))
-        target = kernel.chance.choice((kernel.dtype(kernel.chance.choice(_ANY)), f"{value}.dtype"))
+        target = kernel.chance.choice((kernel.dtype(kernel.chance.choice(_ANY)), f"({value}).dtype"))
         way = kernel.chance.choice((f"{value}.to({target}{more})", f"tl.cast({value}, {target}{more})"))
         value = kernel.set(way)
     kernel.store(value, shape)
@@ -508,7 +508,7 @@ def _python(kernel: Kernel) -> None:
         f"float({value})", f"int({size})", f"abs({value})", f"sum(({value}, 1))", f"{size} ** 2", f"{size} * 2.0",
         f"round({value})", f"isinstance({value}, tl.tensor)", f"{value} if {size} > 16 else n", f"tl.constexpr({size})",
         f"tl.cdiv(n, {size})", f"triton.cdiv({size}, 3)", f"tl.cdiv({size}, 4)", f"triton.next_power_of_2({size})",
-        f"-{value}", f"+{value}", f"{size} // 4", f"({value}) + ({size},)[0]", f"{value}.dtype", f"{value}.shape[0]",
+        f"-{value}", f"+{value}", f"{size} // 4", f"({value}) + ({size},)[0]", f"({value}).dtype", f"({value}).shape[0]",
     ))  # fmt: skip
     found = kernel.set(text)
     kernel.store(kernel.chance.choice((found, f"{found} + n", f"{value}")), shape)

@@ -92,7 +92,7 @@ def _asked(questions: Mapping[str, Question], release: Path) -> Iterator[tuple[s
 def _answer(release: Path, questions: Path) -> None:
     import triton
 
-    import tritonaudit.capture.front_end  # once, for all children
+    import tritonaudit.capture.front_end  # noqa: F401  (once, for all children)
 
     found = Path(triton.__file__).parent
     if found != release / "triton":
