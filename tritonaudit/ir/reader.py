@@ -168,6 +168,10 @@ class Reader:
             self.mistake(Kind.PARAMETERS, node, "keywords", since=(3, 9), name=arguments.kwarg.arg)
             self.state[arguments.kwarg.arg] = UNKNOWN
 
+    def forget(self) -> None:
+        """What was told of one reading is told again of the next."""
+        self._seen.clear()
+
     def may_repeat(self, rounds: int) -> bool:
         """Whether a loop may be read round by round: loops in loops multiply."""
         self._repeated += rounds
