@@ -49,7 +49,9 @@ class FrontEnd:
             raise
         found = tuple(self._reader.mistakes)
         if not (found or facts.launches or helper):
-            found = tuple(refused_anyway(function, given, self.target.versions, lambda types: self._supposed(function, types)))
+            found = tuple(
+                refused_anyway(function, given, self.target.versions, lambda types: self._supposed(function, types))
+            )
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
 
     def _supposed(self, function: Function, given: Mapping[str, Value]) -> Sequence[Mistake]:

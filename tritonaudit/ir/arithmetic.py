@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     ANY,
+    ANY_FLOAT,
     ANY_INT,
     FLOATS,
     FP8,
@@ -195,6 +196,8 @@ def unpacked(value: Value) -> Value:
 
 def _folded(op: ast.AST, left: Const, right: Const) -> Value:
     if not left.known or not right.known:
+        if isinstance(op, ast.Div):
+            return Const(ANY_FLOAT)
         ints = all(one.value is ANY_INT or type(one.value) is int for one in (left, right))
         return Const(ANY_INT if ints and not isinstance(op, (ast.Div, ast.Pow, *COMPARISONS)) else ANY)
     a, b = left.value, right.value

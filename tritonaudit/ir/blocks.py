@@ -10,6 +10,7 @@ from tritonaudit.ir.arithmetic import broadcast, broadcast_shapes, shape_of, too
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     ANY,
+    ANY_FLOAT,
     UNKNOWN,
     Const,
     Dim,
@@ -66,6 +67,9 @@ def _arange(reader: Reader, bound: Bound) -> Value:
             return UNKNOWN
         if isinstance(value, Const) and value.known and type(value.value) not in (int, bool):
             reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value=repr(value.value))
+            return UNKNOWN
+        if value == Const(ANY_FLOAT):
+            reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value="a quotient, which is a float")
             return UNKNOWN
         ends.append(int(value.value) if isinstance(value, Const) and value.known else None)
     start, end = ends

@@ -204,6 +204,9 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
     if type(value.value) is str:
         reader.mistake(Kind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
         return Method(value, name)
+    if not value.known and name == "to":
+        reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+        return UNKNOWN
     return Const(ANY) if not value.known else UNKNOWN
 
 
@@ -538,7 +541,8 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Value:
             reader.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
             return UNKNOWN
         return evaluate(reader, node.body if condition.value else node.orelse)
-    then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
+    with reader.undecided_arms(isinstance(condition, Const)):
+        then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
     return reader.writer.either(_chosen(reader, node, condition, then, other), node, condition, then, other)
 
 

@@ -242,6 +242,13 @@ class Reader:
         self.state, self.assigned, self.undecided, self._is_on_trial = outer
         del self.frame.returned[returned:]
 
+    @contextmanager
+    def undecided_arms(self, undecided: bool) -> Iterator[None]:
+        """What is read meanwhile may not be compiled, where a constant that only a launch gives decides."""
+        self._arms += undecided
+        yield
+        self._arms -= undecided
+
     def before(self, version: Version) -> bool | None:
         """Whether every release of the target is older than this one; None where some are."""
         older = [v < version for v in self.target.versions]
@@ -273,6 +280,8 @@ class Reader:
         if isinstance(node.target, ast.Name):
             self.state[node.target.id] = value
         else:
+            if isinstance(node.target, (ast.Tuple, ast.List)) and value != UNKNOWN:
+                self.mistake(Kind.ASSIGNMENT, node.target, "round")
             self.bind(node.target, UNKNOWN, node)
 
     def block(self, body: list[ast.stmt]) -> None:

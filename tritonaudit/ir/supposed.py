@@ -22,7 +22,23 @@ if TYPE_CHECKING:
 Read = Callable[[Mapping[str, Value]], Sequence[Mistake]]
 """Reads the kernel with parameters of these types."""
 
-_ELEMENTS = ("fp32", "i32", "i1", "fp16", "bf16", "i64", "i8", "u8", "fp64", "fp8e5", "fp8e4nv", "i16", "u16", "u32", "u64")
+_ELEMENTS = (
+    "fp32",
+    "i32",
+    "i1",
+    "fp16",
+    "bf16",
+    "i64",
+    "i8",
+    "u8",
+    "fp64",
+    "fp8e5",
+    "fp8e4nv",
+    "i16",
+    "u16",
+    "u32",
+    "u64",
+)
 _TYPES = ("*fp32", "i32", "fp32", "i64", *(f"*{element}" for element in _ELEMENTS[1:]), "u64", "i1", "u32")
 """What a launch may make of an argument, the usual first; a constant 1 or None compiles what nothing else does."""
 _SILENT = ("silent", "wraps", "undefined")
