@@ -48,6 +48,32 @@ def needs_constant(reader: Reader, value: Value, node: ast.AST, where: str) -> b
     return True
 
 
+_OF_BLOCKS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sort", "topk", "bitonic_merge", "flip", "softmax"), ("x",)),
+    **dict.fromkeys(("join", "interleave"), ("a", "b")),
+    **dict.fromkeys(("cumsum", "cumprod", "associative_scan", "trans", "reshape", "broadcast_to", "histogram",
+                     "zeros_like"), ("input",)),
+    **dict.fromkeys(("dot", "broadcast"), ("input", "other")),
+    "ravel": ("x",), "split": ("a",), "gather": ("src", "index"),
+}  # fmt: skip
+"""What is no number, in functions that ask it for its shape before anything makes a block of it."""
+_OF_AXES = frozenset({"sort", "topk", "bitonic_merge", "flip", "softmax", "cumsum", "cumprod"})
+"""Functions that run along an axis, which a scalar does not have."""
+
+
+def needs_block(reader: Reader, bound: Bound) -> bool:
+    """Whether a number is given, or a scalar, where a block must be, with the mistake."""
+    for name in _OF_BLOCKS.get(bound.name, ()):
+        value, node = bound.value(name), bound.node_of(name)
+        number = isinstance(value, Const) and isinstance(value.value, (bool, int, float))
+        scalar = isinstance(value, Tensor) and value.shape == () and not value.free and bound.name in _OF_AXES
+        if number or scalar:
+            text = ast.unparse(node)
+            reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=f"tl.{bound.name}", text=text)
+            return True
+    return False
+
+
 def _program_id(reader: Reader, bound: Bound) -> Value:
     axis = bound.value("axis")
     if isinstance(axis, Tensor):
@@ -358,10 +384,12 @@ def _topk(reader: Reader, bound: Bound) -> Value:
     _check_last(reader, bound, value.shape)
     count = k.value if isinstance(k, Const) and type(k.value) is int else None
     if count is not None and not is_power_of_2(count):
-        reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node,
-            name="tl.topk", takes="a power of two", text=ast.unparse(bound.node_of("k")), given=count,
-        )  # fmt: skip
+        text = ast.unparse(bound.node_of("k"))
+        for since, until in ((None, (3, 8)), ((3, 9), None)):  # one release took any
+            reader.mistake(
+                Kind.ARGUMENT_VALUE, bound.node, since=since, until=until,
+                name="tl.topk", takes="a power of two", text=text, given=count,
+            )  # fmt: skip
     return Tensor(value.dtype, (*value.shape[:-1], count))
 
 

@@ -183,6 +183,9 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
     name = node.attr
     if name == "value":
         return value
+    if value.value is None and reader.is_sure:
+        reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+        return UNKNOWN
     if isinstance(value.value, Dtype):
         if name == "element_ty" and not value.value.startswith("*"):
             reader.mistake(Kind.ATTRIBUTE, node, "no pointer", name=name, text=ast.unparse(node.value))

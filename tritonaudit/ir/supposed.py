@@ -53,8 +53,8 @@ def refused_anyway(
         return
     pointers = _bases(function)
     usual = {name: Tensor("*fp32" if name in pointers else "i32", ()) for name in unknown}
-    if not _errors(read({**given, **usual})):
-        return
+    if not _errors(read({**given, **usual})) or _errors(read(given)):
+        return  # it goes, or is refused without supposing anything, as another kernel's reading has told
     others = _used_otherwise(function)
     for name in unknown:
         if name not in others:
