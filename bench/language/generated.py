@@ -10,13 +10,15 @@ import ast
 import random
 from dataclasses import dataclass, field
 
-from bench.language.grammar import FLOATS, INTEGERS, KINDS, Kernel
+from bench.language.grammar import Kernel
+from bench.language.kinds import KINDS
 from bench.language.releases import Question
 from bench.language.slips import slip
 
 TORCH = {
     "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "fp8e5": "float8_e5m2",
-    "fp8e4nv": "float8_e4m3fn", "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
+    "fp8e4nv": "float8_e4m3fn", "i1": "bool",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
 }  # fmt: skip
 _NUMBERS = {"i32": "7", "i64": "2**40 + 7", "fp32": "0.5"}
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"
@@ -75,6 +77,3 @@ def _launch(kernel: Kernel) -> str:
             arguments.append(f"{name}={_NUMBERS[kind]}")
     arguments += [f"{name}={value}" for name, value in kernel.constants.items()]
     return "\n".join([*lines, f"    kernel[(1,)]({', '.join(arguments)})", ""])
-
-
-__all__ = ["FLOATS", "INTEGERS", "Generated", "generated"]

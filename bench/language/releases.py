@@ -1,8 +1,7 @@
 """What releases of Triton say of kernels: each compiles them in a process of its own, and what it said is kept.
 
-A folder of releases holds each wheel unpacked, by its number: RELEASES/3.9.0/triton. This file is also what runs in that
-process: it reads questions, one a line, and answers each in a child that may
-crash.
+A folder of releases holds each wheel unpacked, by its number: RELEASES/3.9.0/triton. This file is also what runs in
+that process: it reads questions, one a line, and answers each in a child that may crash.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _float_function(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     if dtype is not None and dtype not in ("fp32", "fp64") and (dtype in FLOATS or dtype in INTEGERS):
         since = _CHECKS_NUMBERS if isinstance(value, Const) and bound.name != "sigmoid" else None
-        words = {"name": f"tl.{bound.name}", "dtype": dtype, "text": _first_text(bound)}
+        words: dict[str, Any] = {"name": f"tl.{bound.name}", "dtype": dtype, "text": _first_text(bound)}
         reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", since=since, **words)
         return UNKNOWN
     shape = shape_of(value)
