@@ -384,12 +384,10 @@ def _topk(reader: Reader, bound: Bound) -> Value:
     _check_last(reader, bound, value.shape)
     count = k.value if isinstance(k, Const) and type(k.value) is int else None
     if count is not None and not is_power_of_2(count):
-        text = ast.unparse(bound.node_of("k"))
-        for since, until in ((None, (3, 8)), ((3, 9), None)):  # one release took any
-            reader.mistake(
-                Kind.ARGUMENT_VALUE, bound.node, since=since, until=until,
-                name="tl.topk", takes="a power of two", text=text, given=count,
-            )  # fmt: skip
+        reader.mistake(
+            Kind.ARGUMENT_VALUE, bound.node,
+            name="tl.topk", takes="a power of two", text=ast.unparse(bound.node_of("k")), given=count,
+        )  # fmt: skip
     return Tensor(value.dtype, (*value.shape[:-1], count))
 
 

@@ -58,16 +58,16 @@ def refused_anyway(
     others = _used_otherwise(function)
     for name in unknown:
         if name not in others:
-            yield from _of_parameter(name, given, versions, read)
+            yield from _of_parameter(name, usual[name], given, versions, read)
 
 
 def _of_parameter(
-    name: str, given: Mapping[str, Value], versions: tuple[Version, ...], read: Read
+    name: str, usual: Tensor, given: Mapping[str, Value], versions: tuple[Version, ...], read: Read
 ) -> Iterator[Mistake]:
     left = set(versions)
     first: list[Mistake] = []
-    for dtype in _TYPES:
-        errors = _errors(read({**given, name: Tensor(dtype, ())}))
+    for supposed in (usual, *(Tensor(dtype, ()) for dtype in _TYPES if dtype != usual.dtype)):
+        errors = _errors(read({**given, name: supposed}))
         first = first or errors
         left &= {version for error in errors for version in error.releases}
         if not left:
