@@ -88,8 +88,8 @@ def _bases(function: Function) -> set[str]:
     found = set()
     for call in function.jit.nodes.of(ast.Call):
         place: ast.expr | None = call.args[0] if call.args else None
-        while isinstance(place, ast.BinOp):
-            place = place.left
+        while isinstance(place, (ast.BinOp, ast.UnaryOp)):
+            place = place.left if isinstance(place, ast.BinOp) else place.operand
         if isinstance(place, ast.Name) and isinstance(call.func, ast.Attribute):
             found.add(place.id)
     return found
