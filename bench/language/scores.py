@@ -73,7 +73,8 @@ def predictions(text: str, release: str) -> tuple[Finding, ...]:
     audit = check_text(text.encode(), _ALONE, config)
     if audit.problems:
         raise ValueError(f"{audit.problems[0].message}\n{text}")
-    shown = (f for f in audit.findings if f.confidence is not Confidence.LOW)  # what is selected by name is always there
+    # What is selected by name is shown whatever its confidence.
+    shown = (f for f in audit.findings if f.confidence is not Confidence.LOW)
     return tuple(f for f in shown if f.code in REJECTIONS and f.severity is Severity.ERROR)
 
 
