@@ -3,6 +3,7 @@
     python bench/language --snippets DIR --matrix FILE [--misses] [--only GROUP …]
     python bench/language --cases FILE [--without-launch] [--misses] [--only GROUP …]
     python bench/language --mutants 500 [--seed 0] [--misses]
+    python bench/language --generate 500 --releases DIR [--seed 0] [--kept DIR] [--misses]
     python bench/language --corpus DIR [--write]
 
 DIR holds files of kernels, each with a table CASES of the types and constants to compile them for; FILE says for each
@@ -15,6 +16,10 @@ release whether it compiles them.
 Mutants are made of kernels of our own, and compiled by the front end of the installed Triton, whose release is the
 target.
 
+Kernels are generated from the table of Triton's functions and a grammar, and compiled by the releases whose wheels lie
+unpacked in a folder, each as DIR/3.9.0/triton, in processes of their own: by their front ends, and to the end where we
+refuse what the front end takes. What they said is kept, so that a run that was ended goes on.
+
 Of a corpus, the errors are counted that `verdicts.tsv` says are true and false: every one was read, and compiled where
 that could be done. Those that it does not hold are listed; `--write` adds them to it without a verdict.
 """
@@ -26,6 +31,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,6 +44,7 @@ from bench.language.kernels import judged_kernels
 from bench.language.mutants import mutants, unchanged
 from bench.language.published import judge
 from bench.language.scores import Judged, Score, predictions, read_matrix
+from bench.language.unseen import judged_generated
 
 _GPU = "cuda90"
 _UNDECIDABLE = Path(__file__).with_name("undecidable.tsv")
@@ -53,6 +60,10 @@ def main() -> int:
     parser.add_argument("--cases", type=Path, metavar="FILE")
     parser.add_argument("--without-launch", action="store_true", help="judge the kernels of --cases alone")
     parser.add_argument("--mutants", type=int, metavar="NUMBER")
+    parser.add_argument("--generate", type=int, metavar="NUMBER")
+    parser.add_argument("--releases", type=Path, metavar="DIR")
+    kept = Path(tempfile.gettempdir(), "tritonaudit-language")
+    parser.add_argument("--kept", type=Path, metavar="DIR", default=kept, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[], metavar="GROUP")
     parser.add_argument("--misses", action="store_true", help="list what was predicted wrongly")
@@ -63,6 +74,9 @@ def main() -> int:
         return 0 if judge(arguments.corpus, add=arguments.write) else 1
     if arguments.mutants:
         judged, left_out = _judge_mutants(arguments.mutants, arguments.seed), 0
+    elif arguments.generate and arguments.releases:
+        judged = judged_generated(arguments.generate, arguments.seed, arguments.releases, arguments.kept)
+        left_out = 0
     elif arguments.cases:
         with_launch = not arguments.without_launch
         judged = list(judged_kernels(arguments.cases, with_launch=with_launch, only=tuple(arguments.only)))
@@ -70,7 +84,10 @@ def main() -> int:
     elif arguments.snippets and arguments.matrix:
         judged, left_out = _judge(arguments.snippets, arguments.matrix, arguments.only)
     else:
-        parser.error("give --snippets and --matrix, --cases, --mutants, or --corpus")
+        parser.error("give --snippets and --matrix, --cases, --mutants, --generate and --releases, or --corpus")
+    if arguments.generate:
+        _print([replace(one, group=one.release) for one in judged], left_out)
+        print()
     score = _print(judged, left_out)
     if arguments.misses:
         _list(judged)
@@ -135,8 +152,9 @@ def _list(judged: Sequence[Judged]) -> None:
     wrong: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in judged:
         if not one.right:
-            said = "; ".join(sorted({f"{f.code} {f.message}" for f in one.predicted}))
-            wrong[one.group, one.case, f"false alarm: {said}" if one.predicted else "missed"].append(one.release)
+            told = "; ".join(sorted({f"{f.code} {f.message}" for f in one.predicted}))
+            what = f"false alarm: {told}" if one.predicted else f"missed: {one.said}".rstrip(": ")
+            wrong[one.group, one.case, " ".join(what.split())].append(one.release)
     for (group, case, what), releases in wrong.items():
         print(f"{group} {case} [{' '.join(releases)}]: {what}")
 

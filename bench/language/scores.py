@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
-from tritonaudit.finding import Finding, Severity
+from tritonaudit.finding import Confidence, Finding, Severity
 
 REJECTIONS = frozenset(
     {"TAC102", "TAC103", "TAC104", "TAC105", "TAC106", "TAC107", "TAC108", "TAC112", "TAC202", "TAC205", "TAC211"}
     | {f"TAC{number}" for number in range(120, 128)}
 )
 """Codes whose errors say that a kernel does not compile."""
+
+_ALONE = Path(tempfile.gettempdir(), "tritonaudit-alone", "snippet.py")
+"""The name of every text that is judged: a folder that holds no other file, since others may launch a kernel."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,13 @@ class Score:
 def predictions(text: str, release: str) -> tuple[Finding, ...]:
     """The findings on a file, for one release, that say that a kernel of it does not compile."""
     version = ".".join(release.split(".")[:2])
-    config = Config(Path.cwd(), target_triton=f"=={version}")
-    audit = check_text(text.encode(), Path("snippet.py"), config)
+    config = Config(Path.cwd(), target_triton=f"=={version}", select=tuple(sorted(REJECTIONS)))
+    audit = check_text(text.encode(), _ALONE, config)
     if audit.problems:
         raise ValueError(f"{audit.problems[0].message}\n{text}")
-    return tuple(f for f in audit.findings if f.code in REJECTIONS and f.severity is Severity.ERROR)
+    # What is selected by name is shown whatever its confidence.
+    shown = (f for f in audit.findings if f.confidence is not Confidence.LOW)
+    return tuple(f for f in shown if f.code in REJECTIONS and f.severity is Severity.ERROR)
 
 
 def read_matrix(path: Path, gpu: str) -> dict[tuple[str, str], dict[str, bool]]:

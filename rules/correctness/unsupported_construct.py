@@ -107,6 +107,7 @@ _WORDS = {
     (Kind.ASSIGNMENT, "annotation"): Words("an annotated assignment does not compile", "leave the annotation out"),
     (Kind.ASSIGNMENT, "number"): Words("{values} values are unpacked into {targets} names", "name each value"),
     (Kind.ASSIGNMENT, "no tuple"): Words("{type} is unpacked into several names", "pick the parts by `tl.split`"),
+    (Kind.ASSIGNMENT, "round"): Words("the number of a round is unpacked into several names", "name it by one"),
     (Kind.PARAMETERS, "positional"): Words("positional-only parameters do not compile", "leave out the `/`"),
     (Kind.PARAMETERS, "keyword"): Words("keyword-only parameters (`{name}`) do not compile", "leave out the `*`"),
     (Kind.PARAMETERS, "starred"): Words("`*{name}` does not compile", "name each parameter"),

@@ -105,7 +105,7 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
     if isinstance(pointer, Descriptor):
         reader.mistake(Kind.DESCRIPTOR, bound.node, "plain access", name=name)
         return False
-    if isinstance(pointer, Const) and isinstance(pointer.value, (int, float)):
+    if isinstance(pointer, Const) and (isinstance(pointer.value, (int, float)) or not pointer.known):
         node = bound.node_of("pointer")
         reader.mistake(Kind.NOT_A_POINTER, node, name=name, text=ast.unparse(node), type=text_of_type(pointer))
         return False

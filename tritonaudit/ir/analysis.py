@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.launched import parameters
 from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.ir.model import Kernel
 from tritonaudit.ir.reader import Reader
+from tritonaudit.ir.supposed import refused_anyway
+from tritonaudit.ir.values import Value
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts
@@ -45,7 +48,21 @@ class FrontEnd:
                 raise NotRead("not read: it holds a number that is too long") from error
             raise
         found = tuple(self._reader.mistakes)
+        if not (found or facts.launches or helper):
+            found = tuple(
+                refused_anyway(function, given, self.target.versions, lambda types: self._supposed(function, types))
+            )
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
+
+    def _supposed(self, function: Function, given: Mapping[str, Value]) -> Sequence[Mistake]:
+        """What is wrong with a kernel whose parameters are supposed to have these types."""
+        self._trial.forget()
+        self._trial.read(function, given, launched=False)
+        return self._trial.mistakes
+
+    @cached_property
+    def _trial(self) -> Reader:
+        return Reader(self.project, self.target)
 
     def dead_lines(self, jit: JitFunction) -> frozenset[int]:
         """The lines of a function read before that are compiled for none of the constants that it is given."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     ANY,
+    ANY_FLOAT,
     ANY_INT,
     FLOATS,
     FP8,
@@ -21,6 +22,8 @@ from tritonaudit.ir.values import (
     Anything,
     BlockPointer,
     Const,
+    Dtype,
+    Named,
     Shape,
     Tensor,
     Tuple,
@@ -79,6 +82,11 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
     if isinstance(op, ast.MatMult):
         reader.mistake(Kind.MATMUL, node)
         return UNKNOWN
+    for one, other in ((left, right), (right, left)):
+        if isinstance(other, Tensor) and not other.free and _is_no_operand(one):
+            symbol, kind = _SYMBOLS.get(type(op), "?"), "a dtype" if isinstance(one, Const) else "a function"
+            reader.mistake(Kind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type=kind)
+            return UNKNOWN
     if _has_tuple(left, right):
         return _of_tuples(reader, node, op, left, right)
     if not isinstance(op, (ast.Eq, ast.NotEq)) and _of_none(reader, node, op, left, right):
@@ -106,6 +114,13 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
     if not _is_operand(left) or not _is_operand(right):
         return UNKNOWN
     return _tensors(reader, node, op, left, right)
+
+
+def _is_no_operand(value: Value) -> bool:
+    """A dtype, or one of Python's functions that kernels may call."""
+    return (isinstance(value, Const) and isinstance(value.value, Dtype)) or (
+        isinstance(value, Named) and value.origin in ("len", "range", "float", "int", "min", "max", "print")
+    )
 
 
 def _free(value: Value) -> bool:
@@ -195,6 +210,8 @@ def unpacked(value: Value) -> Value:
 
 def _folded(op: ast.AST, left: Const, right: Const) -> Value:
     if not left.known or not right.known:
+        if isinstance(op, ast.Div):
+            return Const(ANY_FLOAT)
         ints = all(one.value is ANY_INT or type(one.value) is int for one in (left, right))
         return Const(ANY_INT if ints and not isinstance(op, (ast.Div, ast.Pow, *COMPARISONS)) else ANY)
     a, b = left.value, right.value
@@ -344,7 +361,8 @@ def _signs_differ(left: Value, right: Value) -> bool:
     a, b = dtype_of(left), dtype_of(right)
     if isinstance(left, Const) or isinstance(right, Const):
         return False
-    return a in INTEGERS and b in INTEGERS and (a in UNSIGNED) != (b in UNSIGNED)
+    unsigned = (*UNSIGNED, "i1")
+    return a in INTEGERS and b in INTEGERS and (a in unsigned) != (b in unsigned)
 
 
 def _with_number(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value, division: bool) -> str | None:

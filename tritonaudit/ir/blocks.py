@@ -10,6 +10,7 @@ from tritonaudit.ir.arithmetic import broadcast, broadcast_shapes, shape_of, too
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.values import (
     ANY,
+    ANY_FLOAT,
     UNKNOWN,
     Const,
     Dim,
@@ -47,6 +48,32 @@ def needs_constant(reader: Reader, value: Value, node: ast.AST, where: str) -> b
     return True
 
 
+_OF_BLOCKS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sort", "topk", "bitonic_merge", "flip", "softmax"), ("x",)),
+    **dict.fromkeys(("join", "interleave"), ("a", "b")),
+    **dict.fromkeys(("cumsum", "cumprod", "associative_scan", "trans", "reshape", "broadcast_to", "histogram",
+                     "zeros_like"), ("input",)),
+    **dict.fromkeys(("dot", "broadcast"), ("input", "other")),
+    "ravel": ("x",), "split": ("a",), "gather": ("src", "index"),
+}  # fmt: skip
+"""What is no number, in functions that ask it for its shape before anything makes a block of it."""
+_OF_AXES = frozenset({"sort", "topk", "bitonic_merge", "flip", "softmax", "cumsum", "cumprod"})
+"""Functions that run along an axis, which a scalar does not have."""
+
+
+def needs_block(reader: Reader, bound: Bound) -> bool:
+    """Whether a number is given, or a scalar, where a block must be, with the mistake."""
+    for name in _OF_BLOCKS.get(bound.name, ()):
+        value, node = bound.value(name), bound.node_of(name)
+        number = isinstance(value, Const) and isinstance(value.value, (bool, int, float))
+        scalar = isinstance(value, Tensor) and value.shape == () and not value.free and bound.name in _OF_AXES
+        if number or scalar:
+            text = ast.unparse(node)
+            reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=f"tl.{bound.name}", text=text)
+            return True
+    return False
+
+
 def _program_id(reader: Reader, bound: Bound) -> Value:
     axis = bound.value("axis")
     if isinstance(axis, Tensor):
@@ -66,6 +93,9 @@ def _arange(reader: Reader, bound: Bound) -> Value:
             return UNKNOWN
         if isinstance(value, Const) and value.known and type(value.value) not in (int, bool):
             reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value=repr(value.value))
+            return UNKNOWN
+        if value == Const(ANY_FLOAT):
+            reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value="a quotient, which is a float")
             return UNKNOWN
         ends.append(int(value.value) if isinstance(value, Const) and value.known else None)
     start, end = ends

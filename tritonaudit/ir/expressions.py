@@ -6,38 +6,28 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.ir import calls
-from tritonaudit.ir.arithmetic import binary, broadcast, no_value, unpacked, written
-from tritonaudit.ir.members import DTYPE_MEMBERS, member
+from tritonaudit.ir import attributes, calls, subscripts
+from tritonaudit.ir.arithmetic import binary, broadcast, no_value, written
 from tritonaudit.ir.mistakes import Kind
-from tritonaudit.ir.names import Refusal, Refused, named
+from tritonaudit.ir.names import Refusal, Refused
 from tritonaudit.ir.values import (
     ANY,
-    ANY_INT,
     FLOATS,
     INTEGERS,
-    NONE,
     UNKNOWN,
     Argument,
-    BlockPointer,
     Const,
-    Descriptor,
-    Dtype,
-    Helper,
-    Method,
     Missing,
     Named,
     Spent,
     Tensor,
     Tuple,
-    Unknown,
     Value,
     as_tensor,
     differ,
     joined,
     text_of_type,
 )
-from tritonaudit.ir.writing import made_of
 from tritonaudit.kernel.prints import is_printed_by_flag
 
 if TYPE_CHECKING:
@@ -117,225 +107,6 @@ def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:
 def _is_plain(node: ast.JoinedStr) -> bool:
     """All f-strings are strings; the text of one does not matter to any rule."""
     return True
-
-
-# -- attributes --------------------------------------------------------------------------------------------------
-
-
-def _attribute(reader: Reader, node: ast.Attribute) -> Value:
-    value = evaluate(reader, node.value)
-    found = attribute(reader, node, value)
-    if isinstance(value, (Named, Helper)) or isinstance(found, (Method, Named)) or made_of(value) is None:
-        return found
-    return reader.result("attribute", node, {"value": (value, node.value)}, found, node.attr)
-
-
-def attribute(reader: Reader, node: ast.Attribute, value: Value) -> Value:
-    """`value.name`."""
-    name = node.attr
-    if isinstance(value, Named):
-        project, module = reader.project, reader.frame.function.module
-        return named(project.origin_of(module, f"{value.origin}.{name}"))
-    if isinstance(value, Tensor):
-        return _of_tensor(reader, node, value)
-    if isinstance(value, Const):
-        return _of_constant(reader, node, value)
-    if isinstance(value, Tuple):
-        if name in ("append", "extend", "pop", "insert"):
-            reader.mistake(Kind.ATTRIBUTE, node, "tuple", name=name)
-        return UNKNOWN
-    if isinstance(value, (BlockPointer, Descriptor)):
-        return Method(value, name)
-    return Method(value, name) if isinstance(value, Helper) and name in ("run", "warmup") else UNKNOWN
-
-
-_OF_DESCRIPTORS = frozenset({"load", "store", "gather", "scatter", "strides", "block_shape"})
-
-
-def _of_tensor(reader: Reader, node: ast.Attribute, value: Tensor) -> Value:
-    name = node.attr
-    if name == "dtype":
-        return Const(ANY if value.dtype is None else Dtype(value.dtype))
-    if name == "shape":
-        if value.shape is None or value.free:
-            return UNKNOWN
-        return Tuple(tuple(Const(ANY if dim is None else dim) for dim in value.shape))
-    if name == "numel":
-        return Const(ANY if value.numel is None else value.numel)
-    if name == "type":
-        return UNKNOWN
-    if name == "T":
-        shape = None if value.shape is None or len(value.shape) != 2 else (value.shape[1], value.shape[0])
-        return Tensor(value.dtype, shape)
-    if value.free and (name in _OF_DESCRIPTORS or name.startswith("atomic_")):
-        return UNKNOWN
-    known = member(name)
-    if known is None:
-        if not value.free:
-            reader.mistake(Kind.ATTRIBUTE, node, "tensor", name=name, text=ast.unparse(node.value))
-        return UNKNOWN
-    if not value.free:
-        reader.mistake(Kind.ATTRIBUTE, node, "later", until=known, name=name, since_=known)
-    return Method(value, name)
-
-
-def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
-    name = node.attr
-    if name == "value":
-        return value
-    if isinstance(value.value, Dtype):
-        if name == "element_ty" and not value.value.startswith("*"):
-            reader.mistake(Kind.ATTRIBUTE, node, "no pointer", name=name, text=ast.unparse(node.value))
-            return UNKNOWN
-        if name in ("element_ty", "scalar"):
-            inner = value.value[1:] if value.value.startswith("*") and name == "element_ty" else str(value.value)
-            return Const(Dtype(inner) if inner else ANY)
-        if name not in DTYPE_MEMBERS and not name.startswith("_"):
-            reader.mistake(Kind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
-            return UNKNOWN
-        if name == "itemsize":
-            reader.mistake(Kind.ATTRIBUTE, node, "later", until=(3, 4), name=name, since_=(3, 4))
-        return Method(value, name) if name.startswith("is_") else _dtype_fact(value.value, name)
-    if type(value.value) in (int, float) or value.value is ANY_INT:
-        # A number of Python's is no block, whatever it is computed with.
-        if name in ("to", "dtype", "shape", "type") or member(name) is not None:
-            reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
-        return UNKNOWN
-    if type(value.value) is str:
-        reader.mistake(Kind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
-        return Method(value, name)
-    return Const(ANY) if not value.known else UNKNOWN
-
-
-def _dtype_fact(dtype: Dtype, name: str) -> Value:
-    digits = "".join(ch for ch in dtype.removeprefix("bf").removeprefix("fp") if ch.isdigit())
-    if name in ("primitive_bitwidth", "itemsize") and not dtype.startswith("*"):
-        bits = 8 if dtype.startswith("fp8") else int(digits) if digits else None
-        return Const(ANY if bits is None else bits if name == "primitive_bitwidth" else bits // 8)
-    return Const(ANY)
-
-
-# -- subscripts --------------------------------------------------------------------------------------------------
-
-
-def _subscript(reader: Reader, node: ast.Subscript) -> Value:
-    value = evaluate(reader, node.value)
-    if isinstance(value, (Helper,)):
-        evaluate_index(reader, node.slice)
-        return Method(value, "[grid]")
-    if isinstance(value, Tensor):
-        return _indexed(reader, node, value)
-    index = evaluate(reader, node.slice) if not isinstance(node.slice, ast.Slice) else UNKNOWN
-    if isinstance(value, Unknown) and value.made is not None:
-        kinds = _new_dimensions(node.slice)
-        arguments: dict[str, Argument] = {"value": (value, node.value), "index": (index, node.slice)}
-        return reader.result("index" if kinds is None else "expand", node, arguments, UNKNOWN, kinds)
-    if isinstance(value, Tuple):
-        return _item(reader, node, value, index)
-    if isinstance(value, Const) and isinstance(value.value, tuple):
-        reader.mistake(Kind.INDEX, node, "constant tuple", until=(3, 4), text=ast.unparse(node))
-        if isinstance(node.slice, ast.Slice):
-            reader.mistake(Kind.INDEX, node, "constant slice", until=(3, 8), text=ast.unparse(node))
-            return _sliced(reader, node.slice, unpacked(value))
-        if isinstance(index, Const) and type(index.value) is int and not _is_within(index.value, len(value.value)):
-            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.value))
-        if (
-            isinstance(index, Const)
-            and type(index.value) is int
-            and -len(value.value) <= index.value < len(value.value)
-        ):
-            return Const(value.value[index.value])
-        return Const(ANY)
-    return Const(ANY) if isinstance(value, Const) and not value.known else UNKNOWN
-
-
-def _new_dimensions(index: ast.expr) -> tuple[bool, ...] | None:
-    """Of each dimension of `x[:, None]` whether it is new; None for any other index."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    kinds = [isinstance(part, ast.Constant) and part.value is None for part in parts]
-    whole = all(kind or isinstance(part, ast.Slice) for kind, part in zip(kinds, parts, strict=True))
-    return tuple(kinds) if whole else None
-
-
-def evaluate_index(reader: Reader, node: ast.expr) -> None:
-    if not isinstance(node, ast.Slice):
-        evaluate(reader, node)
-
-
-def _item(reader: Reader, node: ast.Subscript, value: Tuple, index: Value) -> Value:
-    if value.literal:
-        reader.mistake(Kind.INDEX, node, "tuple", until=(3, 3), text=ast.unparse(node))
-    if isinstance(node.slice, ast.Slice):
-        return _sliced(reader, node.slice, value)
-    if isinstance(index, Const) and type(index.value) is int:
-        if not _is_within(index.value, len(value.items)):
-            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.items))
-            return UNKNOWN
-        return value.items[index.value]
-    return UNKNOWN
-
-
-def _is_within(index: int, length: int) -> bool:
-    return -length <= index < length
-
-
-def _sliced(reader: Reader, node: ast.Slice, value: Value) -> Value:
-    """A part of a tuple, between bounds that are constants."""
-    bounds = [NONE if bound is None else evaluate(reader, bound) for bound in (node.lower, node.upper, node.step)]
-    numbers = [bound.value for bound in bounds if isinstance(bound, Const) and type(bound.value) in (int, type(None))]
-    if not isinstance(value, Tuple) or len(numbers) != len(bounds) or numbers[2] == 0:
-        return UNKNOWN
-    return Tuple(value.items[slice(*numbers)])
-
-
-def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
-    """`x[:, None]`: only `:` and `None` are indices of a tensor."""
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    kinds: list[bool] = []
-    for part in parts:
-        if isinstance(part, ast.Slice):
-            bounds = [bound for bound in (part.lower, part.upper, part.step) if bound is not None]
-            if all(evaluate(reader, bound) == NONE for bound in bounds):
-                if bounds:
-                    reader.mistake(Kind.INDEX, node, "slice", until=(3, 4), text=ast.unparse(node))
-                kinds.append(False)
-                continue
-            wrong = "slice"
-        else:
-            index = evaluate(reader, part)
-            if isinstance(index, Const) and index.value is None:
-                kinds.append(True)
-                continue
-            if index == Named("numpy.newaxis") and not value.free:
-                reader.mistake(Kind.INDEX, node, "number", since=(3, 3), text=ast.unparse(node))
-                return UNKNOWN
-            if index == UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
-                return UNKNOWN
-            wrong = "runtime" if isinstance(index, Tensor) else "number"
-        if value.free:
-            return UNKNOWN
-        pointer = value.is_pointer and not value.shape
-        reader.mistake(Kind.INDEX, node, "pointer" if pointer else wrong, text=ast.unparse(node))
-        return UNKNOWN
-    return _expanded(reader, node, value, kinds)
-
-
-def _expanded(reader: Reader, node: ast.Subscript, value: Tensor, kinds: list[bool]) -> Value:
-    found = _with_new_dimensions(reader, node, value, kinds)
-    return reader.result("expand", node, {"value": (value, node.value)}, found, tuple(kinds))
-
-
-def _with_new_dimensions(reader: Reader, node: ast.Subscript, value: Tensor, kinds: list[bool]) -> Value:
-    if value.shape is None:
-        return Tensor(value.dtype, None)
-    rank = len(value.shape)
-    if kinds.count(False) > rank and not value.free:
-        reader.mistake(Kind.INDEX, node, "rank", since=(3, 9), text=ast.unparse(node), rank=rank)
-    dims = list(value.shape)
-    for position, new in enumerate(kinds):
-        if new:
-            dims.insert(position, 1)
-    return Tensor(value.dtype, tuple(dims), value.free)
 
 
 # -- operators ---------------------------------------------------------------------------------------------------
@@ -538,7 +309,8 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Value:
             reader.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
             return UNKNOWN
         return evaluate(reader, node.body if condition.value else node.orelse)
-    then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
+    with reader.undecided_arms(isinstance(condition, Const)):
+        then, other = evaluate(reader, node.body), evaluate(reader, node.orelse)
     return reader.writer.either(_chosen(reader, node, condition, then, other), node, condition, then, other)
 
 
@@ -598,8 +370,8 @@ _HANDLERS: dict[type[ast.expr], Callable[[Any, Any], Value]] = {
     ast.Tuple: _tuple,
     ast.List: _tuple,
     ast.JoinedStr: _joined_string,
-    ast.Attribute: _attribute,
-    ast.Subscript: _subscript,
+    ast.Attribute: attributes.of_value,
+    ast.Subscript: subscripts.subscript,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.BoolOp: _boolean,

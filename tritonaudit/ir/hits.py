@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.finding import Confidence, Elsewhere, Fix, Severity, Span
-from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import COMPILES, Kind, Mistake
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Target, written
@@ -83,16 +83,9 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
     )
 
 
-_COMPILE = frozenset(
-    {Kind.LATE_WIDENING, Kind.NARROW_SUM, Kind.INTEGER_INFINITY, Kind.MASK_ARITHMETIC, Kind.DOT_DROPPED,
-     Kind.RESULT_DROPPED, Kind.IGNORED_KEYWORD, Kind.LOOP_KEYWORD, Kind.BOOLEAN_OF_NUMBERS, Kind.RETURN_IN_ONE}
-)  # fmt: skip
-"""Kinds that most releases compile: what is told of them is as bad wherever it stands."""
-
-
 def _severity(mistake: Mistake, words: Words) -> Severity | None:
     """A warning in an arm that a constant decides, where no launch shows the constant: it may never be compiled."""
-    return None if mistake.sure or words.silent or mistake.kind in _COMPILE else Severity.WARNING
+    return None if mistake.sure or words.silent or mistake.kind in COMPILES else Severity.WARNING
 
 
 def _releases(mistake: Mistake, target: Target) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.names import constant
-from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Helper, Tensor, Value, dtype_of_number
+from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Dtype, Helper, Tensor, Value, dtype_of_number
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _parameter(
     if parameter.constexpr:
         if isinstance(agreed, Helper) or (isinstance(agreed, Const) and agreed.known):
             return agreed
-        return _tuned(facts, parameter.name)
+        return _of_default(function.module, facts, parameter) or _tuned(facts, parameter.name)
     annotated = _annotation(function, parameter)
     if learnt is not None and learnt != "constexpr":
         return Tensor(learnt, ())
@@ -86,6 +86,14 @@ def _parameter(
     if isinstance(agreed, Tensor):
         return agreed
     return Tensor(None, None if helper else (), free=True)
+
+
+def _of_default(module: Module, facts: LaunchFacts | None, parameter: Parameter) -> Const | None:
+    """The default, where no launch or config is seen and it is a tuple or a dtype; others stand in for more."""
+    if facts is None or facts.launches or parameter.name in facts.tuned or parameter.default is None:
+        return None
+    value = constant(module, parameter.default)
+    return Const(value) if isinstance(value, (tuple, Dtype)) else None
 
 
 def _tuned(facts: LaunchFacts | None, name: str) -> Const:

@@ -10,6 +10,7 @@ from tritonaudit.ir.arithmetic import integer_divisions, promoted_integers
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.ir.model import Carried, Loop, Operand, Operation
 from tritonaudit.ir.values import (
+    ANY_FLOAT,
     ANY_INT,
     INTEGERS,
     NONE,
@@ -97,10 +98,9 @@ def _read_unknown(reader: Reader, node: ast.For) -> None:
 
 def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call, bounds: Bounds) -> None:
     for value, argument in zip(values, call.args, strict=False):
-        if isinstance(value, Const) and isinstance(value.value, float):
-            reader.mistake(
-                Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=repr(value.value), divisions=()
-            )
+        if isinstance(value, Const) and (isinstance(value.value, float) or value.value is ANY_FLOAT):
+            shown = repr(value.value) if value.known else "a quotient"
+            reader.mistake(Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=shown, divisions=())
         if isinstance(value, Tensor) and not value.free:
             reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
         elif isinstance(value, Tensor):
@@ -172,7 +172,7 @@ def _bound(reader: Reader, value: Value, argument: ast.expr) -> str | None:
                 Kind.LOOP_BOUND, argument, "dtype",
                 text=ast.unparse(argument), type=text_of_type(value), divisions=divisions,
             )  # fmt: skip
-        elif value.is_block and value.numel not in (None, 1):
+        elif value.is_block and value.numel != 1:
             reader.mistake(Kind.LOOP_BOUND, argument, "block", text=ast.unparse(argument), type=text_of_type(value))
         return value.dtype
     return None

@@ -115,6 +115,13 @@ class Kind(Enum):
     LATE_WIDENING = auto()
 
 
+COMPILES = frozenset(
+    {Kind.LATE_WIDENING, Kind.NARROW_SUM, Kind.INTEGER_INFINITY, Kind.MASK_ARITHMETIC, Kind.DOT_DROPPED,
+     Kind.RESULT_DROPPED, Kind.IGNORED_KEYWORD, Kind.LOOP_KEYWORD, Kind.BOOLEAN_OF_NUMBERS, Kind.RETURN_IN_ONE}
+)  # fmt: skip
+"""Kinds that most releases compile: what is told of them is as bad wherever it stands."""
+
+
 @dataclass(frozen=True, eq=False)
 class Mistake:
     """Something that the releases `releases` of the target reject, or get wrong, at a node of the text.

@@ -62,6 +62,8 @@ def apply(reader: Reader, bound: Bound, dropped: bool) -> Value:
         return _result(reader, bound, UNKNOWN)
     if "libdevice" in bound.origin:
         return _result(reader, bound, _libdevice(reader, bound))
+    if blocks.needs_block(reader, bound):
+        return _result(reader, bound, UNKNOWN)
     operation = _OPERATIONS.get(bound.name)
     return _result(reader, bound, UNKNOWN if operation is None else operation(reader, bound))
 
@@ -123,11 +125,19 @@ _LIBDEVICE = frozenset(
 )  # fmt: skip
 
 
+_CHECKS_NUMBERS = (3, 6)
+"""The release from which the dtype of a number of Python's is asked for, too."""
+
+
 def _float_function(reader: Reader, bound: Bound) -> Value:
     value = bound.first()
     dtype = dtype_of(value)
+    if no_value(reader, value, bound.node_of("x"), f"the argument of `tl.{bound.name}`"):
+        return UNKNOWN
     if dtype is not None and dtype not in ("fp32", "fp64") and (dtype in FLOATS or dtype in INTEGERS):
-        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", name=f"tl.{bound.name}", dtype=dtype, text=_first_text(bound))
+        since = _CHECKS_NUMBERS if isinstance(value, Const) and bound.name != "sigmoid" else None
+        words: dict[str, Any] = {"name": f"tl.{bound.name}", "dtype": dtype, "text": _first_text(bound)}
+        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", since=since, **words)
         return UNKNOWN
     shape = shape_of(value)
     return Tensor(dtype, shape) if shape is not None else UNKNOWN
@@ -239,6 +249,16 @@ def _fused(reader: Reader, bound: Bound) -> Value:
     return result
 
 
+def _high_product(reader: Reader, bound: Bound) -> Value:
+    values = [value for value, _ in bound.named.values()]
+    for value in values:
+        if isinstance(value, Tensor) and not value.free and (value.dtype in FLOATS or value.is_pointer):
+            takes, given = "32-bit and 64-bit integers", text_of_type(value)
+            reader.mistake(Kind.ARGUMENT_VALUE, bound.node, name="tl.umulhi", takes=takes, text=bound.text, given=given)
+            return UNKNOWN
+    return elementwise(reader, bound.node, values) if len(values) == 2 else UNKNOWN
+
+
 _CONSTANT_HELPERS = (3, 7)
 """The release from which a helper that returns a constant gives a constant."""
 
@@ -260,6 +280,8 @@ def _cdiv(reader: Reader, bound: Bound) -> Value:
 
 def _cast(reader: Reader, bound: Bound) -> Value:
     value = bound.first()
+    if no_value(reader, value, bound.node, "what a cast takes"):
+        return UNKNOWN
     target = bound.value("dtype")
     dtype = named_dtype(reader, target, bound.node_of("dtype"))
     shape = shape_of(value)
@@ -320,7 +342,7 @@ def _check_rounding(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     if not bound.given("fp_downcast_rounding") or not isinstance(rounding, Const):
         return
     words: dict[str, Any] = {"name": "a cast", "text": "fp_downcast_rounding", "given": repr(rounding.value)}
-    if rounding.value == "rtz":  # crashes the compiler
+    if rounding.value == "rtz" and value.dtype != dtype:  # crashes the compiler
         reader.mistake(Kind.ARGUMENT_VALUE, node, until=(3, 3), takes="no rounding to zero", **words)
     if rounding.known and rounding.value not in ("rtne", "rtz"):
         reader.mistake(Kind.ARGUMENT_VALUE, node, takes="'rtne' or 'rtz'", **words)
@@ -458,6 +480,7 @@ _OPERATIONS: dict[str, Operation] = {
     "clamp": _clamp,
     "where": _where,
     "fma": _fused,
+    "umulhi": _high_product,
     "cdiv": _cdiv,
     "cast": _cast,
     "to": _cast,

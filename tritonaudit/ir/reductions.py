@@ -105,6 +105,10 @@ def _result(reader: Reader, bound: Bound, value: Tensor) -> str | None:
         return "i32"
     if bound.given("dtype") or dtype is None:
         return None
+    if bound.name in ("xor_sum", "reduce_or") and (dtype in FLOATS or dtype.startswith("*")):
+        words: dict[str, Any] = {"name": f"tl.{bound.name}", "takes": "integers", "text": bound.text, "given": dtype}
+        reader.mistake(Kind.ARGUMENT_VALUE, bound.node, **words)
+        return None
     if bound.name == "sum":
         _check_sum(reader, bound, dtype)
         return summed(reader, dtype, _PROMOTES, _PROMOTES)

@@ -57,6 +57,8 @@ class Anything:
 ANY = Anything("ANY")
 ANY_INT = Anything("ANY_INT")
 """The value of a constant that a launch gives and that is an int, since shapes are made of it."""
+ANY_FLOAT = Anything("ANY_FLOAT")
+"""The value of a constant that is a float whatever a launch gives: a quotient."""
 
 
 @dataclass(frozen=True, slots=True)
