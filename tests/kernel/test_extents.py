@@ -1,11 +1,10 @@
-"""Whether the axes of a grid have more than one program, and one for each row."""
+"""Whether the axes of a grid have more than one program."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.queries.kernels import flows
-from tritonaudit.kernel.extents import counted_programs
 from tritonaudit.kernel.launch import LaunchFacts
 from tritonaudit.kernel.programs import several_programs
 
@@ -73,27 +72,3 @@ def test_an_axis_with_several_programs(grid: str, lines: tuple[str, ...], decora
 )
 def test_an_axis_that_may_have_one_program(grid: str, lines: tuple[str, ...], decorators: str) -> None:
     assert not list(several_programs(launches(grid, *lines, decorators=decorators)))
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("row = tl.program_id(1)", ["row"]),
-        ("token_idx = tl.program_id(axis=2).to(tl.int64)", ["token_idx"]),
-        ("query_pos = tl.program_id(1)", ["query_pos"]),
-        ("row = tl.program_id(0)", []),
-        ("head = tl.program_id(1)", []),
-        ("pid_row = tl.program_id(1)", []),
-        ("row_block = tl.program_id(1)", []),
-        ("row = tl.program_id(1)\n    for i in range(row, n, 8):\n        n += 1", []),
-    ],
-)
-def test_a_name_tells_that_each_row_has_a_program(line: str, names: list[str]) -> None:
-    (kernel,) = flows(f"@triton.jit\ndef kernel(x_ptr, n):\n    {line}\n    tl.store(x_ptr, 1)\n")
-    assert [found.name for found in counted_programs(kernel.function, kernel.launches)] == names
-
-
-def test_what_the_file_launches_is_told_by_the_launch() -> None:
-    text = "@triton.jit\ndef kernel(x_ptr):\n    row = tl.program_id(1)\n    tl.store(x_ptr, row)\n\n\n"
-    (kernel,) = flows(f"{text}def run(x):\n    kernel[(1, 4)](x)\n")
-    assert not list(counted_programs(kernel.function, kernel.launches))

@@ -1,57 +1,13 @@
-"""The dimensions of tensors as a wrapper speaks of them, and programs whose names say that each is for a row."""
+"""The dimensions of tensors as a wrapper speaks of them."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from tritonaudit.kernel.launch import Launch, LaunchFacts
-from tritonaudit.source.nodes import names_in
-from tritonaudit.source.outline import JitFunction, dotted_name
+from tritonaudit.kernel.launch import Launch
 
 _LAYOUTS = ("reshape", "view")
-
-
-_ONE_OF_MANY = re.compile(
-    r"^(q|query|cur|src|dst|out)?_?(tok(en)?|row|pos(ition)?)(_(id|idx|index|num|offset|in_\w+))?$", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, eq=False)
-class CountedProgram:
-    """A kernel that the file does not launch calls its number along `axis` one row's or token's, by `name`."""
-
-    axis: int
-    name: str
-    node: ast.expr
-
-
-def counted_programs(function: JitFunction, launches: LaunchFacts) -> Iterator[CountedProgram]:
-    """The axes but the first on which each row, token or position has a program, as their names tell."""
-    if launches.launches:
-        return
-    looped = set().union(*(names_in(loop.iter) for loop in function.nodes.of(ast.For)))
-    for assign in function.nodes.of(ast.Assign):
-        target, value = assign.targets[0], assign.value
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
-            value = value.func.value
-        axis = _axis_asked(value)
-        named = isinstance(target, ast.Name) and target.id not in looped and _ONE_OF_MANY.match(target.id)
-        if axis in (1, 2) and isinstance(target, ast.Name) and named:
-            yield CountedProgram(axis, target.id, value)
-
-
-def _axis_asked(node: ast.expr) -> int | None:
-    """The axis of `tl.program_id(1)`."""
-    if not (isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("program_id")):
-        return None
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return _integer(given[0]) if len(given) == 1 else None
-
-
-# -- dimensions of tensors -----------------------------------------------------------------------------------------
 
 
 def dimension_of(node: ast.expr) -> tuple[ast.expr | None, int | None]:
@@ -80,23 +36,6 @@ def _integer(node: ast.expr) -> int | None:
     except ValueError:
         return None
     return value if type(value) is int else None
-
-
-def asserted_most(launch: Launch, node: ast.expr) -> int | None:
-    """The largest number that the wrapper asserts of it: 32 by `assert top_k <= 32`."""
-    text, found = ast.unparse(node), []
-    for asserted in launch.nodes.of(ast.Assert):
-        for test in _all_of(asserted.test):
-            if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test.left) == text:
-                most = _integer(test.comparators[0])
-                if most is not None and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
-                    found.append(most - isinstance(test.ops[0], ast.Lt))
-    return min(found, default=None)
-
-
-def _all_of(test: ast.expr) -> list[ast.expr]:
-    """What holds together: the parts of `a and b`."""
-    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
 def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
