@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from tritonaudit.domains.affine import JOINED, Affine, Atom, Kind
 from tritonaudit.host.arithmetic import TooLarge
-from tritonaudit.host.host import LaunchSite
+from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.host.values import Dtype, Key, Tensor
+from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
 
 _DEPTH = 6
+_TILE, _MOST_REPLAYED, _MOST_UNKNOWNS = 64, 6, 3
 _COUNT_OF_PROGRAMS = "tl.num_programs("
 
 
@@ -66,6 +69,50 @@ def _passed(site: LaunchSite, value: Affine | None) -> int | None:
     except TooLarge:
         return None
     return None if None in found else max(most for most in found if most is not None)
+
+
+def may_exceed_one(host: Host, site: LaunchSite, value: Affine | None) -> bool:
+    """Whether some sizes of inputs, at which the host code launches, make a number of the launch more than 1."""
+    if value is None or any(keyword.arg == "prune_configs_by" for keyword in _tuning(site)):
+        return False
+    facts = site.facts()
+    for put in chosen_configs(site, [value]):
+        number = facts.normal(_with_tiles(site, value, put))
+        least, most = facts.bounds(number)
+        atoms = sorted(inputs_of([number]), key=lambda atom: atom.id)
+        if least is not None and least > 1:
+            return True
+        if (most is not None and most <= 1) or any(not _is_free(site, atom) for atom in atoms):
+            continue
+        for sizes in islice(tried(atoms, [number], put, are_equal=len(atoms) > _MOST_UNKNOWNS), _MOST_REPLAYED):
+            known = {atom: Affine.constant(size) for atom, size in sizes.items()}
+            found = site.arithmetic.put_in(number, known.get).value
+            if found is not None and found > 1:
+                launched = host.replay(site, {atom.name: size for atom, size in sizes.items()})
+                if isinstance(launched, LaunchSite):
+                    return True
+    return False
+
+
+def _with_tiles(site: LaunchSite, value: Affine, put: Put) -> Affine:
+    """With what the configs give, or a usual tile for what they do not show, in the place of what a tuner chooses."""
+    keys = {atom: _key(site, atom) for atom in value.atoms_inside()}
+    unread = {atom: Affine.constant(_TILE) for atom, key in keys.items() if key[:1] == ("config",)}
+    return site.arithmetic.put_in(value, {**unread, **put}.get)
+
+
+def _is_free(site: LaunchSite, atom: Atom) -> bool:
+    """Whether callers give it, and no default says what it is for those who do not."""
+    spec = site.entry.node.args
+    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    given = {*positional[len(positional) - len(spec.defaults) :]}
+    given |= {arg.arg for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None}
+    return atom.kind is Kind.PARAM and atom.name not in given
+
+
+def _tuning(site: LaunchSite) -> Iterator[ast.keyword]:
+    for decorator in site.kernel.decorators:
+        yield from decorator.keywords if isinstance(decorator, ast.Call) else ()
 
 
 def element_type(sites: Sequence[LaunchSite], parameter: str) -> str | None:
