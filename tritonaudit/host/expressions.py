@@ -119,12 +119,24 @@ def _choice(run: Run, frame: Frame, node: ast.IfExp) -> Value:
     return value(run, frame, node.body if run.truth(value(run, frame, node.test)) else node.orelse)
 
 
-def _elements(run: Run, frame: Frame, nodes: list[ast.expr]) -> list[Value] | Symbol:
+def taken_apart(run: Run, frame: Frame, node: ast.expr, target: ast.expr) -> Value:
+    """What a target is set to: `*x.shape, n` for four names tells that `x` has three dimensions."""
+    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    parts = node.elts if isinstance(node, ast.Tuple) else []
+    if any(isinstance(one, ast.Starred) for one in names) or sum(isinstance(one, ast.Starred) for one in parts) != 1:
+        return value(run, frame, node)
+    found = _elements(run, frame, parts, len(names) - len(parts) + 1)
+    return found if isinstance(found, Symbol) else tuple(found)
+
+
+def _elements(run: Run, frame: Frame, nodes: list[ast.expr], starred: int = -1) -> list[Value] | Symbol:
+    """The values; `starred` says how many a shape of unknown length has, where that is known."""
     found: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
             inner = value(run, frame, node.value)
             inner = run.dims(inner) if isinstance(inner, Dims) else inner
+            inner = run.unpacked(inner, starred, 0, False) if isinstance(inner, Dims) and starred > 0 else inner
             if not isinstance(inner, (tuple, list)):
                 return run.unknown("a sequence of unknown length", inner)
             found.extend(inner)

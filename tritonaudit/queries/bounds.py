@@ -51,7 +51,7 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
     origin, address = access.pointer.origin, access.pointer.affine
     if access.pointer.block is not None or origin is None or address is None:
         return Unknown("the address is no sum that is understood")
-    memory = _memory(site, site.arguments.get(origin.name))
+    memory = memory_of(site, site.arguments.get(origin.name))
     if memory is None:
         return Unknown(f"what the launch passes for `{origin.name}`, or how large it is, is not known")
     if site.doubt or not site.is_whole:
@@ -162,7 +162,7 @@ class _Asked:
         """Of all tensors, those of rows one behind the other."""
         known = {atom: Affine.constant(number) for atom, number in numbers.items()}
         for value in self._site.arguments.values():
-            memory = _memory(self._site, value)
+            memory = memory_of(self._site, value)
             sizes = [self._put_in(one, known, put) for one in (() if memory is None else memory.sizes)]
             for index in range(len(sizes)):
                 behind = sizes[index + 1 :]
@@ -264,7 +264,7 @@ def _holds(guard: Guard, point: Point) -> bool:
     raise NotKnown(f"`{guard.condition}`")
 
 
-def _memory(site: LaunchSite, value: object) -> Memory | None:
+def memory_of(site: LaunchSite, value: object) -> Memory | None:
     """What is known of the memory of something that is passed; None of what may be no tensor."""
     if isinstance(value, Symbol) and not value.reason:
         value = Tensor(value, Dims(value), None, None)

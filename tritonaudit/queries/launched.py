@@ -146,3 +146,60 @@ def argument_node(site: LaunchSite, parameter: str) -> ast.expr | None:
         return named
     given = zip((one.name for one in site.kernel.parameters), site.call.args, strict=False)
     return next((node for name, node in given if name == parameter and not isinstance(node, ast.Starred)), None)
+
+
+def as_passed(site: LaunchSite, value: Affine) -> Affine | None:
+    """A polynomial of the kernel's parameters with what the launch passes for them; None where that is not known."""
+    total = Affine.constant(0)
+    for product, factor in value.terms.items():
+        passed = [site.argument(atom.name) if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) else None for atom in product]
+        term = _product(site, [Affine.constant(factor), *passed])
+        if term is None:
+            return None
+        total = total + term
+    return total
+
+
+def is_row_stride(site: LaunchSite, value: Affine | None) -> bool:
+    """Whether it is the stride of a dimension that is certainly not the tensor's last one."""
+    if value is None:
+        return False
+    key = () if value.atom is None else _key(site, value.atom)
+    if key[-2:-1] == ("stride",):
+        place, rank = key[-1], site.ranks.get(key[:-2])
+        return isinstance(place, int) and (place < -1 or (place >= 0 and (rank or 0) > place + 1))
+    dense = [one.shape for one in site.arguments.values() if isinstance(one, Tensor) and one.is_contiguous]
+    sizes = [[site.integer(size) for size in shape] for shape in dense if isinstance(shape, tuple)]
+    return any(value == _product(site, shape[place:]) for shape in sizes for place in range(1, len(shape)))
+
+
+def _product(site: LaunchSite, sizes: Sequence[Affine | None]) -> Affine | None:
+    total = Affine.constant(1)
+    for size in sizes:
+        if size is None:
+            return None
+        total = site.arithmetic.times(total, size)
+    return total
+
+
+def is_last_stride(site: LaunchSite, value: Affine | None) -> bool:
+    """Whether it is the stride of a tensor's last dimension, or of the last one whose stride the launch passes."""
+    key = () if value is None or value.atom is None else _key(site, value.atom)
+    if key[-2:-1] != ("stride",):
+        return value is not None and value.value == 1
+    rank = site.ranks.get(key[:-2])
+    if key[-1] == -1 or rank is not None:
+        return key[-1] in (-1, None if rank is None else rank - 1)
+    atoms = [one.atom for name in site.arguments if (one := site.argument(name)) is not None and one.atom is not None]
+    places = [other[-1] for atom in atoms if (other := _key(site, atom))[:-1] == key[:-1]]
+    known = [place for place in places if isinstance(place, int)]
+    return isinstance(key[-1], int) and key[-1] == max(known, default=-1) > 0
+
+
+def set_before(site: LaunchSite, node: ast.expr) -> ast.expr | None:
+    """What a name of the function that launches is set to last before the launch."""
+    function, call = site.made.calls[-1].node, site.call
+    assigned = site.module.nodes(function).of(ast.Assign) if isinstance(node, ast.Name) else []
+    named = (one for one in assigned if ast.unparse(one.targets[0]) == ast.unparse(node))
+    before = [one for one in named if one.lineno <= call.lineno]
+    return max(before, key=lambda one: one.lineno).value if before else None

@@ -122,7 +122,7 @@ class _Offsets:
         return NarrowOffset(product, term, factor, index, sizes, cause, access, product.node, elsewhere, is_wide)
 
     def _flat(self, product: Product, term: Term, factor: int, index: Atom) -> NarrowOffset | None:
-        """A number of elements is what a mask keeps the whole offset below."""
+        """The number of a tensor's elements, as launches pass it, is what a mask keeps the whole offset below."""
         for access, address in self._addresses:
             origin, mask = access.pointer.origin, access.mask
             offset = address if origin is None else address - Affine.of(origin)
@@ -130,11 +130,13 @@ class _Offsets:
                 continue
             for condition in mask.mask or ():
                 end = (condition.gap + offset).atom if isinstance(condition, Less) else None
-                if end is not None and end.kind in GIVEN and not self._is_small((end,), 1):
-                    ranks = elements_counted(self._flow.launches.sites, end.name)
+                counted = end is not None and end.kind in GIVEN and not self._is_small((end,), 1)
+                ranks = list(elements_counted(self._flow.launches.sites, end.name)) if counted and end else []
+                if end is not None and ranks:
                     is_wide = any(rank is not None and rank > 2 for rank in ranks)
+                    place = product.node
                     return NarrowOffset(
-                        product, term, factor, index, (end,), Cause.LIMIT, access, product.node, None, is_wide
+                        product, term, factor, index, (end,), Cause.LIMIT, access, place, is_wide=is_wide
                     )
         return None
 

@@ -13,7 +13,7 @@ from tritonaudit.domains.value import Less
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.run import CONTIGUOUS
 from tritonaudit.host.values import Dims, Function, Key, Symbol, Tensor
-from tritonaudit.queries.launched import argument_node
+from tritonaudit.queries.launched import argument_node, set_before
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.source.outline import Module, dotted_name
 
@@ -86,21 +86,21 @@ class _Reader:
             named = frozenset().union(*terms)
             own = {one for one in named if self._is_own(tensor, one)}
             if any(not term & own for term in terms) and not any(map(self._is_untold, named)):
-                place = self._made_at(node) if tensor.made != "given" else None
+                place = set_before(self._site, node) if tensor.made != "given" else None
                 return Misaddressed(place or node, access, self._named(named - own), name, partly=bool(own))
         return None
 
     def _as_other(self, accesses: _Accesses, node: ast.expr, tensor: Tensor) -> Misaddressed | None:
         """A tensor that is addressed by the strides of one that callers give, and may lay out as they like."""
         is_new = tensor.made.removeprefix("new_").removesuffix("_like") in _NEW
-        if not is_new and tensor.symbol.key[:1] != ("input",):
+        if not is_new and (tensor.symbol.key[:1] != ("input",) or len(tensor.symbol.key) != 2):
             return None
         for access, terms in accesses:
             named = frozenset().union(*terms)
             owner = self._owner(named)
             if owner is None or any(map(self._is_untold, named)) or any(self._is_own(tensor, one) for one in named):
                 continue
-            return Misaddressed(node, access, owner, new=is_new, made=self._made_at(node) if is_new else None)
+            return Misaddressed(node, access, owner, new=is_new, made=set_before(self._site, node) if is_new else None)
         return None
 
     # -- whose strides -------------------------------------------------------------------------------------------
@@ -127,9 +127,16 @@ class _Reader:
             return None
         (key,) = keys
         passed = next((one for one in self._tensors.values() if one is not None and one.symbol.key == key), None)
-        if passed is not None and passed.made in _VIEWS:
+        if passed is not None and passed.made in _VIEWS and not passed.symbol.roots & self._objects:
             return passed.symbol.name
         return str(key[1]) if key[:1] == ("input",) and len(key) == 2 else None
+
+    @cached_property
+    def _objects(self) -> frozenset[str]:
+        """What the entry is a method of, or autograd's context: what it keeps is not as callers like."""
+        entry = self._site.entry
+        is_bound = entry.is_method or _is_backward(entry.scope.module, entry.node)
+        return frozenset(arg.arg for arg in entry.node.args.args[:1] if is_bound or entry.node.name == "forward")
 
     def _named(self, parameters: frozenset[str]) -> str | None:
         """What the launch calls the tensor whose strides these parameters are, where it is one."""
@@ -137,7 +144,7 @@ class _Reader:
         for parameter in parameters:
             if _keys_in(self._site, self._site.argument(parameter)):
                 node = argument_node(self._site, parameter)
-                made = None if node is None else self._made_at(node) or node
+                made = None if node is None else set_before(self._site, node) or node
                 asked = made.func if isinstance(made, ast.Call) else None
                 owners.add(ast.unparse(asked.value) if isinstance(asked, ast.Attribute) else None)
         return owners.pop() if len(owners) == 1 else None
@@ -165,15 +172,6 @@ class _Reader:
         entry = self._site.entry
         handed = [arg.arg for arg in entry.node.args.args][1:] if _is_backward(entry.scope.module, entry.node) else []
         return next((name for name in handed if tensor.symbol.roots == {name}), None)
-
-    def _made_at(self, node: ast.expr) -> ast.expr | None:
-        """What the name that is passed is set to last before the launch."""
-        function, call = self._site.made.calls[-1].node, self._site.call
-        assigned = self._site.module.nodes(function).of(ast.Assign) if isinstance(node, ast.Name) else []
-        before = [
-            one for one in assigned if one.lineno <= call.lineno and ast.unparse(one.targets[0]) == ast.unparse(node)
-        ]
-        return max(before, key=lambda one: one.lineno).value if before else None
 
 
 def _tensor(value: object) -> Tensor | None:
