@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from tritonaudit.domains.affine import JOINED, Affine, Atom, Kind
-from tritonaudit.host.arithmetic import TooLarge
+from tritonaudit.host.arithmetic import REMAINDER, TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.host.values import Dtype, Key, Tensor
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
@@ -158,6 +158,28 @@ def as_passed(site: LaunchSite, value: Affine) -> Affine | None:
             return None
         total = total + term
     return total
+
+
+def numbers_of(sites: Sequence[LaunchSite], parameter: str) -> set[int | None]:
+    """The numbers that launches and configs give for a parameter; None among them for what is no number."""
+    found: set[int | None] = set()
+    for site in sites:
+        value = site.argument(parameter)
+        for put in [site.chosen(config) for config in site.configs] or [{}]:
+            found.add(None if value is None else site.arithmetic.put_in(value, put.get).value)
+    return found
+
+
+def are_alike(sites: Sequence[LaunchSite], one: str, other: str) -> bool:
+    """Whether every launch passes the same for both parameters."""
+    passed = [(site.argument(one), site.argument(other)) for site in sites]
+    return bool(passed) and all(left is not None and left == right for left, right in passed)
+
+
+def asks_for_remainders(sites: Sequence[LaunchSite]) -> bool:
+    """Whether a launch is made only where a remainder is, or is not, some number."""
+    tests = (condition.test.polynomial for site in sites for condition in site.conditions)
+    return any(atom.name == REMAINDER for test in tests if test is not None for atom in test.atoms_inside())
 
 
 def is_row_stride(site: LaunchSite, value: Affine | None) -> bool:
