@@ -188,11 +188,18 @@ def is_row_stride(site: LaunchSite, value: Affine | None) -> bool:
         return False
     key = () if value.atom is None else _key(site, value.atom)
     if key[-2:-1] == ("stride",):
-        place, rank = key[-1], site.ranks.get(key[:-2])
-        return isinstance(place, int) and (place < -1 or (place >= 0 and (rank or 0) > place + 1))
+        place, last = key[-1], (_rank(site, key[:-2]) or _last_place(site, key) + 1) - 1
+        return isinstance(place, int) and (place < -1 or 0 <= place < last)
     dense = [one.shape for one in site.arguments.values() if isinstance(one, Tensor) and one.is_contiguous]
     sizes = [[site.integer(size) for size in shape] for shape in dense if isinstance(shape, tuple)]
     return any(value == _product(site, shape[place:]) for shape in sizes for place in range(1, len(shape)))
+
+
+def _rank(site: LaunchSite, tensor: Key) -> int | None:
+    """How many dimensions a tensor has, by its key: one that comes in, or one that the launch passes."""
+    passed = (one for one in site.arguments.values() if isinstance(one, Tensor) and one.symbol.key == tensor)
+    shapes = (one.shape for one in passed)
+    return next((len(shape) for shape in shapes if isinstance(shape, tuple)), site.ranks.get(tensor))
 
 
 def _product(site: LaunchSite, sizes: Sequence[Affine | None]) -> Affine | None:
@@ -209,13 +216,17 @@ def is_last_stride(site: LaunchSite, value: Affine | None) -> bool:
     key = () if value is None or value.atom is None else _key(site, value.atom)
     if key[-2:-1] != ("stride",):
         return value is not None and value.value == 1
-    rank = site.ranks.get(key[:-2])
+    rank = _rank(site, key[:-2])
     if key[-1] == -1 or rank is not None:
         return key[-1] in (-1, None if rank is None else rank - 1)
-    atoms = [one.atom for name in site.arguments if (one := site.argument(name)) is not None and one.atom is not None]
-    places = [other[-1] for atom in atoms if (other := _key(site, atom))[:-1] == key[:-1]]
-    known = [place for place in places if isinstance(place, int)]
-    return isinstance(key[-1], int) and key[-1] == max(known, default=-1) > 0
+    return isinstance(key[-1], int) and key[-1] == _last_place(site, key) > 0
+
+
+def _last_place(site: LaunchSite, key: Key) -> int:
+    """The last dimension of a tensor whose stride the launch passes; -1 where it passes none."""
+    values = (site.argument(name) for name in site.arguments)
+    keys = [_key(site, value.atom) for value in values if value is not None and value.atom is not None]
+    return max((one[-1] for one in keys if one[:-1] == key[:-1] and isinstance(one[-1], int)), default=-1)
 
 
 def set_before(site: LaunchSite, node: ast.expr) -> ast.expr | None:

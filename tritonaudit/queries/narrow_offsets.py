@@ -107,13 +107,14 @@ class _Offsets:
                         yield offset
 
     def _offset(self, product: Product, term: Term, factor: int, index: Atom) -> NarrowOffset | None:
-        sizes = tuple(atom for atom in term if self._is_size(atom))
+        sizes = tuple(atom for atom in term if self._may_be_size(atom))
         access = next((one for one, address in self._addresses if term in address.terms), None)
-        if access is None or _is_part_of_a_row(index) or self._is_small(term, factor):
-            return None
+        if access is None or _is_part_of_a_row(index) or (sizes and not self._has_rows(access, sizes)):
+            return None  # before the host code is asked, which is dear
+        sizes = tuple(atom for atom in sizes if self._is_size(atom))
         if not sizes:
             return self._flat(product, term, factor, index)
-        if not self._has_rows(access, sizes):
+        if self._is_small(term, factor):
             return None
         cause, elsewhere = self._cause(product, index, sizes)
         if cause is None:
@@ -130,7 +131,8 @@ class _Offsets:
                 continue
             for condition in mask.mask or ():
                 end = (condition.gap + offset).atom if isinstance(condition, Less) else None
-                counted = end is not None and end.kind in GIVEN and not self._is_small((end,), 1)
+                is_number = end is not None and end.kind in GIVEN
+                counted = is_number and not self._is_small([end] if end else [], 1) and not self._is_small(term, factor)
                 ranks = list(elements_counted(self._flow.launches.sites, end.name)) if counted and end else []
                 if end is not None and ranks:
                     is_wide = any(rank is not None and rank > 2 for rank in ranks)
@@ -178,10 +180,11 @@ class _Offsets:
 
     def _is_size(self, atom: Atom) -> bool:
         """Whether the launch gives it, any number, and no tile is as wide."""
-        if atom.kind not in GIVEN or atom in self._blocks or atom in self._unrolled:
-            return False
-        most = self._most_of(atom)
+        most = self._most_of(atom) if self._may_be_size(atom) else 0
         return most is None or most > _FEW
+
+    def _may_be_size(self, atom: Atom) -> bool:
+        return atom.kind in GIVEN and atom not in self._blocks and atom not in self._unrolled
 
     def _is_small(self, term: Iterable[Atom], factor: int) -> bool:
         """Whether no launch makes it as large as 32 bits do not hold."""
