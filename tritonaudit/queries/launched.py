@@ -14,6 +14,7 @@ from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
 
 _DEPTH = 6
 _TILE, _MOST_REPLAYED, _MOST_UNKNOWNS = 64, 6, 3
+_STRIDES = (("stride",), ("contiguous().stride",))
 _COUNT_OF_PROGRAMS = "tl.num_programs("
 
 
@@ -187,7 +188,7 @@ def is_row_stride(site: LaunchSite, value: Affine | None) -> bool:
     if value is None:
         return False
     key = () if value.atom is None else _key(site, value.atom)
-    if key[-2:-1] == ("stride",):
+    if key[-2:-1] in _STRIDES:
         place, last = key[-1], (_rank(site, key[:-2]) or _last_place(site, key) + 1) - 1
         return isinstance(place, int) and (place < -1 or 0 <= place < last)
     dense = [one.shape for one in site.arguments.values() if isinstance(one, Tensor) and one.is_contiguous]
@@ -214,7 +215,7 @@ def _product(site: LaunchSite, sizes: Sequence[Affine | None]) -> Affine | None:
 def is_last_stride(site: LaunchSite, value: Affine | None) -> bool:
     """Whether it is the stride of a tensor's last dimension, or of the last one whose stride the launch passes."""
     key = () if value is None or value.atom is None else _key(site, value.atom)
-    if key[-2:-1] != ("stride",):
+    if key[-2:-1] not in _STRIDES:
         return value is not None and value.value == 1
     rank = _rank(site, key[:-2])
     if key[-1] == -1 or rank is not None:
