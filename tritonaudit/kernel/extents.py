@@ -52,27 +52,6 @@ def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
     return furthest if furthest > 1 and len({place % furthest for place in seen}) == furthest else None
 
 
-def is_last_stride(launch: Launch, node: ast.expr) -> bool:
-    """Whether it is `x.stride(-1)`, or the last of the strides of a tensor that the launch is passed."""
-    tensor, place = _stride_of(launch.definition(node))
-    if tensor is None or place in (None, -1):
-        return tensor is not None and place == -1
-    rank = rank_of(launch, tensor)
-    if rank is not None:
-        return place == rank - 1
-    text = ast.unparse(tensor)
-    others = (_stride_of(launch.definition(other)) for other in launch.arguments.values())
-    places = [at for one, at in others if one is not None and at is not None and ast.unparse(one) == text]
-    return place == max(places, default=-1) > 0
-
-
-def _stride_of(node: ast.expr) -> tuple[ast.expr | None, int | None]:
-    """`x` and `k` of `x.stride(k)`."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "stride"):
-        return None, None
-    return node.func.value, _integer(node.args[0]) if len(node.args) == 1 else None
-
-
 def known_rank(launch: Launch, tensor: ast.expr) -> int | None:
     """How many dimensions the wrapper says the tensor to have: it lays it out, unpacks all, or asserts their number."""
     laid_out = _laid_out(launch.definition(tensor))

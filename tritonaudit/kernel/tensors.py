@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from tritonaudit.kernel.launch import Launch
 from tritonaudit.kernel.reaching import Definitions
-from tritonaudit.source.outline import dotted_name
 
 _VIEWS = frozenset({"view", "reshape", "unsqueeze", "squeeze", "detach", "view_as", "flatten", "unflatten"})
-_ALLOCATIONS = frozenset({"empty", "zeros", "ones", "full"})
 _DEPTH = 6
 
 
@@ -50,16 +48,6 @@ def given(function: ast.FunctionDef, definitions: Definitions, node: ast.expr) -
 def given_to(launch: Launch, node: ast.expr) -> Given | None:
     """The parameter of the wrapper that an argument of the launch is."""
     return None if launch.wrapper is None else given(launch.wrapper, launch.reaching, node)
-
-
-def allocation(launch: Launch, node: ast.expr) -> ast.Call | None:
-    """What makes a new tensor with strides of its own, where an argument of the launch is set to that."""
-    for value in launch.definitions(node):
-        if isinstance(value, ast.Call):
-            name = (dotted_name(value.func) or "").rpartition(".")[2]
-            if name.removeprefix("new_").removesuffix("_like") in _ALLOCATIONS:
-                return value
-    return None
 
 
 def parameters(function: ast.FunctionDef) -> list[str]:
