@@ -16,9 +16,10 @@ from tests.checkout import ROOT, environment, install_rule
 from tritonaudit.config import Config
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.machine import Machine
-from tritonaudit.engine import check, check_text, shown_path
+from tritonaudit.engine import check, check_text
 from tritonaudit.finding import Audit, Status
 from tritonaudit.rules import all_rules
+from tritonaudit.shown import shown_path
 
 IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
 LOAD = "    tl.load(x_ptr + offs)\n"

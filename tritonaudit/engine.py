@@ -21,6 +21,7 @@ from tritonaudit.requirements import asked_target
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.rules import all_rules
 from tritonaudit.selection import Selection
+from tritonaudit.shown import shown_path
 from tritonaudit.source.basis import Basis, digest
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
@@ -135,16 +136,6 @@ def _merge(results: Sequence[FileResult]) -> Audit:
         texts=dict(result.text for result in results if result.text is not None),
         kernels=sum(result.kernels for result in results),
     )
-
-
-def shown_path(path: Path) -> str:
-    """The path as findings show it: relative to the working directory where it is below it."""
-    absolute = os.path.abspath(path)
-    here = os.getcwd()
-    if os.path.splitdrive(absolute)[0] != os.path.splitdrive(here)[0]:
-        return Path(absolute).as_posix()
-    relative = os.path.relpath(absolute, here)
-    return Path(absolute if relative.startswith("..") else relative).as_posix()
 
 
 @contextmanager

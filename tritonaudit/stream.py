@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, time_runs, united
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.pool import cancelling
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Stage
 from tritonaudit.progress import SILENT, Progress
@@ -21,6 +20,7 @@ from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
+from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.runs import Runs

@@ -10,9 +10,9 @@ from bench.kernelbench.faults import FAULTS
 from bench.kernelbench.files import File
 from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest, audit_paths
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Severity, Stage, Status
 from tritonaudit.report.ran import RanSection
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.coverage import Verdict, shown_missing
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import Where

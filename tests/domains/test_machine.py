@@ -409,3 +409,21 @@ def test_a_function_that_indexes_a_parameter_as_a_block_is_a_helper() -> None:
     assert not flow(
         body.format("m"), after="def run(x):\n    kernel[(1,)](x, x, 1, 1, 1, BLOCK=64, FLAG=0)\n"
     ).is_helper
+
+
+# -- loops in loops ------------------------------------------------------------------------------------------------
+
+
+def nested(depth: int) -> str:
+    """A running offset that the innermost of so many loops moves on."""
+    lines = ["offs = cols"]
+    lines += [" " * level + f"for i{level} in range(n):" for level in range(depth)]
+    lines += [" " * depth + "tl.load(x_ptr + offs)", " " * depth + "offs += BLOCK", "tl.store(x_ptr + offs, 1)"]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5, 9, 60])
+def test_loops_in_loops_end_and_never_leave_a_moved_offset_where_it_began(depth: int) -> None:
+    found = flow(LANES + nested(depth))
+    assert len(found.accesses) == 2
+    assert "x_ptr + tl.arange(0, BLOCK)" not in addresses(found)

@@ -20,13 +20,13 @@ import pytest
 
 from tests.checkout import ROOT
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Confidence, Finding, Stage
 from tritonaudit.measure.facts import Gpu
 from tritonaudit.measure.profiled import ProfiledKernel
 from tritonaudit.measure.profiling import NAME as PROFILER
 from tritonaudit.rule import Rule
 from tritonaudit.rules import find_rule
+from tritonaudit.shown import shown_path
 from tritonaudit.target import Target
 
 TARGETS = ("sm_90", "gfx942")

@@ -12,8 +12,8 @@ import torch
 from tests.checkout import ROOT
 from tritonaudit.config import Config
 from tritonaudit.data import NotData
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.confine import _version
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
 from tritonaudit.suites.calling import is_same
 from tritonaudit.suites.coverage import Verdict

@@ -77,10 +77,15 @@ def _ttir(source: Any, target: Any, backend: Any, options: Any) -> str:
         "context": context,
     }
     module = source.make_ir(**{name: given[name] for name in inspect.signature(source.make_ir).parameters})
+    return str(optimised(module, source, target, backend, options))
+
+
+def optimised(module: Any, source: Any, target: Any, backend: Any, options: Any) -> Any:
+    """The front end's module after Triton's own TTIR passes."""
     stages: dict[str, Any] = {}
     language = (source.language,) if "language" in inspect.signature(backend.add_stages).parameters else ()
     backend.add_stages(stages, options, *language)
-    return str(stages["ttir"](module, {"target": target, **options.__dict__}))
+    return stages["ttir"](module, {"target": target, **options.__dict__})
 
 
 def _codegen(backend: Any, options: Any) -> Any:

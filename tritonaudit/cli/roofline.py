@@ -88,8 +88,8 @@ def _part_here(parts: Mapping[str, Part]) -> Part:
 
 
 def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
-    from tritonaudit.engine import shown_path
     from tritonaudit.hardware.telling import columns, figure_lines
+    from tritonaudit.shown import shown_path
 
     lines = [f"On {part.name}: {part.title}", ""]
     rooflines = [(one, part.roofline(one.work)) for one in counted]
@@ -139,8 +139,8 @@ def _figures(roofline: Roofline) -> tuple[Figure, ...]:
 
 
 def _json(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
-    from tritonaudit.engine import shown_path
     from tritonaudit.hardware.telling import part_data, roofline_data
+    from tritonaudit.shown import shown_path
 
     report: dict[str, Any] = {
         "part": part_data(part),

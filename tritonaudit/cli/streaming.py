@@ -80,8 +80,8 @@ def streamed(
 
     A request that `resumes` leaves the lines that are there, and audits what they do not tell of.
     """
-    from tritonaudit.engine import shown_path
     from tritonaudit.report.jsonl import line_of
+    from tritonaudit.shown import shown_path
     from tritonaudit.stream import audit_files
 
     began = time.monotonic()

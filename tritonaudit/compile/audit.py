@@ -10,8 +10,9 @@ from pathlib import Path
 from tritonaudit.compile.budget import Budget, Limit, Overrun, unchecked, violations
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.config import Config
-from tritonaudit.engine import KernelFacts, judge, shown_path
+from tritonaudit.engine import KernelFacts, judge
 from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.shown import shown_path
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,10 @@ from tritonaudit.capture.task import (
 )
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.phrases import counted, listed
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Outcome, Problem, Status
+from tritonaudit.shown import shown_path
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline

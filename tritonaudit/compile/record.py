@@ -19,8 +19,8 @@ from tritonaudit.compile.facts import (
     Sweep,
     Variant,
 )
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Span
+from tritonaudit.shown import shown_path
 
 
 class NotARecord(ValueError):

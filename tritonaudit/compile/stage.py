@@ -18,11 +18,11 @@ from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.data import NotData, encode
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.rules import installed
+from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 

@@ -40,7 +40,7 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
     twice = arguments.positional and arguments.positional[0][1] is value.narrowed
     if dtype in ("fp32", "fp64") and machine.recording and value.narrowed is not None and not twice:
         machine.flow.late_casts.append((arguments.node, value))
-    narrow = value.dtype in ("fp32", "fp64") and (_may_be_half(dtype) if dtype is not None else _is_dtype_of(target))
+    narrow = _is_full_width(value) and (_may_be_half(dtype) if dtype is not None else _is_dtype_of(target))
     return value.but(
         dtype=dtype,
         affine=_cast_affine(machine, arguments, value) if dtype in INTEGERS else None,
@@ -50,6 +50,12 @@ def _cast(machine: Machine, arguments: Arguments) -> Value:
         narrowed=arguments.node if narrow else None,
         wide=dtype not in INTEGERS - WIDE,
     )
+
+
+def _is_full_width(value: Value) -> bool:
+    """Whether a value has at least 32 bits; a matrix product has, of whatever its operands are."""
+    is_product = value.dtype is None and value.made is not None and value.made.operation == "dot"
+    return is_product or value.dtype in ("fp32", "fp64")
 
 
 def _cast_affine(machine: Machine, arguments: Arguments, value: Value) -> Affine | None:

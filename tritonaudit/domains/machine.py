@@ -18,7 +18,7 @@ from tritonaudit.domains.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.domains.joins import given_up, includes, join, same, widened
 from tritonaudit.domains.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
 from tritonaudit.ir.model import Assign, Block, Carried, If, Inlined, Kernel, Loop, Operation
-from tritonaudit.ir.values import Const
+from tritonaudit.ir.values import Const, Tensor
 from tritonaudit.ir.values import Value as Typed
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 _MOST_RUNS = 3
-_DEEPEST = 3
+_DEEPEST = 3  # loops in one another, each run to a fixpoint in every run of the one around it
+_MOST_NESTED = 6  # beyond it nothing is known of what a loop carries
 """Loops in loops that are run to their fixpoint while an outer one is run on trial."""
 
 
@@ -201,10 +202,12 @@ class Machine:
         self.loops.append(_Loop(counter, heads, len(self.atoms)))
         path = self.path
         self.silent += 1
-        self.block(node.body)
-        for one in node.carried:
-            self.facts[one.head] = self._settled(one, heads[one.head], self.fact(one.last), counter)
-        if self.silent < _DEEPEST:
+        if self.silent > _DEEPEST or len(self.loops) > _MOST_NESTED:
+            self.facts.update((one.head, UNKNOWN) for one in node.carried)
+        else:
+            self.block(node.body)
+            for one in node.carried:
+                self.facts[one.head] = self._settled(one, heads[one.head], self.fact(one.last), counter)
             self._run_to_fixpoint(node, counter)
         self.silent -= 1
         self.path = path
@@ -243,8 +246,10 @@ class Machine:
         counter = self.atoms.get(Kind.LOOP, name, key, start=bounds.start, step=bounds.step, stop=bounds.stop)
         index = bounds.start + Affine.of(counter) * bounds.step if bounds.start and bounds.step else None
         place = index if index is not None else Affine.of(counter)
-        dtype = "i64" if bounds.wide else "i32"
-        self.facts[node.counter] = scalar(dtype, place, constexpr=bounds.static, wide=bounds.wide)
+        own = node.counter.type
+        dtype = own.dtype if isinstance(own, Tensor) else "int" if bounds.static else None
+        wide = bounds.wide or dtype in WIDE
+        self.facts[node.counter] = scalar(dtype, place, constexpr=bounds.static, wide=wide)
         return counter
 
     def _settled(self, one: Carried, before: Value, after: Value, counter: Atom) -> Value:

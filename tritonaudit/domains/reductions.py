@@ -19,6 +19,7 @@ from tritonaudit.domains.value import (
     UNSIGNED,
     Padding,
     Shape,
+    Step,
     Value,
 )
 
@@ -137,6 +138,14 @@ def _scan(name: str) -> Handler:
     return operation
 
 
+def _accumulated(left: str | None, right: str | None) -> str | None:
+    """The dtype of a matrix product; not known where the operands' is not, for they may be integers."""
+    if left in _SMALL_INTEGERS and right in _SMALL_INTEGERS:
+        return "i32"
+    known = [dtype for dtype in (left, right) if dtype in FLOATS]
+    return None if not known else "fp64" if "fp64" in known else "fp32"
+
+
 def _dot(machine: Machine, arguments: Arguments) -> Value:
     left, right = arguments.value(0, "input"), arguments.value(1, "other")
     shape: Shape | None = None
@@ -147,7 +156,7 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
         machine.flow.reductions.append(Reduction(arguments.node, "dot", left, -1, machine.path, bad))
         machine.flow.dots.append(Dot(arguments.node, left, right, machine.path))
     out = arguments.keywords.get("out_dtype")
-    dtype = dtype_of(out) if out is not None else "i32" if left.dtype == right.dtype == "i8" else "fp32"
+    dtype = dtype_of(out) if out is not None else _accumulated(left.dtype, right.dtype)
     return Value(
         shape=shape,
         dtype=dtype,
@@ -157,6 +166,7 @@ def _dot(machine: Machine, arguments: Arguments) -> Value:
         narrowed=out[1] if out is not None and dtype in HALF else None,
         sums=(terms := union(left.exps, right.exps)),
         tainted=terms,
+        made=Step("dot", (left, right), arguments.node),
     )
 
 

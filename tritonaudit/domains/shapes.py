@@ -17,6 +17,7 @@ from tritonaudit.domains.value import (
     Shape,
     Value,
     literal,
+    promote,
     scalar,
 )
 
@@ -174,7 +175,8 @@ def _cdiv(machine: Machine, arguments: Arguments) -> Value:
             affine = Affine.constant(-(-a // b))
         else:
             affine = machine.atoms.opaque("cdiv", "cdiv", (x.affine, y.affine), x.affine.axes())
-    return scalar("i32", affine, constexpr=x.constexpr and y.constexpr)
+    dtype = promote(x.dtype, y.dtype)
+    return scalar(dtype, affine, constexpr=x.constexpr and y.constexpr, wide=x.wide or y.wide)
 
 
 def _next_power_of_2(machine: Machine, arguments: Arguments) -> Value:
@@ -184,7 +186,8 @@ def _next_power_of_2(machine: Machine, arguments: Arguments) -> Value:
         return literal(1 << max(number - 1, 0).bit_length())
     if value.affine is None:
         return Value(shape=(), constexpr=value.constexpr)
-    return scalar("i32", machine.atoms.opaque("next_power_of_2", "pow2", (value.affine,)), constexpr=value.constexpr)
+    affine = machine.atoms.opaque("next_power_of_2", "pow2", (value.affine,))
+    return scalar(value.dtype, affine, constexpr=value.constexpr, wide=value.wide)
 
 
 def _constexpr(machine: Machine, arguments: Arguments) -> Value:

@@ -64,7 +64,7 @@ def promote(left: str | None, right: str | None) -> str | None:
             return "fp32" if other in INTEGERS else other
         if one in FLOATS and other in INTEGERS:
             return one
-        if one in ("fp32", "fp64") and other not in FLOATS:
+        if one == "fp64":
             return one
     if left in FLOATS and right in FLOATS:
         return left if _WIDTH[left] >= _WIDTH[right] else right

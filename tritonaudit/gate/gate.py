@@ -12,7 +12,7 @@ from tritonaudit.compile.audit import CompileAudit, CompileRequest
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
-from tritonaudit.engine import check, shown_path
+from tritonaudit.engine import check
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.execute.starting import warm_up
@@ -29,6 +29,7 @@ from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
+from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import SubjectRun

@@ -11,7 +11,6 @@ from statistics import geometric_mean
 from tritonaudit.compile import phrases
 from tritonaudit.compile.facts import CompiledKernel, Narrow, Variant
 from tritonaudit.compile.widening import is_wide_elsewhere, saves_much, wastes_lines
-from tritonaudit.engine import shown_path
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
 from tritonaudit.history.entry import Data
@@ -20,6 +19,7 @@ from tritonaudit.kernel.launch import LaunchFacts
 from tritonaudit.kernel.project import Function
 from tritonaudit.kernel.tuning import Autotune, decorators
 from tritonaudit.measure.further import CHANGES_NOTHING
+from tritonaudit.shown import shown_path
 from tritonaudit.source.outline import JitFunction, Module
 
 _NOT_A_POWER = "TAC102"

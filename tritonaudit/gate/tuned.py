@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
 from tritonaudit.gate.waiting import UnknownWrapper, waits
 from tritonaudit.measure.checks import Check
+from tritonaudit.shown import shown_path
 
 
 def measured(material: Material) -> Answer:

@@ -162,6 +162,8 @@ class Host:
 
     def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
         """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
+        if not all(map(self._scopes.are_of, (module, *users))):
+            self.__post_init__()
         found: list[LaunchSite] = []
         for scope in [self._scopes.of(one) for one in (module, *users)]:
             for wrapper in self._callers.launching(scope, module.path, kernel):

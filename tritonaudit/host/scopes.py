@@ -186,6 +186,11 @@ class Scopes:
             self._by_path[module.path] = Scope(module, self)
         return self._by_path[module.path]
 
+    def are_of(self, module: Module) -> bool:
+        """Whether what was read of the file, if anything, is this text of it."""
+        known = self._by_path.get(module.path)
+        return known is None or known.module.text == module.text
+
     def named(self, importer: Module, source: str) -> Scope | None:
         """The module that an import names, where it stands in the project."""
         key = (importer.path, source)

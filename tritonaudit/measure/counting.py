@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, become_gpu, loaded, subject_names, target
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Problem
 from tritonaudit.hardware.roofline import Work
 from tritonaudit.measure.sizes import fits, timed_cases
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.running import memory
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.phrases import counted
 from tritonaudit.compile.places import Places
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.hardware.parts import Part
 from tritonaudit.hardware.roofline import Roofline
 from tritonaudit.measure.checks import Check
 from tritonaudit.measure.facts import Gpu, MeasuredKernel, Profile, Role, Row
 from tritonaudit.measure.rates import bandwidth_of, rate_of
+from tritonaudit.shown import shown_path
 
 IMPOSSIBLE = "faster than the GPU can be"
 

@@ -14,7 +14,7 @@ from tritonaudit.cache_folder import cache_folder
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.compile.phrases import counted
 from tritonaudit.config import Config
-from tritonaudit.engine import KernelFacts, judge, shown_path
+from tritonaudit.engine import KernelFacts, judge
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.pool import Feed, Limits, run_tasks
 from tritonaudit.execute.turns import turns_folder
@@ -36,6 +36,7 @@ from tritonaudit.measure.worker import (
     measure,
 )
 from tritonaudit.progress import SILENT, Progress
+from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tritonaudit.engine import shown_path
 from tritonaudit.port.folders import Operation
 from tritonaudit.port.keeping import NotOurs, write_attempt
 from tritonaudit.port.repairing import MOST_ATTEMPTS, Repairer, repaired, request_for
 from tritonaudit.port.validating import Verdict
+from tritonaudit.shown import shown_path
 
 FOLDER = "attempts"
 

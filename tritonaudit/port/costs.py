@@ -11,9 +11,9 @@ from tritonaudit.compile.audit import CompileRequest
 from tritonaudit.compile.facts import CompiledKernel, Variant
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Status
 from tritonaudit.measure.facts import Role, Row
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import TIMED
 
 

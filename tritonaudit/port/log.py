@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tritonaudit import __version__
-from tritonaudit.engine import shown_path
 from tritonaudit.hardware.parts import Part, part_of_device
 from tritonaudit.hardware.telling import UNKNOWN, amount, ratio
 from tritonaudit.measure.counting import Counted
@@ -15,6 +14,7 @@ from tritonaudit.port.folders import Operation
 from tritonaudit.port.selecting import Considered, Selected
 from tritonaudit.port.validating import Verdict
 from tritonaudit.report.markdown.text import code, prose, row, table
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.find import Kind, kind_of
 from tritonaudit.subject.model import TIMED, Tensor
 from tritonaudit.subject.operations import Known, known_operation

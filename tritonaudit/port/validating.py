@@ -9,11 +9,11 @@ from pathlib import Path
 from tritonaudit.audit import RUN_PARTS, AuditRequest, audit_paths
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.config import Config
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Status
 from tritonaudit.port.folders import Operation
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.ran import RanSection
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.find import Kind, kind_of
 from tritonaudit.suites.coverage import Coverage, shown_missing
 from tritonaudit.suites.facts import CORE, Symptom

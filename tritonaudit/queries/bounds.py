@@ -7,27 +7,18 @@ from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
-from tritonaudit.domains.affine import ONE, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, Kind
 from tritonaudit.domains.facts import Access, Guard, KernelFlow
 from tritonaudit.domains.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.host import Host, LaunchSite
-from tritonaudit.host.values import Dims, Symbol, Tensor
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
+from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_in, rounds_of
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
 
 _MOST_REPLAYED, _MOST_POINTS, _MOST_UNKNOWNS = 24, 1500, 4
 _GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """A tensor by its name in the host code: its sizes, and how many elements there are from its first to its last."""
-
-    name: str
-    sizes: tuple[Affine, ...]
-    elements: Affine
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,59 +253,6 @@ def _holds(guard: Guard, point: Point) -> bool:
     if test is not None and test.affine is not None:
         return bool(point.number(test.affine)) is guard.taken
     raise NotKnown(f"`{guard.condition}`")
-
-
-def memory_of(site: LaunchSite, value: object) -> Memory | None:
-    """What is known of the memory of something that is passed; None of what may be no tensor."""
-    if isinstance(value, Symbol) and not value.reason:
-        value = Tensor(value, Dims(value), None, None)
-    if not isinstance(value, Tensor):
-        return None
-    name, shape = value.symbol.name, value.shape
-    if isinstance(shape, Dims):
-        rank = site.ranks.get(shape.of.key) or _least_rank(site, shape.of.name)
-        if (shape.first, shape.last) != (0, None) or shape.of.reason:
-            return None
-        if rank is None:
-            key, text = (*shape.of.key, "numel", 0, None), f"{shape.of.name}.numel()"
-            return Memory(name, (), site.arithmetic.symbol(key, text, True, ZERO))
-        shape = tuple(
-            site.arithmetic.symbol((*shape.of.key, "shape", index), f"{shape.of.name}.shape[{index}]", True, ZERO)
-            for index in range(rank)
-        )
-    dims = tuple(site.integer(one) for one in shape)
-    sizes = tuple(one for one in dims if one is not None)
-    if len(sizes) < len(dims):
-        return None
-    if value.strides is None:
-        return Memory(name, sizes, _product(site, sizes))
-    total = ONE
-    for dim, stride in zip(sizes, (site.integer(one) for one in value.strides), strict=False):
-        if stride is None:
-            return None
-        total = total + site.arithmetic.times(dim - ONE, stride)
-    return Memory(name, sizes, total)
-
-
-def _least_rank(site: LaunchSite, name: str) -> int | None:
-    """The number of dimensions that the host code asks for; None where it counts the elements, or from the end."""
-    values = [site.integer(value) for value in site.arguments.values()] + [site.axis(axis) for axis in range(3)]
-    rank = 0
-    for atom in inputs_of(value for value in values if value is not None):
-        owner, _, index = atom.name.removesuffix("]").removesuffix(")").rpartition(".")
-        if owner == name:
-            what, _, number = index.replace("(", "[").partition("[")
-            if what not in ("shape", "stride") or not number.isdigit():
-                return None
-            rank = max(rank, int(number) + 1)
-    return rank or None
-
-
-def _product(site: LaunchSite, values: Sequence[Affine]) -> Affine:
-    total = ONE
-    for value in values:
-        total = site.arithmetic.times(total, value)
-    return total
 
 
 def _is_dimension(atom: Atom) -> bool:

@@ -13,8 +13,8 @@ from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.values import Dims, Symbol, Tensor
-from tritonaudit.queries.bounds import Memory, memory_of
 from tritonaudit.queries.launched import as_passed
+from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.unbounded import bounded_index
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.source.nodes import spans

@@ -11,10 +11,10 @@ from tritonaudit.compile.audit import CompileAudit
 from tritonaudit.compile.compare import Change, Comparison, Difference
 from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.compile.record import record
-from tritonaudit.engine import shown_path
 from tritonaudit.report.compiled_table import table
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
+from tritonaudit.shown import shown_path
 
 _INDENT = "  "
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tritonaudit.compile.audit import CompileAudit
-from tritonaudit.engine import SOURCE, shown_path
+from tritonaudit.engine import SOURCE
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
@@ -22,6 +22,7 @@ from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.report.words import Code, Words, among, words
 from tritonaudit.rules import all_rules
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Status
 from tritonaudit.hardware.telling import figure_data, roofline_data
 from tritonaudit.measure.facts import Profile, Ratio, Role, Row, Sample, Timed
@@ -14,6 +13,7 @@ from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
+from tritonaudit.shown import shown_path
 
 _INDENT = "  "
 _IN_CACHE = 1.005

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.coverage import Coverage, Verdict
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Closeness

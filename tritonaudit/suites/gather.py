@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Places
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Outcome, Span, Status, Witness
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome, coverage_of, verdict_of
 from tritonaudit.suites.facts import RunKernel, Seen, Symptom

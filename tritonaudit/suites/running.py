@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Feed, Limits, run_tasks
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.config import Config
-from tritonaudit.engine import KernelFacts, judge, shown_path
+from tritonaudit.engine import KernelFacts, judge
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
@@ -20,6 +20,7 @@ from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.rules import all_rules
+from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
-from tritonaudit.engine import shown_path
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Problem
 from tritonaudit.progress import Progress
+from tritonaudit.shown import shown_path
 from tritonaudit.suites.running import SubjectKey, memory
 from tritonaudit.suites.worker import become_device
 

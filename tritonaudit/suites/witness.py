@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tritonaudit.engine import shown_path
 from tritonaudit.finding import Witness
+from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import Case, Layout
 
 

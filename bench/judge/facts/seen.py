@@ -72,7 +72,8 @@ def _given(launch: Launch, bound: Mapping[str, Any]) -> dict[str, int]:
 def _assigned(region: Region, path: str) -> dict[tuple[str, int], Operation]:
     """By name and line the last operation that Triton names after a variable: that which it was assigned.
 
-    Where a helper's operations come after it, one of them is what was assigned, and none is kept.
+    Where a helper's operations come after it, or one that uses it under another name, one of them is what was assigned,
+    and none is kept: an operation has the last of the names that its result gets.
     """
     found: dict[tuple[str, int], Operation] = {}
     for block in region.blocks:
@@ -84,8 +85,16 @@ def _assigned(region: Region, path: str) -> dict[tuple[str, int], Operation]:
                 for key in [key for key in found if key[1] == place.callers[-1].line]:
                     del found[key]
             elif place is not None and place.name and place.path == path:
+                used = {(name, line) for (name, line), one in found.items() if _uses(operation, one)}
+                for key in used - {(place.name, place.line)}:
+                    if key[1] == place.line:
+                        del found[key]
                 found[place.name, place.line] = operation
     return found
+
+
+def _uses(operation: Operation, other: Operation) -> bool:
+    return not set(other.results).isdisjoint(operation.operands)
 
 
 def _noting(watched: Watched, named: Collection[int]) -> Callable[[Mapping[str, Handler]], Mapping[str, Handler]]:

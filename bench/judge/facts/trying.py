@@ -10,6 +10,7 @@ from bench.judge.executing import Noted, called, loaded
 from bench.judge.facts.comparing import Compared, compared
 from bench.judge.facts.seen import Watching
 from bench.judge.facts.stated import Stated, stated_of
+from bench.judge.facts.written import as_written
 
 _SECONDS = 20.0
 
@@ -43,7 +44,8 @@ def hold(task: Task) -> Held:
     found = []
     for one in task.cases:
         watching = Watching()
-        _, error, _ = called(subject, one.case, _SECONDS, FreshMemory(), watching.launch)
+        with as_written():
+            _, error, _ = called(subject, one.case, _SECONDS, FreshMemory(), watching.launch)
         reason = reason or error
         for watched in watching.launches:
             kernel = watched.launch.kernel

@@ -1,0 +1,35 @@
+"""TAC142: a launch leaves a part of a tensor out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.finding import Confidence, Severity
+from tritonaudit.queries.answer import Refuted
+from tritonaudit.queries.elements import Untouched, untouched
+from tritonaudit.rule import Hit, Rule
+
+
+class UntouchedPart(Rule):
+    code, name = "TAC142", "untouched-part"
+    summary = "The tiles of a launch leave a part of a tensor unread, or of a new output unwritten."
+    severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
+
+    def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        for found in untouched(kernel):
+            yield _hit(kernel, found)
+
+
+def _hit(kernel: KernelFlow, found: Refuted[Untouched]) -> Hit:
+    shown = found.shown
+    verb = "reads" if shown.accesses[0].kind == "load" else "writes"
+    index = ", ".join(str(shown.index) if axis == shown.axis else ":" for axis in range(len(shown.layout.sizes)))
+    grid = shown.grid if any(size > 1 for size in shown.grid[1:]) else shown.grid[0]
+    return Hit(
+        shown.accesses[-1].node,
+        f"no program {verb} `{shown.parameter}[{index}]`: with `{shown.tensor}` of shape {shown.layout.sizes} and a"
+        f" grid of {grid} the tiles of the launch leave it out",
+        remedy="let the tiles begin where the one before ends, and the grid have one for each",
+        related=((kernel.place(shown.site.call), "this is the launch"),),
+    )

@@ -1,0 +1,420 @@
+"""Does a launch touch the elements of its tensors, all of them and nothing between them?
+
+A launch is tried at sizes that take several tiles, as its host code makes it, once with tensors whose rows follow each
+other and once with rows apart, for tensors whose strides the kernel is told.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import prod
+
+from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, Kind
+from tritonaudit.domains.facts import Access, KernelFlow
+from tritonaudit.domains.value import Less
+from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
+from tritonaudit.host.host import LaunchSite
+from tritonaudit.queries.answer import Refuted, Unknown
+from tritonaudit.queries.footprints import Footprint, Layout, Numbers
+from tritonaudit.queries.memory import Memory, memory_of
+from tritonaudit.queries.points import NotKnown, loops_in
+from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of
+
+_MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
+_FEW = (4, 8, 2, 16)
+_WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
+_MADE_HERE = frozenset(
+    f"{before}{name}{after}"
+    for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
+    for before in ("", "new_")
+    for after in ("", "_like")
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A program of the launch is at `place` of a tensor that has no element there."""
+
+    access: Access
+    site: LaunchSite
+    tensor: str
+    layout: Layout
+    program: tuple[int, int, int]
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class Untouched:
+    """No access of the launch is at an element whose index along `axis` is `index`."""
+
+    parameter: str
+    accesses: tuple[Access, ...]
+    site: LaunchSite
+    tensor: str
+    layout: Layout
+    axis: int
+    index: int
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A launch in numbers: what was put in, and what came of it for the tensor that is asked about."""
+
+    sizes: Mapping[str, int]
+    launch: Numbers
+    layout: Layout
+
+
+def between(flow: KernelFlow) -> Iterator[Refuted[Between]]:
+    """The first access to each parameter that goes to what is no element of its tensor."""
+    for launches in _asked(flow):
+        found = next((one for one in (asked.between() for asked in launches) if one is not None), None)
+        if isinstance(found, Refuted):
+            yield found
+
+
+def untouched(flow: KernelFlow) -> Iterator[Refuted[Untouched]]:
+    """The tensors of which a part is in no tile: inputs, and outputs that nothing else writes to."""
+    for launches in _asked(flow):
+        found = next((one for one in (asked.untouched() for asked in launches) if one is not None), None)
+        if isinstance(found, Refuted):
+            yield found
+
+
+def _asked(flow: KernelFlow) -> Iterator[list[_Asked]]:
+    """Each parameter that points to a tensor, in each launch that is known whole."""
+    accesses: dict[str, list[Access]] = {}
+    for access in flow.accesses:
+        if access.pointer.origin is not None:
+            accesses.setdefault(access.pointer.origin.name, []).append(access)
+    lost = any(access.pointer.origin is None and access.pointer.block is None for access in flow.accesses)
+    blocks = {access.pointer.block.parameter for access in flow.accesses if access.pointer.block is not None}
+    for parameter, its in accesses.items():
+        launches = []
+        for site in flow.launches.sites[:_MOST_SITES]:
+            memory = memory_of(site, site.arguments.get(parameter))
+            if memory is not None and site.is_whole:
+                is_all = not lost and parameter not in blocks
+                launches.append(_Asked(flow, site, parameter, its, memory, is_all=is_all))
+        yield launches
+
+
+class _Asked:
+    """The questions of one parameter and launch."""
+
+    def __init__(
+        self,
+        flow: KernelFlow,
+        site: LaunchSite,
+        parameter: str,
+        accesses: Sequence[Access],
+        memory: Memory,
+        *,
+        is_all: bool,
+    ) -> None:
+        self._flow, self._site, self._parameter, self._memory = flow, site, parameter, memory
+        self._accesses, self._is_all = accesses, is_all
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def between(self) -> Refuted[Between] | Unknown | None:
+        """An access that goes where no element is; None where nothing could be tried."""
+        held: Unknown | None = None
+        for access in self._accesses if self._memory.is_sure and self._memory.sizes else ():
+            try:
+                index = self._index(access)
+                footprint = Footprint(access, index, exact=True)
+                for trial in islice(self._trials([access], are_apart=True), 1):
+                    places = trial.layout.places()
+                    for program, touched in footprint.programs(trial.launch):
+                        beyond = touched.difference(places)
+                        if beyond:
+                            name, layout = self._memory.name, trial.layout
+                            found = Between(access, self._site, name, layout, program, min(beyond))
+                            return Refuted(trial.sizes, found)
+                    held = Unknown("no place that was tried is without an element", held=True)
+            except (NotKnown, TooLarge):
+                continue
+        return held
+
+    def untouched(self) -> Refuted[Untouched] | Unknown | None:
+        """An index along an axis at which nothing is touched; None where nothing could be tried."""
+        is_output = self._memory.made in _WITHOUT_CONTENTS
+        accesses = [access for access in self._accesses if not is_output or access.kind == "store"]
+        kinds = {access.kind for access in self._accesses}
+        is_asked = kinds <= {"load", "store"} and (self._is_written_here() if is_output else self._is_input(kinds))
+        if not self._is_all or not accesses or not is_asked:
+            return None
+        held: Unknown | None = None
+        try:
+            footprints = [Footprint(access, self._index(access), exact=False) for access in accesses]
+            for trial in islice(self._trials(accesses, are_apart=False), _MOST_TRIALS):
+                touched: set[int] = set()
+                for footprint in footprints:
+                    for _, places in footprint.programs(trial.launch):
+                        touched |= places
+                layout = trial.layout
+                if not layout.sizes and touched:
+                    touched |= set(range(min(touched)))
+                    layout = Layout((max(touched) + 1,), (1,))
+                found = _missing(layout, touched)
+                if found is not None:
+                    name, own, grid = self._memory.name, tuple(accesses), trial.launch.grid
+                    shown = Untouched(self._parameter, own, self._site, name, layout, *found, grid)
+                    return Refuted(trial.sizes, shown)
+                held = Unknown("nothing is left out at the sizes that were tried", held=True)
+        except (NotKnown, TooLarge):
+            pass
+        return held
+
+    def _is_input(self, kinds: set[str]) -> bool:
+        """Whether it comes from elsewhere, and the host code reads no elements of it by itself."""
+        passed = _passed(self._site, self._parameter)
+        if not isinstance(passed, ast.Name) or "load" not in kinds or self._memory.made in _MADE_HERE:
+            return False
+        indexed = [node.value for node in ast.walk(self._site.made.calls[-1].node) if isinstance(node, ast.Subscript)]
+        return not any(isinstance(node, ast.Name) and node.id == passed.id for node in indexed)
+
+    def _index(self, access: Access) -> Affine:
+        origin, address = access.pointer.origin, access.pointer.affine
+        if address is None or origin is None or not self._flow.whiles.isdisjoint(access.loops):
+            raise NotKnown("the address")
+        return address - Affine.of(origin)
+
+    def _is_written_here(self) -> bool:
+        """Whether the host code hands the tensor to this launch, and to nothing else that may write to it."""
+        passed = _passed(self._site, self._parameter)
+        if not isinstance(passed, ast.Name):
+            return False
+        harmless = {id(node) for node in ast.walk(self._site.call)}
+        function = self._site.made.calls[-1].node
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute) and not node.attr.endswith("_"):
+                harmless.add(id(node.value))
+            elif isinstance(node, ast.Return) and node.value is not None:
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                harmless |= {id(value) for value in values}
+            elif isinstance(node, ast.Call) and _only_reads(node.func):
+                harmless |= {id(value) for value in node.args}
+        used = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == passed.id]
+        return all(isinstance(n.ctx, ast.Store) or id(n) in harmless for n in used)
+
+    # -- trials --------------------------------------------------------------------------------------------------
+
+    def _trials(self, accesses: Sequence[Access], *, are_apart: bool) -> Iterator[_Trial]:
+        """Launches with sizes chosen from which all that the accesses need follows. Raises NotKnown."""
+        parameters = sorted(_parameters(self._flow, accesses))
+        needed = [self._site.argument(name) for name in parameters] + [self._site.axis(axis) for axis in range(3)]
+        known = [value for value in needed if value is not None]
+        if len(known) < len(needed):
+            raise NotKnown("what the launch passes")
+        facts, arithmetic = self._site.facts(), self._site.arithmetic
+        for put in chosen_configs(self._site, [*self._memory.sizes, *known])[:1]:
+            of_launch = _sizes(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
+            fixed = self._fixed(of_launch)
+            of_launch -= fixed.keys()
+            memory = self._read_as(of_launch)
+            owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in memory.sizes) - fixed.keys()
+            asked = of_launch | owned
+            if any(one.kind is not Kind.PARAM for one in asked):
+                raise NotKnown("what the sizes follow from")
+            tensors = {one.name.partition(".")[0] for one in asked}
+            is_one = of_launch == owned if memory.sizes else len(tensors) <= 1
+            if not is_one and (not all(".shape[" in one.name for one in asked) or (memory.sizes and not are_apart)):
+                raise NotKnown("how the sizes belong together")
+            widths, tiles = self._widths(accesses, put), 2 if memory.sizes else 4
+            for numbers in islice(_chosen(asked, widths, tiles, are_equal=not is_one), _MOST_TRIED):
+                named = {atom.name: size for atom, size in facts.with_equals({**numbers, **fixed}).items()}
+                trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
+                if trial is not None:
+                    yield trial
+
+    def _read_as(self, of_launch: set[Atom]) -> Memory:
+        """The tensor; as so many elements, or without sizes, where the host code does not say how many it has."""
+        memory = self._memory
+        if memory.is_sure and memory.sizes:
+            return memory
+        is_flat = not memory.sizes and of_launch == inputs_of([memory.elements])
+        sizes = (memory.elements,) if is_flat else ()
+        return replace(memory, sizes=sizes, strides=(ONE,) if sizes else ())
+
+    def _fixed(self, atoms: set[Atom]) -> dict[Atom, int]:
+        """Numbers that the entry has a default for."""
+        spec = self._site.entry.node.args
+        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+        pairs = [*zip(names[::-1], spec.defaults[::-1], strict=False)]
+        pairs += [(arg.arg, one) for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None]
+        numbers = {name: one.value for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int}
+        return {atom: numbers[atom.name] for atom in atoms if atom.name in numbers}
+
+    def _tried(
+        self, memory: Memory, named: dict[str, int], put: Put, parameters: Sequence[str], *, are_apart: bool
+    ) -> _Trial | None:
+        for last in (2, 1) if are_apart else (0,):
+            strides = dict(self._strides(named, put, last))
+            sizes = {**named, **strides}
+            launched = self._flow.launches.host.replay(self._site, sizes)
+            if not isinstance(launched, LaunchSite):
+                continue
+            given = {name: self._number(launched.argument(name), sizes, put) for name in parameters}
+            grid = [self._number(launched.axis(axis), sizes, put) for axis in range(3)]
+            layout = self._layout(memory, sizes, put)
+            if not layout.sizes or 0 < prod(layout.sizes) <= _MOST_ELEMENTS:
+                return _Trial(named, Numbers(given, (grid[0], grid[1], grid[2])), layout)
+        return None
+
+    def _layout(self, memory: Memory, sizes: Mapping[str, int], put: Put) -> Layout:
+        dims = tuple(self._number(size, sizes, put) for size in memory.sizes)
+        if memory.strides is not None:
+            return Layout(dims, tuple(self._number(stride, sizes, put) for stride in memory.strides))
+        return Layout(dims, tuple(sizes[f"{memory.name}.stride({index})"] for index in range(len(dims))))
+
+    def _strides(self, named: Mapping[str, int], put: Put, last: int) -> Iterator[tuple[str, int]]:
+        """Of all tensors that come in: rows one behind the other (0), or apart by elements that are in no row.
+
+        Only the strides that the launch passes are larger than they need be, and differ from tensor to tensor.
+        """
+        values = (self._site.integer(value) for value in self._site.arguments.values())
+        told = {atom.name for atom in inputs_of(value for value in values if value is not None)}
+        for place, value in enumerate(self._site.arguments.values()):
+            memory = memory_of(self._site, value)
+            if memory is None or not memory.is_free or not memory.sizes:
+                continue
+            stride = 1
+            sizes = [self._number(size, named, put, 1) for size in memory.sizes]
+            for index in reversed(range(len(sizes))):
+                name = f"{memory.name}.stride({index})"
+                if last and name in told:
+                    stride = stride * last if index == len(sizes) - 1 else stride + 1 + place
+                yield name, stride
+                stride *= max(sizes[index], 1)
+
+    def _number(self, value: Affine | None, sizes: Mapping[str, int], put: Put, default: int | None = None) -> int:
+        """Raises NotKnown."""
+        if value is None:
+            raise NotKnown("a number that the launch passes")
+        known = {atom: Affine.constant(sizes[atom.name]) for atom in inputs_of([value]) if atom.name in sizes}
+        number = self._site.arithmetic.put_in(value, {**put, **known}.get).value
+        if number is None and default is None:
+            raise NotKnown(f"`{value}`")
+        return default or 0 if number is None else number
+
+    def _widths(self, accesses: Sequence[Access], put: Put) -> dict[Atom, int]:
+        """How wide the tiles of a size are: lanes beside it in a condition, steps of a loop up to it, the grid."""
+        found: dict[Atom, int] = {}
+
+        def note(bound: Affine, widths: Iterator[Affine]) -> None:
+            numbers = [number for width in widths if (number := self._of_launch(width, put)) is not None]
+            sized = self._bound_to(bound)
+            for atom in sized if numbers else ():
+                found[atom] = max(found.get(atom, 1), *numbers)
+
+        for access in accesses:
+            gaps = [one.gap for one in _conditions(access)]
+            for gap in gaps:
+                note(gap, (atom.size for atom in gap.atoms_inside() if atom.size is not None))
+            for loop in loops_in([access.pointer.affine or Affine.constant(0), *gaps]):
+                if loop.stop is not None and loop.step is not None:
+                    note(loop.stop, iter((loop.step,)))
+        for axis in range(3):
+            for atom in (self._site.axis(axis) or Affine.constant(0)).atoms_inside():
+                if atom.name in (QUOTIENT, ROUNDED_UP) and len(atom.inner) == 2:
+                    step = self._site.arithmetic.put_in(atom.inner[1], put.get).value
+                    for one in inputs_of([atom.inner[0]]) if step else ():
+                        found[one] = max(found.get(one, 1), step or 1)
+        return found
+
+    def _of_launch(self, value: Affine, put: Put) -> int | None:
+        passed = {atom: self._site.argument(atom.name) for atom in value.atoms_inside() if atom.kind in GIVEN}
+        known = {atom: one for atom, one in passed.items() if one is not None}
+        put_in = self._site.arithmetic.put_in(value, known.get)
+        return self._site.arithmetic.put_in(put_in, put.get).value
+
+    def _bound_to(self, bound: Affine) -> set[Atom]:
+        names = [atom.name for atom in bound.atoms_inside() if atom.kind in GIVEN]
+        passed = [self._site.argument(name) for name in names]
+        return _sizes(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
+
+
+def _only_reads(called: ast.expr) -> bool:
+    """`torch.sum` and `ctx.save_for_backward`; no function of the project, nor `torch.relu_`."""
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return False
+    is_torch = called.value.id == "torch" and not called.attr.endswith("_")
+    return is_torch or called.attr in ("save_for_backward", "mark_non_differentiable")
+
+
+def _passed(site: LaunchSite, parameter: str) -> ast.expr | None:
+    """What is passed for the parameter, as it is written."""
+    named = next((keyword.value for keyword in site.call.keywords if keyword.arg == parameter), None)
+    names = [one.name for one in site.kernel.parameters]
+    place = names.index(parameter) if parameter in names else len(names)
+    if named is not None or place >= len(site.call.args):
+        return named
+    return None if any(isinstance(one, ast.Starred) for one in site.call.args) else site.call.args[place]
+
+
+def _conditions(access: Access) -> list[Less]:
+    return [one for one in (access.mask.mask or () if access.mask is not None else ()) if isinstance(one, Less)]
+
+
+def _parameters(flow: KernelFlow, accesses: Sequence[Access]) -> set[str]:
+    """The parameters of the kernel whose numbers decide where the accesses go."""
+    values: list[Affine] = []
+    for access in accesses:
+        values += [one.gap for one in _conditions(access)]
+        values += [gap for guard in access.path for gap in guard.affines]
+        tests = [guard.test.affine for guard in access.path if guard.test is not None]
+        values += [one for one in tests if one is not None]
+        if access.pointer.affine is not None and access.pointer.origin is not None:
+            values.append(access.pointer.affine - Affine.of(access.pointer.origin))
+    atoms = {atom for value in values for atom in value.atoms_inside()}
+    for loop in loops_in(values):
+        for bound in (loop.start, loop.stop, loop.step):
+            atoms |= bound.atoms_inside() if bound is not None else set()
+    for atom in list(atoms):
+        for part in (atom.size, atom.start):
+            atoms |= part.atoms_inside() if part is not None else set()
+    return {atom.name for atom in atoms if atom.kind in GIVEN}
+
+
+def _sizes(atoms: set[Atom]) -> set[Atom]:
+    """Those that are no strides of what comes in, which follow from its sizes."""
+    return {atom for atom in atoms if ".stride(" not in atom.name}
+
+
+def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int, *, are_equal: bool) -> Iterator[dict[Atom, int]]:
+    """Whole tiles, for what is over is a matter of masks; all alike for tensors that belong together in untold ways."""
+    ordered = sorted(atoms, key=lambda atom: atom.id)
+    if are_equal:
+        widest = max((widths.get(atom, 1) for atom in ordered), default=1)
+        for size in dict.fromkeys((tiles * widest, 2 * widest, widest, 16, 8)):
+            yield dict.fromkeys(ordered, size)
+        return
+    whole = {atom: _FEW[place % len(_FEW)] for place, atom in enumerate(ordered)}
+    tiled = [atom for atom in ordered if atom in widths]
+    for counts in (range(tiles, len(tiled) + tiles), range(len(tiled) + tiles - 1, tiles - 1, -1)):
+        yield {**whole, **{atom: count * widths[atom] for atom, count in zip(tiled, counts, strict=True)}}
+    yield {**whole, **{atom: tiles * widths[atom] for atom in tiled}}
+    yield {**whole, **{atom: 2 * widths[atom] for atom in tiled}}
+    yield {**whole, **{atom: widths[atom] for atom in tiled}}
+
+
+def _missing(layout: Layout, touched: set[int]) -> tuple[int, int] | None:
+    """An axis and the first index along it at which nothing was touched; None where nothing was, or all slices are."""
+    places = layout.places()
+    seen: list[set[int]] = [set() for _ in layout.sizes]
+    for place in touched:
+        for axis, index in enumerate(places.get(place, ())):
+            seen[axis].add(index)
+    if not any(seen):
+        return None
+    for axis, size in enumerate(layout.sizes):
+        absent = [index for index in range(size) if index not in seen[axis]]
+        if absent:
+            return axis, absent[0]
+    return None
