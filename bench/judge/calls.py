@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.judge.executing import Noted, become_ready, executed, loaded, noted, small_cases
+from bench.judge.executing import become_ready, executed, loaded, small_cases
+from bench.judge.noted import Noted, noted
 from bench.judge.packages import Package
 from tritonaudit.data import NotData, decode, encode
 from tritonaudit.execute.killed import Killed
@@ -82,7 +83,7 @@ def _calls_of(spec: Path) -> Iterator[Call]:
     for subject in subjects:
         for case in small_cases(subject):
             began = time.monotonic()
-            found = executed(subject, case, _SECONDS)
+            found = executed(subject, noted(case), _SECONDS)
             if found.is_healthy:
                 refs = [one.launch.kernel for one in found.launches]
                 kernels = dict.fromkeys((one.path, one.name, one.line) for one in refs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
+    from bench.judge.noted import Noted
     from tritonaudit.capture.launch import Launch
     from tritonaudit.simulator.faults import Fault
     from tritonaudit.simulator.live import Executed
     from tritonaudit.subject.model import Case, Subject
 
+Launching = Callable[["Launch", Mapping[str, Any]], None]
+
 _LARGEST = 100
 _ODD = 3
 """Less than a size, so that it is no multiple of a block."""
 _SMALLEST = 8
+_APART = {"float64": 1e-8, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+"""Of the largest number among them: results that are nearer differ by rounding."""
+_APART_IN_8_BITS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,37 +93,39 @@ def small_cases(subject: Subject) -> Iterator[Case]:
         yield Case(small, base.dtype)
 
 
-def executed(subject: Subject, case: Case, seconds: float, *, to_first_fault: bool = False) -> Execution:
-    """Call the wrapper of a subject on a case's inputs, and look for faults or for one, for at most the seconds."""
+def executed(subject: Subject, one: Noted, seconds: float, *, to_first_fault: bool = False) -> Execution:
+    """Call the wrapper of a subject as noted, and look for faults or for one, for at most the seconds."""
     from tritonaudit.simulator.fresh import FreshMemory
     from tritonaudit.simulator.live import Execution as Running
 
     fresh = FreshMemory()
     running = Running(fresh, is_checked=True)
     with _ending_at_first_fault() if to_first_fault else contextlib.nullcontext([]) as first:
-        results, error, kind = called(subject, case, seconds, fresh, running.launch)
+        results, error, kind = called(subject, one, seconds, fresh, running.launch)
     return Execution(tuple(results), tuple(running.launches), error, kind, *first)
 
 
 def called(
-    subject: Subject, case: Case, seconds: float, fresh: Any, launch: Callable[[Launch, Mapping[str, Any]], None]
+    subject: Subject, one: Noted, seconds: float, fresh: Any, launch: Launching
 ) -> tuple[list[torch.Tensor], str, str]:
     """The results of a call whose launches, each of one configuration, are made so; else why, and who says so."""
     from bench.faults.run import TARGET
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
     from tritonaudit.simulator.live import NoProgram
-    from tritonaudit.subject.inputs import call, make_inputs, tensors_in
+    from tritonaudit.subject.inputs import call, tensors_in
     from tritonaudit.suites.late import Late, patience
 
-    recorder = Recorder(TARGET, configs=1, execute=launch)
+    recorder = Recorder(TARGET, configs=1, execute=launch, chosen=one.chosen)
     results: list[torch.Tensor] = []
     error = kind = ""
     with _quiet(), tensors_on(Host.CPU), fresh, recording(recorder):
         try:
             with patience(seconds):
-                positional, keywords = make_inputs(subject, case)
-                returned = call(subject.function, positional, keywords, gradients=subject.gradients)
+                subject = one.applied(subject)
+                positional, keywords = one.arguments(subject)
+                gradients, lying = subject.gradients, one.case.gradient
+                returned = call(subject.function, positional, keywords, gradients=gradients, gradient=lying)
                 inputs = list(tensors_in([positional, keywords]))
                 grads = [one.grad for one in inputs if one.grad is not None]
                 results = [one.detach().clone() for one in (*tensors_in(returned), *inputs, *grads)]
@@ -160,25 +168,30 @@ def _said(fault: Fault) -> str:
     return f"{fault.kind.value} at line {fault.location.line if fault.location else '?'}"
 
 
-@dataclass(frozen=True)
-class Noted:
-    """A case as it is kept: its sizes, dtype and layout."""
-
-    sizes: tuple[tuple[str, int], ...]
-    dtype: str
-    layout: str
-
-    @property
-    def case(self) -> Case:
-        """The case that was noted."""
-        from tritonaudit.subject.model import Case, Layout
-
-        return Case(dict(self.sizes), self.dtype, Layout(self.layout))
+def difference(wanted: Sequence[torch.Tensor], found: Sequence[torch.Tensor]) -> str:
+    """`equal`, `rounding` or `result`."""
+    if [(one.shape, one.dtype) for one in wanted] != [(one.shape, one.dtype) for one in found]:
+        return "result"
+    return max((_between(one, other) for one, other in zip(wanted, found, strict=True)), key=_ORDER.index)
 
 
-def noted(case: Case) -> Noted:
-    """A case of which nothing else than these differs from others."""
-    return Noted(tuple(case.sizes.items()), case.dtype, case.layout.value)
+_ORDER = ("equal", "rounding", "result")
+
+
+def _between(one: torch.Tensor, other: torch.Tensor) -> str:
+    if one.shape.numel() == 0:
+        return "equal"
+    if not one.dtype.is_floating_point:
+        return "equal" if bool((one == other).all()) else "result"
+    wide, found = one.double().contiguous(), other.double().contiguous()
+    if bool((wide.isnan() != found.isnan()).any()) or bool((wide.isinf() != found.isinf()).any()):
+        return "result"
+    wide, found = wide.nan_to_num(0.0, 1e30, -1e30), found.nan_to_num(0.0, 1e30, -1e30)
+    apart = float((wide - found).abs().max())
+    if apart == 0:
+        return "equal"
+    share = _APART.get(str(one.dtype).removeprefix("torch."), _APART_IN_8_BITS)
+    return "result" if apart > share * float(wide.abs().max()) else "rounding"
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tritonaudit.capture.infer import is_launched
 from tritonaudit.capture.launch import Launch, Program
-from tritonaudit.capture.launches import Launches
 from tritonaudit.compile.capturing import Gathered, capture_subjects, infer_kernels
 from tritonaudit.compile.compiling import Compiled, compile_programs
 from tritonaudit.kernel.project import Function, Project
@@ -63,14 +63,13 @@ def coverage(
 def _launched(site: Path, files: Iterable[Path]) -> Iterator[tuple[tuple[str, int], str]]:
     """The kernels in the files that are launched anywhere in the package, by file and line."""
     project = Project(site)
-    launches = Launches(project, sorted(site.rglob("*.py")))
     for path in files:
         try:
             module = outline(str(path), decode(path.read_bytes()))
         except Unparsable:
             continue
         for function in module.jit:
-            if launches.of(Function(module, function)):
+            if is_launched(project, Function(module, function)):
                 yield (str(path), function.node.lineno), function.qualname
 
 

@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-from tritonaudit.capture.infer import Inference
-from tritonaudit.capture.launches import Launches
+from tritonaudit.capture.infer import Inference, launch_sites
 from tritonaudit.capture.lift import Lifted, lift
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import outline
@@ -39,7 +38,7 @@ def lifted(root: Path, place: str = "ops.py", kernel: str = "kernel") -> Lifted:
 def inference(root: Path, place: str = "ops.py", kernel: str = "kernel") -> Inference:
     project = Project(root)
     found = function(root / place, kernel)
-    return Inference(project, found, Launches(project, sorted(root.rglob("*.py"))).of(found))
+    return Inference(project, found, launch_sites(project, found))
 
 
 def guesses_that_count(root: Path) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.capture.projects import indented, inference, write
 from tritonaudit.capture.alternatives import MOST_ATTEMPTS, alternatives
-from tritonaudit.capture.host.values import Dtype
 from tritonaudit.capture.inferred import FunctionName, InferredCall, Kind
 from tritonaudit.capture.launch import SourceError
+from tritonaudit.host.values import Dtype
 
 
 def kernel(parameters: str, body: str, decorators: str = "") -> str:
@@ -153,7 +153,7 @@ def launched(root: Path, *lines: str, after: str = "") -> InferredCall:
         ("if len('abc') == 3:\n    block = 32\nelse:\n    block = 64", "BLOCK", 32),
         ("block, warps = (512, 8)", "BLOCK", 512),
         ("block = settings(100)[0]", "BLOCK", 128),
-        ("for block in (16, 32):\n    pass", "BLOCK", 16),
+        ("for block in (16, 32):\n    pass", "BLOCK", 32),
         ("with torch.no_grad():\n    block = 32", "BLOCK", 32),
         ("block = SIZES['small']", "BLOCK", 8),
         ("block = Mode.FAST.value", "BLOCK", 5),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.host.wrappers import conditions, grid, passed, site, sites
-from tritonaudit.host.values import Symbol, number
+from tests.host.wrappers import conditions, grid, module, passed, site, sites
+from tritonaudit.host.values import Described, Dtype, Symbol, number
+from tritonaudit.kernel.project import Project
 
 
 def test_rows_of_a_softmax() -> None:
@@ -225,3 +228,96 @@ def test_callers_are_followed_and_tests_are_no_callers() -> None:
         ("one", "cdiv(x.numel(), 64)"),
         ("two", "32"),
     ]
+
+
+def test_a_way_that_the_number_of_dimensions_decides_has_another() -> None:
+    """Both tensors have one shape, and each is asked whether it has any dimension."""
+    found = sites("""
+        def rows_of(x):
+            if x.ndim == 0:
+                return x, 1
+            return x.contiguous(), x.shape[-1]
+
+        def run(x, y):
+            assert x.shape == y.shape
+            x, m = rows_of(x)
+            y, n = rows_of(y)
+            kernel[(x.numel() // x.shape[-1],)](x, y, n, m, n)
+    """)
+    assert {passed(one, "n") for one in found} == {"y.shape[-1]"}
+
+
+def test_a_member_of_a_class_is_its_number() -> None:
+    one = site("""
+        class Mode(enum.IntEnum):
+            PLAIN = 3
+
+        class Tiles:
+            ROWS = 16
+            WIDE = True
+
+        def run(x):
+            kernel[(1,)](x, x, Mode.PLAIN.value, Mode.PLAIN, 1, BLOCK=Tiles.ROWS, FLAG=Tiles.WIDE)
+    """)
+    assert [passed(one, name) for name in ("n", "m", "BLOCK")] == ["3", "3", "16"]
+    assert passed(one, "FLAG") == "Tiles.WIDE"  # a switch, which others may turn
+
+
+def test_a_descriptor_has_its_tensor_and_its_block() -> None:
+    one = site("""
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        def run(x):
+            kernel[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), x, 1, 1, 1)
+    """)
+    described = one.arguments["x"]
+    assert isinstance(described, Described)
+    assert (described.tensor.symbol.name, [str(size) for size in described.block]) == ("x", ["16", "32"])
+
+
+def test_a_backward_has_what_its_forward_has_kept() -> None:
+    text = """
+        class Fn(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                mean = torch.empty(4, dtype=torch.float32)
+                ctx.block = 64
+                ctx.save_for_backward(x, mean)
+                return x
+
+            @staticmethod
+            def backward(context, grad):
+                x, mean = context.saved_tensors
+                kernel[(1,)](x, mean, 1, 1, 1, BLOCK=context.block)
+    """
+    one = site(text)
+    found = module(text)
+    host = Project(Path("/nowhere")).host
+    (again,) = host.launches(found, found.jit[0], [])
+    saved = host.saved(again.entry)
+    assert passed(one, "BLOCK") == "context.block"
+    assert str(saved["input", "context", "block"]) == "64"
+    assert saved[again.arguments["out"].key].dtype == Dtype("float32")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_launched"),
+    [
+        ("def run(x):\n    unknown(x)[0](kernel)\n", True),
+        ("def run(x):\n    kernel[grid_of(x)](*x)\n", True),
+        ("def run(x):\n    return kernel(x)\n", False),
+        ("def run(x):\n    return x\n", False),
+    ],
+)
+def test_whether_a_kernel_is_launched_shows_where_the_launch_cannot_be_evaluated(text: str, is_launched: bool) -> None:
+    found = module(text)
+    assert Project(Path("/nowhere")).host.is_launched(found, found.jit[0], []) is is_launched
+
+
+def test_what_sizes_are_called() -> None:
+    one = site("""
+        def run(q):
+            batch, heads = q.shape[:2]
+            kernel[(batch,)](q, q, heads, batch, 1)
+    """)
+    assert sorted(one.made.called.values()) == ["batch", "heads"]

@@ -12,11 +12,12 @@ pytest.importorskip("triton", reason="Triton compiles the kernels")
 
 import torch
 
-from bench.judge.executing import Noted, become_ready
+from bench.judge.executing import become_ready
 from bench.judge.facts.comparing import compared
 from bench.judge.facts.seen import Seen, Watched
 from bench.judge.facts.stated import Stated, stated_of
 from bench.judge.facts.trying import Held, Task, hold
+from bench.judge.noted import Noted
 from tests.checkout import ROOT
 from tritonaudit.capture.launch import KernelRef, Launch
 from tritonaudit.execute.killed import Killed

@@ -11,12 +11,14 @@ import pytest
 pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="Triton compiles the kernels")
 
-from bench.judge.executing import Noted, become_ready
+from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import mutants, targets_of
 from bench.judge.faults.operators import ONLY_COUNTED, OPERATORS, WORKED_ON
 from bench.judge.faults.sheets import write_sheets
-from bench.judge.faults.tables import classes, operators
-from bench.judge.faults.trying import Task, Trial, try_task
+from bench.judge.faults.tables import classes, operators, time_taken
+from bench.judge.faults.telling import asked_of, tell, with_told
+from bench.judge.faults.trying import Task, Trial, Tried, try_task
+from bench.judge.noted import Noted
 from tests.checkout import ROOT
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -139,7 +141,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Trial]:
     )
     assert not isinstance(tried, Killed), tried.message
     assert tried.reason == ""
-    return tried.trials
+    return with_told(tried, tell(asked_of(task, tried))).trials
 
 
 def outcomes(trials: Sequence[Trial], operator: str) -> dict[str, str]:
@@ -175,5 +177,14 @@ def test_a_sheet_shows_the_change_in_its_function_and_what_it_came_to(trials: Se
 
 def test_the_table_counts_faults_and_who_tells_of_them(trials: Sequence[Trial]) -> None:
     (row,) = (line for line in operators(trials).splitlines() if line.startswith("| bound_weakened |"))
-    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
+    assert row == "| bound_weakened | wrong-mask | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 (100%) | 0 | 1 (100%) |"
     assert classes(trials)["mask_term_dropped"] == {"faults": 1, "source": 1}
+
+
+def test_the_time_is_told_by_kernels_and_on_the_clock(trials: Sequence[Trial]) -> None:
+    tried = Tried(tuple(trials), (), "", 12.0)
+    each = 12 / len(trials)
+    assert time_taken([tried], 2, 7.0) == (
+        "| kernels | mutants | seconds of workers | a mutant |\n|---|---|---|---|\n"
+        f"| 1 | {len(trials)} | 12 | {each:.2f} |\n\n7 s on the clock with 2 workers, what was kept included"
+    )

@@ -63,6 +63,8 @@ def found(root: Path, imports: str, name: str = "helper", place: str = "pkg/ops/
         ("from helpers import helper", "helper"),
         ("try:\n    from .helpers import helper\nexcept ImportError:\n    pass", "helper"),
         ("from . import helpers\nfast = helpers.helper", "fast"),
+        ("from .helpers import *", "helper"),
+        ("from .nothing import *\nfrom .helpers import *", "helper"),
     ],
 )
 def test_an_import_leads_to_the_helper(root: Path, imports: str, name: str) -> None:

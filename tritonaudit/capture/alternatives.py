@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tritonaudit.capture.body.uses import Evidence, Place
-from tritonaudit.capture.host.values import Dtype
+from tritonaudit.capture.evidence import Evidence, Place
 from tritonaudit.capture.infer import Inference
 from tritonaudit.capture.inferred import Argument, InferredCall, Kind
 from tritonaudit.capture.launch import SourceError
+from tritonaudit.host.values import Dtype
 
 MOST_ATTEMPTS = 6
 _REASON = "the kernel compiles so"
@@ -134,7 +134,7 @@ def _as_integers(failure: _Failure) -> Iterator[_Changes]:
     scalars = failure.of(failure.reach, Kind.FLOAT)
     yield _of_kind(scalars, Kind.INTEGER, 1)
     constants = failure.of(failure.reach, Kind.CONSTEXPR, guessed=True)
-    yield _valued([a for a in constants if isinstance(a.value, Dtype) and a.value.is_floating_point], Dtype("int32"))
+    yield _valued([a for a in constants if isinstance(a.value, Dtype) and "float" in a.value.name], Dtype("int32"))
 
 
 def _small_integers(failure: _Failure) -> Iterator[_Changes]:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 import triton.language as tl
 
-from tritonaudit.capture import typical
-from tritonaudit.capture.host.values import Dtype
+from tritonaudit import usual
 from tritonaudit.capture.inferred import Argument, FunctionName, InferredCall, Kind
+from tritonaudit.host.values import Dtype
 
 _NAMES = {
     "float8_e4m3fn": "float8e4nv",
@@ -78,7 +78,7 @@ def _innermost(kernel: Any) -> Any:
 def _made(argument: Argument, function: Any) -> Any:
     value = argument.value
     if argument.kind is Kind.POINTER:
-        return torch.empty((typical.SIZE, typical.SIZE), dtype=getattr(torch, value), device="meta")
+        return torch.empty((usual.SIZE, usual.SIZE), dtype=getattr(torch, value), device="meta")
     if argument.kind is Kind.DESCRIPTOR:
         return _descriptor(*value)
     if isinstance(value, Dtype):
@@ -91,7 +91,7 @@ def _made(argument: Argument, function: Any) -> Any:
 def _descriptor(dtype: str, block: tuple[int, ...]) -> Any:
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    base = torch.empty((typical.SIZE,) * len(block), dtype=getattr(torch, dtype), device="meta")
+    base = torch.empty((usual.SIZE,) * len(block), dtype=getattr(torch, dtype), device="meta")
     return TensorDescriptor(base, list(base.shape), list(base.stride()), list(block))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tritonaudit.capture import typical
-from tritonaudit.capture.body.uses import STRONG, Evidence, Use
-from tritonaudit.capture.host.values import Dtype
+from tritonaudit import usual
+from tritonaudit.capture.evidence import STRONG, Evidence, Use
+from tritonaudit.host.values import Dtype
 
 _NO_LAUNCH = "no launch gives it"
 _TILE = 64
@@ -24,8 +24,8 @@ def element_dtype(name: str, use: Use, dtype: str) -> tuple[str, str]:
         return "bool", "its elements are used as a mask"
     if integer > real and Evidence.BYTE in use:
         return "int8", "its elements are taken apart into bits of bytes"
-    if integer > real and (integer > 1 or typical.is_index(name)):
-        return ("int64" if typical.is_index(name) else "int32"), "its elements are used as integers"
+    if integer > real and (integer > 1 or usual.is_index(name)):
+        return ("int64" if usual.is_index(name) else "int32"), "its elements are used as integers"
     return dtype, "nothing says to what"
 
 
@@ -34,18 +34,18 @@ def constant_by_use(name: str, use: Use, dtype: str) -> tuple[Any, str]:
     if Evidence.DTYPE in use:
         if use[Evidence.INTEGER] > use[Evidence.FLOAT]:
             return Dtype("int32"), "what has it is used as an integer"
-        return Dtype("float32" if "acc" in typical.words_of(name) else dtype), _NO_LAUNCH
+        return Dtype("float32" if "acc" in usual.words_of(name) else dtype), _NO_LAUNCH
     constants = [value for value in use.compared if value is not None]
     if constants and use[Evidence.TILE] < STRONG:
         return constants[0], "the kernel compares it with that"
     if Evidence.COUNT in use:
-        return min(typical.number(name), _ROUNDS), _NO_LAUNCH
+        return min(usual.number(name), _ROUNDS), _NO_LAUNCH
     if Evidence.TILE in use:
         return _TILE, _NO_LAUNCH
     if Evidence.NONE in use:
         return None, _NO_LAUNCH
-    if Evidence.FLAG in use or typical.is_flag(name):
+    if Evidence.FLAG in use or usual.is_flag(name):
         return False, _NO_LAUNCH
-    if typical.is_float(name) and not use[Evidence.INTEGER] > use[Evidence.FLOAT]:
+    if usual.is_float(name) and not use[Evidence.INTEGER] > use[Evidence.FLOAT]:
         return 1.0, _NO_LAUNCH
-    return typical.number(name), _NO_LAUNCH
+    return usual.number(name), _NO_LAUNCH

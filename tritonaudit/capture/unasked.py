@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.alternatives import alternatives
-from tritonaudit.capture.infer import Inference
+from tritonaudit.capture.infer import Inference, is_launched, launch_sites
 from tritonaudit.capture.infer_task import MOST_CONFIGS, Inferred, InferTask
 from tritonaudit.capture.inferred import Argument, InferredCall, Kind
 from tritonaudit.capture.launch import Launch, SourceError
-from tritonaudit.capture.launches import Launches
 from tritonaudit.capture.lift import CannotLift, lift
-from tritonaudit.config import Config
 from tritonaudit.domains.analysis import is_helper
 from tritonaudit.kernel.project import Function, Project
-from tritonaudit.source.discover import discover
 from tritonaudit.source.outline import outline
 
 if TYPE_CHECKING:
@@ -44,12 +41,11 @@ def infer_launches(task: InferTask) -> Inferred:
 
     project = _project(task.root)
     function = _function(task.path, task.kernel)
-    launches = _launches(task.root).of(function)
-    if not launches and is_helper(function):
+    if is_helper(function) and not is_launched(project, function):
         return Inferred(task, is_helper=True)
     try:
         loaded = load(lift(project, function))
-        found = _attempts(task, loaded, Inference(project, function, launches, _DTYPE))
+        found = _attempts(task, loaded, Inference(project, function, launch_sites(project, function), _DTYPE))
         return replace(found, configs=config_count(loaded.kernel))
     except CannotLift as error:
         return Inferred(task, reason=str(error))
@@ -180,11 +176,6 @@ def _launched(
 @lru_cache(maxsize=4)
 def _project(root: Path) -> Project:
     return Project(root)
-
-
-@lru_cache(maxsize=4)
-def _launches(root: Path) -> Launches:
-    return Launches(_project(root), discover((root,), Config(root=root)).files)
 
 
 @lru_cache(maxsize=16)

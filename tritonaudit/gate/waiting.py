@@ -13,8 +13,9 @@ from enum import Enum
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.gate.sources import Sources
+from tritonaudit.host.scopes import Scope, Scopes, Unevaluated
+from tritonaudit.host.values import Class, Function, Value
 from tritonaudit.source.outline import Module, dotted_name
-from tritonaudit.subject.wrappers import AutogradFunction, Host
 
 _WAITING = "synchronize"
 _FETCHING = frozenset(("item", "cpu", "tolist", "numpy"))
@@ -86,9 +87,8 @@ class _Walk:
     """Goes through functions in the order in which they run; each is entered once."""
 
     def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+        self._scopes = Scopes(sources.project)
         self._entered: set[ast.AST] = set()
-        self._hosts: dict[str, Host] = {}
 
     def run(self, module: Module, body: _Body, owner: ast.ClassDef | None) -> Iterator[_Event]:
         if body in self._entered:
@@ -126,20 +126,23 @@ class _Walk:
             if method is not None:
                 return module, method, owner
         name = dotted_name(call.func)
-        if name is None:
+        found = None if name is None else self._named(self._scopes.of(module), name)
+        if not isinstance(found, Function) or not isinstance(found.node, ast.FunctionDef):
             return None
-        found = self._host(module).called(call)
-        if found is not None:
-            return module, found.forward if isinstance(found, AutogradFunction) else found, None
-        source, _, last = module.origin(name).rpartition(".")
-        other = self._sources.project.imported(module, source) if name.partition(".")[0] in module.names else None
-        function = None if other is None else self._host(other).functions.get(last)
-        return None if other is None or function is None else (other, function, None)
+        return found.frame.scope.module, found.node, None
 
-    def _host(self, module: Module) -> Host:
-        if module.path not in self._hosts:
-            self._hosts[module.path] = Host(module, self._sources.project)
-        return self._hosts[module.path]
+    def _named(self, scope: Scope, dotted: str) -> Value:
+        """What a dotted name is; the `apply` of an autograd function runs its `forward`."""
+        head, _, rest = dotted.partition(".")
+        found = scope.look_up(head)
+        if isinstance(found, Unevaluated) and (alias := dotted_name(found.node)) is not None and alias != dotted:
+            found = self._named(found.scope, alias)
+        if isinstance(found, Scope) and rest:
+            return self._named(found, rest)
+        if isinstance(found, Class):
+            forward = _method(found.node, "forward") if rest == "apply" else None
+            return None if forward is None else Function(forward, found.frame)
+        return found if not rest else None
 
 
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -74,11 +74,23 @@ class Callers:
 
     def launching(self, scope: Scope, path: str, kernel: JitFunction) -> Iterator[Entry]:
         """The outermost functions of the module that speak of the kernel, which stands in the file of the path."""
+        yield from (entry for _, entry in self._naming_it(scope, path, kernel))
+
+    def is_launched(self, scope: Scope, path: str, kernel: JitFunction) -> bool:
+        """Whether one of them does more than call it as it is, as is done with functions that make kernels."""
+        for name, entry in self._naming_it(scope, path, kernel):
+            nodes = entry.scope.module.nodes(entry.node)
+            called = {id(call.func) for call in nodes.of(ast.Call)}
+            if any(node.id == name and id(node) not in called for node in nodes.of(ast.Name)):
+                return True
+        return False
+
+    def _naming_it(self, scope: Scope, path: str, kernel: JitFunction) -> Iterator[tuple[str, Entry]]:
         for name, entries in self._index(scope)[1].items():
             found = scope.look_up(name)
             is_kernel = isinstance(found, Kernel) and found.stands_at(path, kernel.first_line)
             if is_kernel or (name == kernel.name and kernel.scope is not None):
-                yield from entries
+                yield from ((name, entry) for entry in entries)
 
     def entries(self, wrapper: Entry) -> tuple[tuple[Entry, ...], str]:
         """The functions that nobody calls and that lead to the wrapper; what may be missing, in words."""

@@ -55,6 +55,10 @@ def apply(run: Run, function: Value, args: list[Value], keywords: dict[str, Valu
 
 def _unknown(run: Run, function: Value, args: list[Value], keywords: dict[str, Value]) -> Symbol:
     name = function.name if isinstance(function, Symbol) else "a call"
+    if isinstance(function, Symbol) and function.key[-1] == "save_for_backward":
+        saved = (*function.key[:-1], "saved_tensors")
+        run.fields[saved] = tuple(args)
+        run.fields.update({(*saved, "[]", place): value for place, value in enumerate(args)})
     reason = function.reason if isinstance(function, Symbol) and function.reason else f"`{name}` is given"
     roots = roots_of((function, *args, *keywords.values()))
     return Symbol(run.fresh(), f"{name}(…)", f"`{name}` is called, and {reason}", roots)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tritonaudit.domains.affine import Affine
 from tritonaudit.host import library, members, operators
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.scopes import Scope, Unevaluated
@@ -119,24 +120,12 @@ def _choice(run: Run, frame: Frame, node: ast.IfExp) -> Value:
     return value(run, frame, node.body if run.truth(value(run, frame, node.test)) else node.orelse)
 
 
-def taken_apart(run: Run, frame: Frame, node: ast.expr, target: ast.expr) -> Value:
-    """What a target is set to: `*x.shape, n` for four names tells that `x` has three dimensions."""
-    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-    parts = node.elts if isinstance(node, ast.Tuple) else []
-    if any(isinstance(one, ast.Starred) for one in names) or sum(isinstance(one, ast.Starred) for one in parts) != 1:
-        return value(run, frame, node)
-    found = _elements(run, frame, parts, len(names) - len(parts) + 1)
-    return found if isinstance(found, Symbol) else tuple(found)
-
-
-def _elements(run: Run, frame: Frame, nodes: list[ast.expr], starred: int = -1) -> list[Value] | Symbol:
-    """The values; `starred` says how many a shape of unknown length has, where that is known."""
+def _elements(run: Run, frame: Frame, nodes: list[ast.expr]) -> list[Value] | Symbol:
     found: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
             inner = value(run, frame, node.value)
             inner = run.dims(inner) if isinstance(inner, Dims) else inner
-            inner = run.unpacked(inner, starred, 0, False) if isinstance(inner, Dims) and starred > 0 else inner
             if not isinstance(inner, (tuple, list)):
                 return run.unknown("a sequence of unknown length", inner)
             found.extend(inner)
@@ -270,6 +259,8 @@ def bind(run: Run, frame: Frame, target: ast.expr, given: Value) -> None:
     """Set the names of a target."""
     if isinstance(target, ast.Name):
         frame.names[target.id] = given
+        if isinstance(given, Affine) and given.atom is not None:
+            run.called.setdefault(given.atom, target.id)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _bind_parts(run, frame, target.elts, given)
     elif isinstance(target, ast.Attribute):
@@ -279,6 +270,18 @@ def bind(run: Run, frame: Frame, target: ast.expr, given: Value) -> None:
         members.set_item(run, base, key, given)
     elif isinstance(target, ast.Starred):
         bind(run, frame, target.value, given)
+
+
+def learn_rank(run: Run, frame: Frame, target: ast.expr, node: ast.expr) -> None:
+    """`B, T, H, K, V = *q.shape, v.shape[-1]` says how many dimensions `q` has."""
+    if not isinstance(target, ast.Tuple) or not isinstance(node, ast.Tuple):
+        return
+    stars = [one for one in node.elts if isinstance(one, ast.Starred)]
+    if len(stars) != 1 or any(isinstance(one, ast.Starred) for one in target.elts):
+        return
+    shape = value(run, frame, stars[0].value)
+    if isinstance(shape, Dims) and isinstance(run.dims(shape), Dims):
+        run.unpacked(shape, len(target.elts) - len(node.elts) + 1, 0, False)
 
 
 def _bind_parts(run: Run, frame: Frame, targets: list[ast.expr], given: Value) -> None:

@@ -139,12 +139,16 @@ class NotKnown:
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """One way through an entry: the launches on it, and why it ended, where that was not at its end."""
+    """One way through an entry: the launches on it, why it ended, where that was not at its end, and what it `kept`.
+
+    That is by the keys of attributes of inputs.
+    """
 
     launches: tuple[Recorded, ...]
     conditions: tuple[Condition, ...]
     ended: str
     is_cut: bool
+    kept: Mapping[Key, Value]
 
 
 @dataclass
@@ -170,6 +174,11 @@ class Host:
                 found.extend(self._of_wrapper((module.path, kernel.first_line), wrapper))
         return tuple(_merged(found))
 
+    def is_launched(self, module: Module, kernel: JitFunction, users: list[Module]) -> bool:
+        """Whether host code seems to launch the kernel, be it in a way that cannot be evaluated."""
+        scopes = [self._scopes.of(one) for one in (module, *users)]
+        return any(self._callers.is_launched(scope, module.path, kernel) for scope in scopes)
+
     def _of_wrapper(self, kernel: tuple[str, int], wrapper: Entry) -> Iterator[LaunchSite]:
         """From the entries that lead to the wrapper; from the wrapper itself where none does."""
         entries, doubt = self._callers.entries(wrapper)
@@ -194,6 +203,21 @@ class Host:
                 self._bare.add(entry)  # a decorator may do what cannot be followed
                 self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
         return self._paths[entry]
+
+    def saved(self, entry: Entry) -> Mapping[Key, Value]:
+        """What the forward of an autograd function leaves on its context for the backward that the entry is."""
+        owner = entry.around[-1] if entry.around else None
+        if entry.node.name != "backward" or not isinstance(owner, ast.ClassDef) or not entry.node.args.args:
+            return {}
+        context = entry.node.args.args[0].arg
+        for node in owner.body:
+            if isinstance(node, ast.FunctionDef) and node.name == "forward" and node.args.args:
+                own = ("input", node.args.args[0].arg)
+                paths = self.paths(Entry(node, entry.scope, entry.around))
+                path = next((one for one in paths if not one.ended), None)
+                kept = {} if path is None else path.kept
+                return {("input", context, *key[2:]): value for key, value in kept.items() if key[:2] == own}
+        return {}
 
     def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
         """The launch with numbers put in for inputs, by their names."""
@@ -226,8 +250,8 @@ class Host:
             choices = heappop(pending)[2]
             run, ended, is_cut = self._run(entry, sizes, choices, {}, steps)
             steps = run.steps
-            yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut)
-            way = dict(first)
+            yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut, run.fields)
+            way = dict(choices)
             last = run.settled[-1] if run.settled and ended else None
             for condition in run.settled:
                 other = {**way, condition.test: not condition.holds}
@@ -242,12 +266,15 @@ class Host:
         self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], ranks: Mapping[Key, int], steps: int
     ) -> tuple[Run, str, bool]:
         known = dict(ranks)
+        chosen: list[Condition] = []
         for _ in range(_MOST_RESTARTS):
             run = Run(self.arithmetic, sizes, choices, dict(known), steps, apply)
+            run.settled.extend(chosen)  # which the ranks now decide
             try:
                 self._enter(run, entry)
             except Restart as restart:
                 known[restart.key], steps = restart.rank, run.steps
+                chosen += [] if restart.chosen is None else [restart.chosen]
                 continue
             except (Raises, Contradiction) as error:
                 return run, str(error), False
@@ -259,7 +286,7 @@ class Host:
     def _enter(self, run: Run, entry: Entry) -> None:
         """Call the entry with nothing known of what is passed but what its annotations and its own text say."""
         spec = entry.node.args
-        frame, shown = entry.frame(), _used_as_tensors(entry.node)
+        frame, shown = entry.frame(), used_as_tensors(entry.node)
         given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
@@ -278,7 +305,7 @@ _TENSOR = "torch.Tensor"
 _OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
 
 
-def _used_as_tensors(node: ast.FunctionDef) -> set[str]:
+def used_as_tensors(node: ast.FunctionDef) -> set[str]:
     """The names that are asked for what only tensors have."""
     attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
     return {inner.value.id for inner in attributes if isinstance(inner.value, ast.Name)}

@@ -56,7 +56,18 @@ def launch(
         configs, conditions = decorations.configs or (), tuple(run.facts.conditions)
         around = tuple(run.calls)
         made = Recorded(
-            kernel, node, passed, axes, tuple(written), options, configs, conditions, dict(run.ranks), around, is_whole
+            kernel,
+            node,
+            passed,
+            axes,
+            tuple(written),
+            options,
+            configs,
+            conditions,
+            dict(run.ranks),
+            around,
+            is_whole,
+            run.called,
         )
         run.launches.append(made)
     return None

@@ -15,6 +15,7 @@ from tritonaudit.host.values import (
     Class,
     Condition,
     Config,
+    Described,
     Dims,
     Dtype,
     External,
@@ -378,9 +379,25 @@ def _jit(run: Run, args: Arguments, keywords: Keywords) -> Value:
     return run.unknown("a kernel made of what is no function", *args) if kernel is None else kernel
 
 
+def _cast(run: Run, args: Arguments, keywords: Keywords) -> Value:
+    """`typing.cast(T, x)` is `x`."""
+    return args[1] if len(args) == 2 else run.unknown("a cast of nothing")
+
+
 def _first(run: Run, args: Arguments, keywords: Keywords) -> Value:
     """What is given back as it came, such as the kernel of `wrap_triton(kernel)`."""
     return args[0] if args else run.unknown("a function of nothing")
+
+
+def _descriptor(place: int) -> Known:
+    """`TensorDescriptor(x, shape, strides, block)`, and `TensorDescriptor.from_tensor(x, block)`."""
+
+    def call(run: Run, args: Arguments, keywords: Keywords) -> Value:
+        tensor = run.tensor(args[0] if args else keywords.get("base", keywords.get("tensor")))
+        block = args[place] if len(args) > place else keywords.get("block_shape")
+        return run.unknown("a descriptor of what is no tensor", *args) if tensor is None else Described(tensor, block)
+
+    return call
 
 
 def _partial(run: Run, args: Arguments, keywords: Keywords) -> Value:
@@ -391,6 +408,7 @@ def _nothing(run: Run, args: Arguments, keywords: Keywords) -> Value:
     return None
 
 
+_DESCRIPTOR = "triton.tools.tensor_descriptor.TensorDescriptor"
 _TORCH_METHODS = (
     "reshape", "flatten", "transpose", "permute", "unsqueeze", "squeeze", "narrow", "split", "chunk", "numel", "clone",
 )  # fmt: skip
@@ -406,7 +424,8 @@ FUNCTIONS: dict[str, Known] = {
     "enumerate": _enumerate, "reversed": _reversed, "all": _every(True), "any": _every(False), "dict": _dict,
     "torch.Size": _sequence(tuple), "isinstance": _isinstance, "bool": _boolean, "callable": _callable,
     "getattr": _getattr, "hasattr": _hasattr, "map": _map, "print": _nothing,
-    "functools.partial": _partial, "torch._check": _check,
+    _DESCRIPTOR: _descriptor(3), f"{_DESCRIPTOR}.from_tensor": _descriptor(1),
+    "functools.partial": _partial, "typing.cast": _cast, "torch._check": _check,
     **{f"torch.{name}": _made(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")},
     **{f"torch.{name}_like": _like(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn")},
     **{f"torch.{name}": _method(name) for name in _TORCH_METHODS},

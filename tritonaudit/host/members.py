@@ -44,6 +44,8 @@ def attribute(run: Run, base: Value, name: str) -> Value:
         return _of_object(run, base, name)
     if isinstance(base, Class):
         return _of_class(run, base, name)
+    if isinstance(base, (Affine, str, float)) and name == "value":
+        return base  # a member of an enum is known by its value
     if isinstance(base, (dict, list, str, tuple, Dims)):
         return Builtin(name, lambda args, keywords: _of_container(run, base, name, args))
     if isinstance(base, Kernel):
@@ -94,6 +96,9 @@ def _of_class(run: Run, base: Class, name: str) -> Value:
     wanted = "forward" if name == "apply" and _defined(base, "apply") is None else name
     found = _defined(base, wanted)
     if not isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        known = _constant(base, name)
+        if known is not None:
+            return known
         return run.unknown(f"`{name}` of a class", name=f"{base.node.name}.{name}")
     decorators = {node.id for node in found.decorator_list if isinstance(node, ast.Name)}
     if name != "apply" or wanted == "apply":
@@ -104,6 +109,18 @@ def _of_class(run: Run, base: Class, name: str) -> Value:
 
 def _defined(of: Class, name: str) -> ast.stmt | None:
     return next((node for node in of.node.body if getattr(node, "name", None) == name), None)
+
+
+def _constant(of: Class, name: str) -> Value:
+    """A number or text of a class, such as a member of an enum; a truth value is a switch that others may turn."""
+    for node in of.node.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            known = node.value.value if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) else None
+            if isinstance(known, int) and not isinstance(known, bool):
+                return number(known)
+            return known if isinstance(known, (float, str)) else None
+    return None
 
 
 def _of_dtype(run: Run, base: Dtype, name: str) -> Value:
@@ -150,8 +167,8 @@ def _of_dict(run: Run, base: dict[Value, Value], name: str, args: list[Value]) -
 def set_attribute(run: Run, base: Value, name: str, given: Value) -> None:
     if isinstance(base, Object):
         base.fields[name] = given
-    elif isinstance(base, Symbol):
-        run.fields[(*base.key, name)] = given
+    if isinstance(base, (Object, Symbol)):
+        run.fields[(*(base.symbol if isinstance(base, Object) else base).key, name)] = given
 
 
 def set_item(run: Run, base: Value, key: Value, given: Value) -> None:

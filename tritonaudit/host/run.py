@@ -39,16 +39,20 @@ class OutOfBudget(Exception):
 
 
 class Restart(Exception):
-    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it."""
+    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it.
+
+    `chosen` is the condition that says so, where it may go either way.
+    """
 
     def __init__(self, key: Key, rank: int) -> None:
         super().__init__(key)
         self.key, self.rank = key, rank
+        self.chosen: Condition | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A launch as the run met it."""
+    """A launch as the run met it; `called` has what the host code calls sizes."""
 
     kernel: Kernel
     call: ast.Call
@@ -61,6 +65,7 @@ class Recorded:
     ranks: dict[Key, int]
     calls: tuple[Function, ...]
     is_whole: bool
+    called: Mapping[Atom, str]
 
 
 @dataclass(eq=False)
@@ -83,6 +88,7 @@ class Run:
     fields: dict[Key, Value] = field(default_factory=dict)
     written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
     kinds: dict[Key, str] = field(default_factory=dict)
+    called: dict[Atom, str] = field(default_factory=dict)
     _asked_sizes: set[Key] = field(default_factory=set)
     _tensors: dict[Key, Tensor] = field(default_factory=dict)
     _rank_of: dict[Atom, Symbol] = field(default_factory=dict)
@@ -244,7 +250,11 @@ class Run:
             return known
         condition = Condition(test, self.choices.get(test, first))
         self.settled.append(condition)
-        self._assume(condition)
+        try:
+            self._assume(condition)
+        except Restart as restart:
+            restart.chosen = condition
+            raise
         return condition.holds
 
     def _assume(self, condition: Condition) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from tritonaudit.host.expressions import bind, look_up, taken_apart, value
+from tritonaudit.host.expressions import bind, learn_rank, look_up, value
 from tritonaudit.host.members import set_attribute
 from tritonaudit.host.operators import binary, compare
 from tritonaudit.host.run import Raises, Run
@@ -41,7 +41,9 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
     if isinstance(node, ast.Expr):
         value(run, frame, node.value)
     elif isinstance(node, ast.Assign):
-        given = taken_apart(run, frame, node.value, node.targets[0])
+        for target in node.targets:
+            learn_rank(run, frame, target, node.value)
+        given = value(run, frame, node.value)
         for target in node.targets:
             bind(run, frame, target, given)
     elif isinstance(node, ast.AnnAssign):

@@ -120,6 +120,14 @@ class Tensor:
         return self.made == "given"
 
 
+@dataclass(frozen=True, eq=False)
+class Described:
+    """A tensor descriptor that the host makes, with the sizes of its block."""
+
+    tensor: Tensor
+    block: Value
+
+
 @dataclass(frozen=True)
 class External:
     """A name of a library, dotted."""

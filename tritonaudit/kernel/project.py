@@ -5,6 +5,7 @@ What is looked up depends on the file system alone, never on which files a comma
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,12 @@ def _split(origin: str) -> tuple[str, str]:
     dots = origin[: len(origin) - len(rest)]
     source, _, name = rest.rpartition(".")
     return dots + source, name
+
+
+def _starred(module: Module) -> list[str]:
+    """The modules of which the file imports all names."""
+    imports = (node for node in module.tree.body if isinstance(node, ast.ImportFrom))
+    return ["." * node.level + (node.module or "") for node in imports if node.names[0].name == "*"]
 
 
 class Project:
@@ -162,11 +169,16 @@ class Project:
             return Function(module, local)
         origin = module.origin(dotted)
         imported = dotted.partition(".")[0] in module.names
-        if hops >= _MAX_HOPS or not imported or origin.startswith("triton"):
+        if hops >= _MAX_HOPS or origin.startswith("triton") or (not imported and "." in dotted):
             return None
-        source, name = _split(origin)
-        target = self._module(module, source)
-        return None if target is None or target is module else self._resolve(target, name, None, hops + 1)
+        sources = [_split(origin)] if imported else [(source, dotted) for source in _starred(module)]
+        for source, name in sources:
+            target = self._module(module, source)
+            if target is not None and target is not module:
+                found = self._resolve(target, name, None, hops + 1)
+                if found is not None:
+                    return found
+        return None
 
     def origin_of(self, module: Module, origin: str) -> str:
         """What a dotted name of another file of the project is in the end: `.ops.exp` may be `triton.language.exp`."""

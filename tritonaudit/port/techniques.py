@@ -11,7 +11,6 @@ from tritonaudit.kernel.tuning import OPTIONS, Autotune, Heuristics, decorators
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import JitFunction, Module, Unparsable, dotted_name, outline
-from tritonaudit.subject.wrappers import Host
 
 _MASK_PLACE = {"load": 1, "store": 2}
 """At which place among the arguments of an access its mask is."""
@@ -111,5 +110,7 @@ def _is_masked(name: str, call: ast.Call) -> bool:
 
 
 def _launches(module: Module, path: Path) -> list[tuple[str, ast.Call]]:
-    host = Host(module, Project(project_root(path)))
-    return [(site.kernel.jit.name, site.call) for function in host.all_functions for site in host.launches(function)]
+    host = Project(project_root(path)).host
+    sites = [site for kernel in module.jit for site in host.launches(module, kernel, [])]
+    calls = {id(site.call): (site.kernel.name, site.call) for site in sites}
+    return sorted(calls.values(), key=lambda found: found[1].lineno)

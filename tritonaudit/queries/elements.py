@@ -224,10 +224,11 @@ class _Asked:
                 raise NotKnown("what the sizes follow from")
             tensors = {one.name.partition(".")[0] for one in asked}
             is_one = of_launch == owned if memory.sizes else len(tensors) <= 1
-            if not is_one and (not all(".shape[" in one.name for one in asked) or (memory.sizes and not are_apart)):
+            if not is_one and not (are_apart and all(".shape[" in one.name for one in asked)):
                 raise NotKnown("how the sizes belong together")
             widths, tiles = self._widths(accesses, put), 2 if memory.sizes else 4
-            for numbers in islice(_chosen(asked, widths, tiles, are_equal=not is_one), _MOST_TRIED):
+            choices = _chosen(asked, widths, tiles) if is_one else _alike(asked, widths, tiles)
+            for numbers in islice(choices, _MOST_TRIED):
                 named = {atom.name: size for atom, size in facts.with_equals({**numbers, **fixed}).items()}
                 trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
                 if trial is not None:
@@ -387,14 +388,16 @@ def _sizes(atoms: set[Atom]) -> set[Atom]:
     return {atom for atom in atoms if ".stride(" not in atom.name}
 
 
-def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int, *, are_equal: bool) -> Iterator[dict[Atom, int]]:
-    """Whole tiles, for what is over is a matter of masks; all alike for tensors that belong together in untold ways."""
+def _alike(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int) -> Iterator[dict[Atom, int]]:
+    """Tensors that belong together in ways no text tells do where all their sizes are the same."""
+    widest = max((widths.get(atom, 1) for atom in atoms), default=1)
+    for size in dict.fromkeys((tiles * widest, widest)):
+        yield dict.fromkeys(sorted(atoms, key=lambda atom: atom.id), max(size, _FEW[0]))
+
+
+def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int) -> Iterator[dict[Atom, int]]:
+    """Whole tiles, for what is over is a matter of masks."""
     ordered = sorted(atoms, key=lambda atom: atom.id)
-    if are_equal:
-        widest = max((widths.get(atom, 1) for atom in ordered), default=1)
-        for size in dict.fromkeys((tiles * widest, 2 * widest, widest, 16, 8)):
-            yield dict.fromkeys(ordered, size)
-        return
     whole = {atom: _FEW[place % len(_FEW)] for place, atom in enumerate(ordered)}
     tiled = [atom for atom in ordered if atom in widths]
     for counts in (range(tiles, len(tiled) + tiles), range(len(tiled) + tiles - 1, tiles - 1, -1)):

@@ -18,9 +18,10 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
-from bench.judge.executing import Noted, become_ready
+from bench.judge.executing import become_ready
 from bench.judge.facts.comparing import Compared, Contradiction
 from bench.judge.facts.trying import Held, Task, hold
+from bench.judge.noted import Noted
 from bench.judge.packages import Package, prepared
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bench.judge.executing import Noted, called, loaded
+from bench.judge.executing import called, loaded
 from bench.judge.facts.comparing import Compared, compared
 from bench.judge.facts.seen import Watching
 from bench.judge.facts.stated import Stated, stated_of
 from bench.judge.facts.written import as_written
+from bench.judge.noted import Noted
 
 _SECONDS = 20.0
 
@@ -45,7 +46,7 @@ def hold(task: Task) -> Held:
     for one in task.cases:
         watching = Watching()
         with as_written():
-            _, error, _ = called(subject, one.case, _SECONDS, FreshMemory(), watching.launch)
+            _, error, _ = called(subject, one, _SECONDS, FreshMemory(), watching.launch)
         reason = reason or error
         for watched in watching.launches:
             kernel = watched.launch.kernel

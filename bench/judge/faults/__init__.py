@@ -3,10 +3,12 @@
     python bench/judge faults --manifest FILE --work DIR [--seed S] [--specs N] [--tasks N] [--most N]
                             [--package NAME …] [--jobs N] [--output FILE] [--sheets DIR]
 
-The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. A
-mutant is faulty where the CPU engine sees a fault, another result or no end; equal where the bits of all results are
-the same. The source brain tells of it where a rule has more findings in a kernel of that file than before. What was
-tried is kept in the folder, and a killed run goes on.
+The packages of the manifest are installed in the folder, and their wrappers called as inferred, and in other ways: with
+sizes that differ and are of several tiles, with what is optional, with flags turned, with tensors that lie otherwise. A
+mutant is faulty where the CPU engine sees a fault, another result or no end; equal where its code ran and the bits of
+all results are the same in all calls; unreached where it did not run, or was compiled to the same. The source brain
+tells of it where a rule has more findings in a kernel of that file than before. What was tried is kept in the folder,
+and a killed run goes on; it takes time by the wrappers and by the jobs among which these are split.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,17 +24,22 @@ from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
-from bench.judge.faults.tables import classes, growth, noise, operators, rules
+from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
+from bench.judge.faults.telling import Told, asked_of, tell, with_told
 from bench.judge.faults.trying import Task, Tried, try_task
 from bench.judge.keeping import Kept, all_done
 from bench.judge.packages import Package, prepared
 from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=1500, memory=8 << 30)
-_DECIDING = (
-    *("tritonaudit", "bench/mutation", "bench/judge/executing.py"),
-    *(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators", "trying")),
-)
+_RUNS = tuple(f"tritonaudit/{name}" for name in ("capture", "execute", "simulator", "subject", "suites/late.py"))
+_MAKES = tuple(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators"))
+_CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "forked", "noted", "reaching", "varying"))
+_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("programs", "putting", "trying"))
+_EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
+"""What decides what mutants come to."""
+_TOLD = ("tritonaudit", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
+"""What decides what is told of them."""
 
 
 def main(options: Sequence[str]) -> None:
@@ -51,14 +59,19 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--sheets", type=Path, metavar="DIR", help="write mutants for a reader of what the engine says")
     asked = parser.parse_args(options)
     tried: list[Tried] = []
+    noisy: list[Told] = []
+    began = time.monotonic()
     for package in prepared(asked.manifest, asked.work):
         if asked.package is None or package.name in asked.package:
             calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
-            tasks = list(tasks_of(package, calls, asked.seed, asked.most))
-            spread = tasks[:: max(1, -(-len(tasks) // asked.tasks))]
-            tried += _tried(package, spread, asked.work, asked.jobs)
+            spread = list(tasks_of(package, calls, asked.seed, asked.most, asked.tasks))
+            found = _tried(package, spread, asked.work, asked.jobs)
+            told = _told(package, spread, found, asked.work, asked.jobs)
+            tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
+            noisy += told
     trials = [trial for one in tried for trial in one.trials]
-    print(operators(trials), rules(trials), noise(tried), growth(trials), sep="\n\n")
+    print(operators(trials), rules(trials), noise(noisy), growth(trials), sep="\n\n")
+    print("", time_taken(tried, asked.jobs, time.monotonic() - began), sep="\n")
     if asked.sheets is not None:
         write_sheets(trials, asked.sheets, asked.seed)
     if asked.output is not None:
@@ -68,8 +81,11 @@ def main(options: Sequence[str]) -> None:
             print(f"NOT RUN: {one.reason}", file=sys.stderr)
 
 
-def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int) -> Iterator[Task]:
-    """One for each subject: each kernel of the package is tried in the shortest of the calls that launch it."""
+def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int, tasks: int) -> Iterator[Task]:
+    """At most so many, evenly spread, one for each subject.
+
+    Each kernel of the package is tried in the shortest of the calls that launch it.
+    """
     shortest: dict[tuple[str, str, int], Call] = {}
     for call in sorted(calls, key=lambda one: one.seconds):
         for kernel in call.kernels:
@@ -78,7 +94,8 @@ def tasks_of(package: Package, calls: Sequence[Call], seed: int, most: int) -> I
     by_subject: dict[tuple[Path, str], list[tuple[str, str, int]]] = {}
     for kernel, call in shortest.items():
         by_subject.setdefault((call.spec, call.subject), []).append(kernel)
-    for (spec, subject), kernels in sorted(by_subject.items()):
+    subjects = sorted(by_subject.items())
+    for (spec, subject), kernels in subjects[:: max(1, -(-len(subjects) // tasks))]:
         cases = tuple(one.noted for one in calls if (one.spec, one.subject) == (spec, subject))
         targets = tuple(dict.fromkeys(target for kernel in sorted(kernels) for target in _targets(*kernel)))
         yield Task(spec, subject, cases, targets, package.site, seed, most)
@@ -91,7 +108,7 @@ def _targets(path: str, name: str, line: int) -> Iterator[Target]:
 
 def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
     return all_done(
-        Kept(work / "faults", _DECIDING),
+        Kept(work / "faults", _EXECUTED),
         Tried,
         try_task,
         tasks,
@@ -101,4 +118,18 @@ def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> li
         limits=_LIMITS,
         prepare=become_ready,
         arguments=(package.site, work / "required"),
+    )
+
+
+def _told(package: Package, tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:
+    """What the source tells of those mutants that are faulty, or that Triton refuses."""
+    return all_done(
+        Kept(work / "told", _TOLD),
+        Told,
+        tell,
+        [asked_of(task, one) for task, one in zip(tasks, tried, strict=True)],
+        lambda _, message: Told((), (), message),
+        title=f"{package.name}: told",
+        workers=jobs,
+        limits=_LIMITS,
     )

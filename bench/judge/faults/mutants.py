@@ -13,7 +13,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from bench.judge.faults.operators import OPERATORS, Operator
-from bench.mutation.sites import Function, code, is_launch, walk
+from bench.mutation.sites import Function, Site, code, is_launch, walk
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,22 @@ class Target:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A target with a fault at a line of its file; `function` is its text without decorators, `text` the file's."""
+    """A target with a fault at a line of its file; `function` is its text without decorators, `text` the file's.
+
+    `lines` are the first and the last of the statement in which it is, of a loop or branch those of its head.
+    """
 
     target: Target
     operator: str
     line: int
+    lines: tuple[int, int]
     before: str
     after: str
     function: str
     text: str
+
+
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 
 
 class SourceFile:
@@ -55,6 +62,17 @@ class SourceFile:
     def line_of(self, node: cst.CSTNode) -> int:
         found = self._ranges.get(node)
         return found.start.line if isinstance(found, CodeRange) else 0
+
+    def lines_of(self, site: Site) -> tuple[int, int]:
+        """The first and the last line of the statement in which it is, of a loop or branch those of its head."""
+        held = next((node for node in (site.node, *site.above) if isinstance(node, _STATEMENTS)), site.node)
+        found = self._ranges.get(held)
+        if not isinstance(found, CodeRange):
+            return 0, 0
+        body = self._ranges.get(held.body) if isinstance(held, cst.BaseCompoundStatement) else None
+        if not isinstance(body, CodeRange):
+            return found.start.line, found.end.line
+        return found.start.line, max(found.start.line, body.start.line - 1)
 
     def function(self, target: Target) -> cst.FunctionDef | None:
         """That of the name which is nearest to the line, from above or at it."""
@@ -163,25 +181,26 @@ def mutants(text: str, target: Target, seed: int, most: int) -> Iterator[Mutant]
         if operator.is_of_kernels == target.is_kernel:
             chance = random.Random(f"{seed} {operator.name} {target.name} {target.line}")
             edits = list(_edits(function, operator))
-            for before, after in chance.sample(edits, min(most, len(edits))):
-                made = _made(source, node, before, after, target, operator.name)
+            for site, after in chance.sample(edits, min(most, len(edits))):
+                made = _made(source, node, site, after, target, operator.name)
                 if made is not None:
                     yield made
 
 
-def _edits(function: Function, operator: Operator) -> Sequence[tuple[cst.CSTNode, cst.CSTNode]]:
-    return [(site.node, after) for site in function.sites for after in operator.edit(site)]
+def _edits(function: Function, operator: Operator) -> Sequence[tuple[Site, cst.CSTNode]]:
+    return [(site, after) for site in function.sites for after in operator.edit(site)]
 
 
 def _made(
     source: SourceFile,
     node: cst.FunctionDef,
-    before: cst.CSTNode,
+    site: Site,
     after: cst.CSTNode,
     target: Target,
     operator: str,
 ) -> Mutant | None:
     """None where that is no Python, or the text that it was."""
+    before = site.node
     alone, whole = source.edited(node, before, after)
     try:
         compile(alone, target.path, "exec", dont_inherit=True)
@@ -189,7 +208,8 @@ def _made(
         return None
     if whole == source.text:
         return None
-    return Mutant(target, operator, source.line_of(before), code(before), code(after), alone, whole)
+    line, lines = source.line_of(before), source.lines_of(site)
+    return Mutant(target, operator, line, lines, code(before), code(after), alone, whole)
 
 
 def _launches(node: cst.CSTNode, kernel: str) -> bool:

@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bench.judge.faults.operators import ONLY_COUNTED, WORKED_ON
+from bench.judge.faults.telling import Told
 from bench.judge.faults.trying import Trial, Tried
 
 
 def operators(trials: Sequence[Trial]) -> str:
     """By operator: mutants, faults, and by whom these are told."""
     head = (
-        "| operator | class | mutants | equal | harmless | rounding | refused by Triton | Python | unknown | faulty "
-        "| told by the source | of those refused too | told by the engine without a reference |"
+        "| operator | class | mutants | unreached | equal | harmless | rounding | refused by Triton | Python | unknown "
+        "| faulty | told by the source | of those refused too | told by the engine without a reference |"
     )
-    lines = [head, "|---" * 13 + "|"]
+    lines = [head, "|---" * 14 + "|"]
     for title, half in (("worked on", WORKED_ON), ("only counted", ONLY_COUNTED)):
         for operator in half:
             lines.append(_row(operator.name, operator.kind, [one for one in trials if one.operator == operator.name]))
@@ -48,9 +49,9 @@ def rules(trials: Sequence[Trial]) -> str:
     return "\n".join(lines)
 
 
-def noise(tried: Sequence[Tried]) -> str:
+def noise(told: Sequence[Told]) -> str:
     """The findings on the untouched kernels, which run without a fault."""
-    found = Counter(pair for one in tried for pair in one.noise)
+    found = Counter(pair for one in told for pair in one.noise)
     lines = ["| rule | severity | findings on untouched kernels |", "|---|---|---|"]
     lines += [f"| {code} | {severity} | {number} |" for (code, severity), number in sorted(found.items())]
     return "\n".join((*lines, "", f"{sum(found.values())} findings on untouched kernels"))
@@ -65,6 +66,21 @@ def growth(trials: Sequence[Trial]) -> str:
         faulty = [one for one in trials if one.is_faulty and (one.path, one.kernel) in some]
         lines.append(f"| {count} | {len(faulty)} | {_share(sum(bool(one.told) for one in faulty), len(faulty))} |")
     return "\n".join(lines)
+
+
+def time_taken(tried: Sequence[Tried], jobs: int, seconds: float) -> str:
+    """How the time of workers grows with the kernels, and what it was on the clock with so many of them."""
+    lines = ["| kernels | mutants | seconds of workers | a mutant |", "|---|---|---|---|"]
+    kernels: set[tuple[str, str]] = set()
+    mutants, spent = 0, 0.0
+    ends = list(_steps(len({(trial.path, trial.kernel) for one in tried for trial in one.trials})))
+    for one in tried:
+        kernels |= {(trial.path, trial.kernel) for trial in one.trials}
+        mutants, spent = mutants + len(one.trials), spent + one.seconds
+        while ends and len(kernels) >= ends[0] and (len(ends) > 1 or one is tried[-1]):
+            lines.append(f"| {len(kernels)} | {mutants} | {spent:.0f} | {spent / max(1, mutants):.2f} |")
+            ends.pop(0)
+    return "\n".join((*lines, "", f"{seconds:.0f} s on the clock with {jobs} workers, what was kept included"))
 
 
 def _steps(count: int) -> Iterator[int]:
@@ -85,6 +101,7 @@ def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
         name,
         kind,
         len(trials),
+        by["unreached"],
         by["equal"],
         by["harmless"],
         by["rounding"],

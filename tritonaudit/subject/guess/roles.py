@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from tritonaudit.domains.affine import GIVEN, LOADED, ZERO, Affine, Atom, Kind
 from tritonaudit.domains.analysis import analyse
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.domains.value import Less
+from tritonaudit.domains.value import Less, Value
 from tritonaudit.kernel.project import Function, Project
-from tritonaudit.subject.guess.packed import integers_in
 from tritonaudit.target import DEFAULT, Target
 
 GRID = "the grid's axis "
@@ -71,10 +70,37 @@ def _roles(flow: KernelFlow) -> dict[str, Role]:
             index.is_index = True
             if pointer != selector:
                 index.selects[pointer] = index.selects.get(pointer) or factor
-    sums = frozenset(accumulation.name for accumulation in flow.accumulations if accumulation.dtype == "i32")
-    for pointer, dtype in integers_in(flow.function.node, frozenset(roles), sums):
-        roles[pointer].dtype = dtype
+    for pointer, dtype in _integers(flow):
+        if pointer in roles:
+            roles[pointer].dtype = dtype
     return roles
+
+
+def _integers(flow: KernelFlow) -> Iterator[tuple[str, str]]:
+    """Pointers that must point to integers: what is loaded is shifted, or its products are added up as int32."""
+    for step in flow.all_steps:
+        if step.operation == "RightShift":
+            dtype = "uint8" if step.operands[1].const == 4 else "int32"
+            yield from ((pointer, dtype) for pointer in _loaded(step.operands[0]))
+    for total in flow.accumulations:
+        product = total.added.made
+        if total.dtype == "i32" and product is not None and product.operation == "dot":
+            yield from ((pointer, "int8") for operand in product.operands[:2] for pointer in _loaded(operand))
+
+
+def _loaded(value: Value, depth: int = 8) -> Iterator[str]:
+    """The pointers whose data a value is computed from by arithmetic."""
+    if value.source is not None:
+        yield value.source
+    elif value.made is not None and depth and value.made.operation in _ARITHMETIC:
+        for operand in value.made.operands:
+            yield from _loaded(operand, depth - 1)
+
+
+_ARITHMETIC = frozenset(
+    ("Add", "Subtract", "Multiply", "Divide", "FloorDivide", "Modulo", "LeftShift", "RightShift", "BitAnd", "BitOr",
+     "BitXor", "either")
+)  # fmt: skip
 
 
 def _pointer(access: Access) -> str | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from tritonaudit.ir.values import FLOATS, Const, Descriptor, Dtype, Tensor, Value
+
 
 class Nature(Enum):
     """What kind of number a value surely is."""
@@ -27,9 +29,8 @@ class Trail:
     `sums` are, for each way that it may have come about, the parameters that it is a sum of, the leftmost first: one
     of them is the pointer where it is an address.
     `loads` are pointers whose data went into it, `whole` those whose element it is unchanged but for casts and shape;
-    `scalars` are parameters that went into it as numbers, `direct` is the one that it is.
-    `written` is a constant of the text, in a tuple of one. `typed` is the parameter that gives it its dtype, `factors`
-    are the pointers whose elements it is a matrix product of.
+    `scalars` are parameters that went into it as numbers, `direct` is the one that it is, `typed` the one that gives it
+    its dtype. `factors` are the pointers whose elements it is a matrix product of.
     """
 
     sums: tuple[tuple[str, ...], ...] = ()
@@ -38,9 +39,6 @@ class Trail:
     scalars: frozenset[str] = _NONE
     nature: Nature | None = None
     direct: str | None = None
-    written: tuple[Any, ...] = ()
-    parts: tuple[Trail, ...] | None = None
-    dtype: str | None = None
     typed: str | None = None
     factors: frozenset[str] = _NONE
 
@@ -53,10 +51,6 @@ class Trail:
     def sources(self) -> frozenset[str]:
         """Every parameter that it comes from in any way."""
         return self.loads | self.scalars | frozenset(self.bases)
-
-    def number(self, nature: Nature | None = None) -> Trail:
-        """The same as a number that is computed: no address, and nobody's element."""
-        return Trail(loads=self.loads, scalars=self.scalars, nature=nature)
 
     def but(self, **changes: Any) -> Trail:
         return replace(self, **changes)
@@ -75,9 +69,6 @@ def joined(trails: Iterable[Trail]) -> Trail:
 
 
 def _joined(left: Trail, right: Trail) -> Trail:
-    parts = None
-    if left.parts is not None and right.parts is not None and len(left.parts) == len(right.parts):
-        parts = tuple(joined(pair) for pair in zip(left.parts, right.parts, strict=True))
     return Trail(
         sums=left.sums if left.sums == right.sums else tuple(dict.fromkeys((*left.sums, *right.sums)))[:_MOST_WAYS],
         loads=left.loads | right.loads,
@@ -85,9 +76,6 @@ def _joined(left: Trail, right: Trail) -> Trail:
         scalars=left.scalars | right.scalars,
         nature=left.nature if left.nature is right.nature else None,
         direct=left.direct if left.direct == right.direct else None,
-        written=left.written if left.written == right.written else (),
-        parts=parts,
-        dtype=left.dtype if left.dtype == right.dtype else None,
         typed=left.typed or right.typed,
         factors=left.factors | right.factors,
     )
@@ -110,3 +98,36 @@ def added(left: Trail, right: Trail, nature: Nature | None) -> Trail:
     ways = [(*one, *(name for name in other if name not in one)) for one, other in pairs]
     sums = tuple(dict.fromkeys(way for way in ways if way))[:_MOST_WAYS]
     return combined((left, right), nature).but(sums=sums)
+
+
+def nature_of_type(value: Value) -> Nature | None:
+    """The nature of a value by the type that it has, or of a constant."""
+    if isinstance(value, Const):
+        kinds = {bool: Nature.BOOLEAN, int: Nature.INTEGER, float: Nature.FLOAT}
+        return kinds.get(type(value.value))
+    dtype = value.dtype if isinstance(value, (Tensor, Descriptor)) else None
+    return None if dtype is None else nature_of_dtype(dtype)
+
+
+def nature_of_dtype(dtype: str) -> Nature | None:
+    """The nature of what has this dtype; an address has none."""
+    if dtype.startswith("*"):
+        return None
+    return Nature.BOOLEAN if dtype == "i1" else Nature.FLOAT if dtype in FLOATS else Nature.INTEGER
+
+
+def nature_asked(value: Value) -> Nature | None:
+    """The nature that a dtype gives to what is cast to it."""
+    return nature_of_dtype(value.value) if isinstance(value, Const) and isinstance(value.value, Dtype) else None
+
+
+def nature_of(left: Trail, right: Trail) -> Nature | None:
+    """The nature of a result; Python's own numbers take the other's."""
+    if Nature.FLOAT in (left.nature, right.nature):
+        return Nature.FLOAT
+    if left.nature is right.nature:
+        return left.nature
+    for one, other in ((left, right), (right, left)):
+        if one.nature is Nature.INTEGER and not other.loads:
+            return Nature.INTEGER  # an index, whatever number is added to it
+    return None

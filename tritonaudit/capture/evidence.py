@@ -1,4 +1,4 @@
-"""What a kernel's body says of its parameters: which are pointers, to what, and what the others are used for."""
+"""What is gathered of a kernel's parameters: evidence of what each is used for, and of what comes in where."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ class Evidence(Enum):
     FLAG = "a condition"
     NONE = "compared with None"
     DTYPE = "a dtype"
-    CALLED = "a function"
-    TEXT = "a string"
 
 
 @dataclass
@@ -53,30 +51,12 @@ Place = tuple[str, int]  # path and line
 class Uses:
     """The uses of every parameter of a kernel.
 
-    `addresses` lists for each access the parameters that are summed in its address; `links` are pairs of pointers
-    between which elements are copied as they are; `reach` tells which parameters come into the expressions of a
-    line, `dots` those of each matrix product's operands, `names` those of each variable, `ranks` how many
-    coordinates a descriptor takes.
+    `reach` tells which parameters come into the expressions of a line, `dots` those of each matrix product's operands,
+    `names` those of each variable, `ranks` how many coordinates a descriptor takes.
     """
 
     parameters: dict[str, Use]
-    links: set[tuple[str, str]] = field(default_factory=set)
     reach: dict[Place, set[str]] = field(default_factory=dict)
     dots: dict[Place, list[tuple[frozenset[str], frozenset[str]]]] = field(default_factory=dict)
     names: dict[str, set[str]] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
-
-    def pointers(self) -> frozenset[str]:
-        """The parameters that are addresses."""
-        return frozenset(name for name, use in self.parameters.items() if Evidence.POINTER in use)
-
-    def pointer_of(self, summed: tuple[str, ...]) -> str:
-        """Of the parameters that are summed in an address the pointer: known as one, or not known as a number."""
-        for name in summed:
-            if Evidence.POINTER in self.parameters[name]:
-                return name
-        return min(summed, key=lambda name: (self._is_number(name), summed.index(name)))
-
-    def _is_number(self, name: str) -> int:
-        use = self.parameters[name]
-        return use[Evidence.NUMBER] + use[Evidence.TILE]

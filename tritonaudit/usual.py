@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 SIZE = 1024
 """A size of which nothing else is known: a multiple of 16, and a power of two."""
@@ -35,22 +33,6 @@ _NOT_FLOAT = frozenset(("stride", "ptr", "size", "num", "block", "n", "dim", "in
 def words_of(name: str) -> tuple[str, ...]:
     """`stride_xBlock` has the words stride, x and block."""
     return tuple(word.lower() for word in _WORDS.findall(name))
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What sizes are taken to be: `known` ones by their names, all others typical ones, of which 1 / `shrunk`."""
-
-    known: Mapping[str, int] = field(default_factory=dict)
-    shrunk: int = 1
-
-    def number(self, name: str) -> int:
-        """A whole number that goes by this name."""
-        return self.known[name] if name in self.known else max(number(name) // self.shrunk, 1)
-
-    @property
-    def size(self) -> int:
-        return SIZE // self.shrunk
 
 
 def number(name: str) -> int:
