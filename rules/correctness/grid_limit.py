@@ -7,13 +7,10 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity, Span
-from tritonaudit.kernel.extents import CountedProgram, counted_programs
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import Short, covers, tilings
 from tritonaudit.queries.limits import MOST_PROGRAMS, LongAxis, long_axes
-from tritonaudit.queries.typical_sizes import tells_of_few, tells_of_many
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name, span_of
 
 
@@ -28,8 +25,6 @@ class GridLimit(Rule):
             return
         for found in long_axes(kernel.launches.sites if _has_axes(kernel) else (), kernel.accesses):
             yield _too_long(kernel, found)
-        for counted in counted_programs(kernel.function, kernel.launches):
-            yield _one_each(kernel, counted)
         for short in _too_short(kernel):
             yield _of_short(kernel, short)
 
@@ -64,16 +59,6 @@ def _of_short(kernel: KernelFlow, found: Refuted[Short]) -> Hit:
     )
 
 
-def _one_each(kernel: KernelFlow, found: CountedProgram) -> Hit:
-    return Hit(
-        kernel.place(found.node),
-        f"`{found.name}` has a program of its own along axis {found.axis} of the grid, and NVIDIA GPUs take"
-        f" {MOST_PROGRAMS:,} programs at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on",
-        remedy="put it on axis 0, whose limit is 2**31 - 1",
-        severity=Severity.INFO,
-    )
-
-
 def _has_axes(kernel: KernelFlow) -> bool:
     """Whether the kernel may have more than one axis of programs."""
     return any(len(launch.axes) != 1 for launch in kernel.launches.launches)
@@ -83,17 +68,15 @@ def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     grid, each = kernel.place(found.node), found.extent.divisor
     elements = f" ({MOST_PROGRAMS * each + 1:,} elements)" if each > 1 else ""
     place = _program_id(kernel, found.axis)
-    # Names rank what is found, and find nothing.
-    names, extent = names_in(found.node), found.extent
-    may_be_few = not extent.sure or (extent.counted and any(map(tells_of_few, names)))
-    is_vague = may_be_few and not any(map(tells_of_many, names))
     return Hit(
         grid if place is None else place,
         f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"
         f" at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on{elements}",
         remedy="put it on axis 0, whose limit is 2**31 - 1, or fold the axes into axis 0",
         severity=None if found.extent.counted else Severity.INFO,
-        confidence=Confidence.LOW if is_vague or (found.beside_tiles and not found.extent.counted) else None,
+        confidence=Confidence.LOW
+        if not found.extent.sure or (found.beside_tiles and not found.extent.counted)
+        else None,
         related=() if place is None else ((grid, "this is the axis of the grid"),),
     )
 

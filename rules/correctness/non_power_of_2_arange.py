@@ -129,7 +129,7 @@ class NonPowerOf2Arange(Rule):
                 return hit
             weak = weak or hit
         rounded = kernel.launches.rounded_beside(parameter)
-        if rounded is not None and self._is_free(kernel, product[0]):
+        if rounded is not None and self._is_free(kernel, product[0]) and not _is_refused(kernel, parameter, factor):
             message = f"`{parameter}` is passed as it is (`{rounded.text}`), and the launch rounds it up for another"
             message += " parameter: unless it is a power of two this `tl.arange` does not compile"
             weak = self._host_hit(kernel, node, message, product[0], rounded, Confidence.MEDIUM)
@@ -138,8 +138,8 @@ class NonPowerOf2Arange(Rule):
         return weak
 
     def _is_free(self, kernel: KernelFlow, parameter: Atom) -> bool:
-        """Whether nothing says that the size is chosen or checked to be a power of two."""
-        return not self._is_tile(kernel, parameter) and not kernel.launches.asserts_power_of_2(parameter.name)
+        """Whether nothing says that the size is chosen."""
+        return not self._is_tile(kernel, parameter) and parameter.name not in kernel.launches.tuned
 
     def _is_tile(self, kernel: KernelFlow, parameter: Atom) -> bool:
         """Whether masks count tiles by the parameter: then it is a tile's size, chosen, and not the data's."""
@@ -161,6 +161,12 @@ class NonPowerOf2Arange(Rule):
             related=((kernel.place(size.node), "it is passed here"),),
             fix=rounded_up(kernel, parameter, size),
         )
+
+
+def _is_refused(kernel: KernelFlow, parameter: str, factor: int) -> bool:
+    """Whether the host code raises wherever the size is no power of two."""
+    answer = admits(kernel, parameter, lambda number: not _is_power_of_2(number * factor))
+    return isinstance(answer, Unknown) and answer.held
 
 
 def _is_power_of_2(number: int) -> bool:

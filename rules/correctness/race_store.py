@@ -42,14 +42,15 @@ class RaceStore(Rule):
 
 
 def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
-    axis = f"the `{ast.unparse(found.launch.axes[found.axis])}` programs along axis {found.axis} of the grid"
+    axis = f"the `{ast.unparse(found.counted)}` programs along axis {found.axis} of the grid"
     if found.shared is not None:
-        axis = f"the `{found.shared.by}` programs along axis {found.axis} whose number divided by it is the same"
+        axis = f"the `{found.shared.text}` programs along axis {found.axis} whose number divided by it is the same"
     harm = "updates it without an atomic operation" if found.updates else "stores its own value: one of them is kept"
-    counted = (kernel.place(found.launch.axes[found.axis]), "the programs are counted here")
-    is_made_apart = found.address.lineno != kernel.tree.span(found.store.node).line
+    counted = (kernel.place(found.counted), "the programs are counted here")
+    address = found.address
+    is_made_apart = address is not None and address.lineno != kernel.tree.span(found.store.node).line
     return Hit(
-        kernel.place(found.address) if is_made_apart else found.store.node,
+        kernel.place(address) if is_made_apart and address is not None else found.store.node,
         f"each of {axis} has the same place in `{found.parameter}` and {harm}",
         remedy="give each program a place of its own and add them up, or use `tl.atomic_add`",
         related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
-from tritonaudit.kernel.tensors import Gradient
 from tritonaudit.queries.strides import Misaddressed, misaddressed
 from tritonaudit.rule import Hit, Rule
 
@@ -19,19 +18,18 @@ class StrideAssumption(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for found in misaddressed(kernel):
-            gradient = found.gradient
-            yield _other(kernel, found) if gradient is None else _gradient(kernel, found, gradient)
+            yield _other(kernel, found) if found.gradient is None else _gradient(kernel, found, found.gradient)
 
 
-def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: Gradient) -> Hit:
+def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: str) -> Hit:
     how = f"by the strides of `{found.owner}`" if found.owner is not None else "as if it were contiguous"
     if found.partly:
         how = "as if it were contiguous along one dimension"
     return Hit(
         _place(kernel, found),
-        f"the kernel addresses the gradient `{gradient.name}` {how}, and autograd hands it in as it comes: after "
+        f"the kernel addresses the gradient `{gradient}` {how}, and autograd hands it in as it comes: after "
         "`sum()` it is expanded, with strides of 0",
-        remedy=f"call `{gradient.name}.contiguous()` first, or pass its strides",
+        remedy=f"call `{gradient}.contiguous()` first, or pass its strides",
         confidence=Confidence.LOW if found.partly else None,
         related=((found.access.node, "it is addressed here"),),
     )
@@ -39,20 +37,22 @@ def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: Gradient) -> Hi
 
 def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
     name, related = ast.unparse(found.argument), [(found.access.node, "it is addressed here")]
-    if found.made is None:
+    if not found.new:
         why = f"the wrapper is given both, and `{name}` may lie in memory otherwise"
         return Hit(
             _place(kernel, found),
             f"the kernel addresses `{name}` by the strides of `{found.owner}`: {why}",
             remedy=f"pass the strides of `{name}`, or make both contiguous first",
+            confidence=Confidence.LOW,
             related=tuple(related),
         )
+    made = [] if found.made is None else [(kernel.place(found.made), "it is made here, with strides of its own")]
     return Hit(
         _place(kernel, found),
         f"the kernel addresses `{name}` by the strides of `{found.owner}`, which reach past the end of the new "
         f"`{name}` where `{found.owner}` is a slice of a larger tensor",
         remedy=f"pass the strides of `{name}` as well, or make `{found.owner}` contiguous first",
-        related=(*related, (kernel.place(found.made), "it is made here, with strides of its own")),
+        related=(*related, *made),
     )
 
 

@@ -64,6 +64,6 @@ def _of_overrun(kernel: KernelFlow, overrun: Overrun) -> Hit:
         cause=Cause.OUT_OF_BOUNDS,
         related=(
             (access.node, "this is the access"),
-            (kernel.place(overrun.launch.call), "this is the launch"),
+            (kernel.place(overrun.site.call), "this is the launch"),
         ),
     )

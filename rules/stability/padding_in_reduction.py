@@ -11,6 +11,7 @@ from tritonaudit.domains.facts import KernelFlow, Reduction
 from tritonaudit.domains.padding import NEUTRAL
 from tritonaudit.domains.value import Fill, Padding
 from tritonaudit.finding import Confidence, Fix, Severity
+from tritonaudit.queries.launched import are_alike, numbers_of
 from tritonaudit.queries.unbounded import is_multiple
 from tritonaudit.rule import Hit, Rule
 
@@ -95,7 +96,7 @@ def _may_be_met(kernel: KernelFlow, padding: Padding) -> bool:
     (lane,) = lanes
     tile, end = lane.size, gap + Affine.of(lane)
     names = [size.atom.name for size in (tile, end) if size is not None and size.atom is not None]
-    if (len(names) == 2 and kernel.launches.passes_alike(*names)) or is_multiple(kernel, end, tile):
+    if (len(names) == 2 and are_alike(kernel.launches.sites, *names)) or is_multiple(kernel, end, tile):
         return False
     width, bound = _passed(kernel, tile), _passed(kernel, end)
     return width is None or bound is None or width > bound
@@ -106,8 +107,7 @@ def _passed(kernel: KernelFlow, size: Affine | None) -> int | None:
     if size is None or size.value is not None:
         return None if size is None else size.value
     atom = size.atom
-    sizes = [] if atom is None or atom.kind not in GIVEN else kernel.launches.sizes(atom.name)
-    values = {known.value for known in sizes}
+    values = set() if atom is None or atom.kind not in GIVEN else numbers_of(kernel.launches.sites, atom.name)
     return values.pop() if len(values) == 1 else None
 
 

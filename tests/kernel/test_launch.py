@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.queries.kernels import flows
-from tritonaudit.kernel.launch import Cover, GridAxis, LaunchFacts, Origin, launches_of
+from tritonaudit.kernel.launch import LaunchFacts, Origin, launches_of
 from tritonaudit.source.outline import outline
 
 KERNEL = """\
@@ -28,11 +28,6 @@ def wrapper(*lines: str) -> str:
     return "def run(x, y, n):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-def grid_of(*lines: str, axis: int = 0) -> GridAxis:
-    ((_, found),) = facts(wrapper(*lines)).grid_axes(axis)
-    return found
-
-
 def test_the_last_function_of_a_name_is_the_grid() -> None:
     host = wrapper(
         "def grid(meta): return (triton.cdiv(n, 32), n)",
@@ -47,21 +42,6 @@ def test_the_last_function_of_a_name_is_the_grid() -> None:
 
 
 # -- names that are set again ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["tiles = triton.cdiv(n, 64)", "tiles = max(tiles, 1)", "kernel[(tiles,)](x, y, n, 64)"],
-        ["tiles = n", "rest = tiles + 1", "tiles = rest * 2", "kernel[(tiles,)](x, y, n, 64)"],
-        ["while n:", "    tiles = other + 1", "    other = tiles + 1", "    kernel[(tiles,)](x, y, n, 64)"],
-        ["for tiles in (1, 2):", "    tiles = tiles + tiles", "    kernel[(tiles,)](x, y, n, 64)"],
-    ],
-)
-def test_following_a_name_ends(lines: list[str]) -> None:
-    found = facts(wrapper(*lines))
-    assert len(found.launches) == 1
-    assert all(axis.size == "n" for _, axis in found.rounded_up())
 
 
 def test_a_name_in_a_definition_is_what_it_was_there() -> None:
@@ -248,61 +228,6 @@ def test_arguments_go_to_their_parameters(call: str, arguments: dict[str, str]) 
 # -- grids ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["kernel[(triton.cdiv(n, 64),)](x, y, n, 64)"],
-        ["kernel[[triton.cdiv(n, 64)]](x, y, n, 64)"],
-        ["grid = (triton.cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
-        ["grid: tuple = (triton.cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
-        ["blocks = cdiv(n, 64)", "kernel[(blocks,)](x, y, n, 64)"],
-        ["blocks = cdiv(n, 64)", "grid = (blocks, 1)", "kernel[grid](x, y, n, 64)"],
-        ["kernel[((n + 64 - 1) // 64,)](x, y, n, 64)"],
-        ["kernel[((n + 63) // 64,)](x, y, n, 64)"],
-    ],
-)
-def test_a_grid_that_is_rounded_up_is_known(lines: list[str]) -> None:
-    assert grid_of(*lines) == GridAxis(Cover.ROUNDED_UP, "n", "64")
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n)"],
-        ["grid = lambda meta: (triton.cdiv(n, meta['BLOCK']),)", "kernel[grid](x, y, n)"],
-        ["def grid(meta):", "    return (triton.cdiv(n, meta['BLOCK']),)", "kernel[grid](x, y, n)"],
-    ],
-)
-def test_a_grid_may_be_a_function_of_the_constants(lines: list[str]) -> None:
-    assert grid_of(*lines) == GridAxis(Cover.ROUNDED_UP, "n", "meta['BLOCK']")
-
-
-def test_a_grid_that_divides_is_exact() -> None:
-    assert grid_of("kernel[(n // 64,)](x, y, n, 64)") == GridAxis(Cover.EXACT, "n", "64")
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["kernel[(n,)](x, y, n, 64)"],
-        ["kernel[grid](x, y, n, 64)"],
-        ["grid = (n // 64,)", "if n > 9:", "    grid = (cdiv(n, 64),)", "kernel[grid](x, y, n, 64)"],
-        ["kernel[make_grid(n)](x, y, n, 64)"],
-        ["kernel[(min(cdiv(n, 64), 132),)](x, y, n, 64)"],
-        ["def grid(meta):", "    if n: return (1,)", "    return (cdiv(n, 64),)", "kernel[grid](x, y, n)"],
-    ],
-)
-def test_other_grids_cannot_be_told(lines: list[str]) -> None:
-    assert grid_of(*lines).cover is Cover.UNKNOWN
-
-
-def test_each_axis_has_its_own_size() -> None:
-    lines = ["kernel[(cdiv(n, 64), m // 32)](x, y, n, 64)"]
-    assert grid_of(*lines, axis=0) == GridAxis(Cover.ROUNDED_UP, "n", "64")
-    assert grid_of(*lines, axis=1) == GridAxis(Cover.EXACT, "m", "32")
-    assert grid_of(*lines, axis=2).cover is Cover.UNKNOWN
-
-
 # -- sizes ---------------------------------------------------------------------------------------------------------
 
 
@@ -392,7 +317,7 @@ def test_the_constants_of_literal_configs_are_known() -> None:
         {"BLOCK": 96, "OTHER": 2},
     ]
     assert [size.value for size in found.sizes("BLOCK")] == [64, 96]
-    assert [node.lineno for _, node in found.configs] == [7, 8]
+    assert [node.lineno for _, node in found.configs] == [8, 9]
 
 
 def test_configs_of_a_comprehension_are_known_as_far_as_they_are_literal() -> None:
@@ -401,47 +326,7 @@ def test_configs_of_a_comprehension_are_known_as_far_as_they_are_literal() -> No
     assert (sizes["BLOCK"].origin, sizes["K"].value) == (Origin.UNKNOWN, 32)
 
 
-def test_tuned_names_are_those_that_a_decorator_sets() -> None:
-    heuristics = "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
-    assert facts("", TUNED + heuristics).tuned == {"BLOCK", "OTHER", "EVEN"}
-    assert facts("", TUNED).asserts_power_of_2("BLOCK")
-    assert not facts("").asserts_power_of_2("BLOCK")
-
-
 # -- what a wrapper asks for ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "assert n % 64 == 0",
-        "if n % 64: raise ValueError",
-        "x = F.pad(x, (0, 64 - n))",
-        "padded = round_up(n)",
-        "check_divisible(n, 64)",
-        "assert is_aligned(x)",
-    ],
-)
-def test_a_wrapper_that_asks_for_a_remainder_or_pads_checks(line: str) -> None:
-    found = facts(wrapper(line, "kernel[(1,)](x, y, n, 64)"))
-    assert found.launches[0].checks_divisibility
-
-
-def test_a_wrapper_that_does_not_ask_does_not_check() -> None:
-    found = facts(wrapper("assert n > 0", "y = empty(n)", "kernel[(1,)](x, y, n, 64)") + "def g():\n    1 % 2\n")
-    assert not found.launches[0].checks_divisibility
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["assert n in (16, 32)", "assert n & (n - 1) == 0", "assert is_power_of_two(n)", "if n not in {16, 32}: raise E"],
-)
-def test_a_wrapper_that_names_the_sizes_restricts_them(line: str) -> None:
-    assert facts(wrapper(line, "kernel[(1,)](x, y, n, n)")).asserts_power_of_2("BLOCK")
-
-
-def test_membership_in_something_else_restricts_nothing() -> None:
-    assert not facts(wrapper("assert n in sizes", "kernel[(1,)](x, y, n, n)")).asserts_power_of_2("BLOCK")
 
 
 @pytest.mark.parametrize(
@@ -461,16 +346,6 @@ def test_what_a_launch_rounds_up_for_another_parameter_is_known(call: str, round
     assert (None if found is None else found.text) == rounded
 
 
-@pytest.mark.parametrize(
-    ("below", "superseded"),
-    [
-        ("run = run_v2", True),
-        ("run = run_v1", False),
-        ("reference = run_v2", False),
-        ("run = walk_v2", False),
-        ("", False),
-    ],
-)
-def test_a_version_is_superseded_where_the_file_says_which_one_is_used(below: str, superseded: bool) -> None:
-    host = wrapper("kernel[(1,)](x, y, n, 64)").replace("def run(", "def run_v1(")
-    assert [launch.is_superseded for launch in facts(f"{host}\n\n{below}\n").launches] == [superseded]
+def test_tuned_names_are_those_that_a_decorator_sets() -> None:
+    heuristics = "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
+    assert facts("", TUNED + heuristics).tuned == {"BLOCK", "OTHER", "EVEN"}

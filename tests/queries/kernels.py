@@ -11,7 +11,7 @@ from tritonaudit.kernel.project import Project
 from tritonaudit.source.outline import outline
 from tritonaudit.target import DEFAULT, Target
 
-IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
+IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 PARAMETERS = "x_ptr, y_ptr, n, m, stride, BLOCK: tl.constexpr, FLAG: tl.constexpr"
 
 

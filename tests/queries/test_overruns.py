@@ -49,7 +49,7 @@ def found(text: str) -> list[tuple[str, str, str]]:
         ("1", "T", UNPACKED, []),
         ("G", "T", "T, D = x.shape; G = x.shape[1] // groups", []),  # computed from a size
         ("G", "T", "T, G, D = x.shape", []),
-        ("G", "T", "x = x.view(-1, groups); T, D, G = *x.shape, groups", []),
+        ("G", "T", "x = x.view(-1, groups); T, D = x.shape; G = groups", [("T", "D * G", "D")]),
         ("G", "T", "T, D, G = out.shape[0], groups, groups", []),  # nothing tells the size of x
     ],
 )

@@ -152,6 +152,7 @@ def test_a_first_row_that_exists_or_is_asked_for_is_not(body: str) -> None:
 @pytest.mark.parametrize(("asserted", "count"), [("n % 64 == 0", 1), ("n % size == 0", 0), ("128 % size == 0", 1)])
 def test_host_code_that_takes_whole_tiles_alone(asserted: str, count: int) -> None:
     host = f"def check(n, size):\n    assert {asserted}\n\n\n"
-    host += "def run(x, y, n, size):\n    kernel[(triton.cdiv(n, size),)](x, y, n, 1, 1, BLOCK=size, FLAG=1)\n"
+    host += "def run(x, y, n, size):\n    check(n, size)\n"
+    host += "    kernel[(triton.cdiv(n, size),)](x, y, n, 1, 1, BLOCK=size, FLAG=1)\n"
     found = flow(BOUNDED + "tl.load(y_ptr + pid * BLOCK + BLOCK - 1)", after=host)
     assert len(list(unclamped_tails(found))) == count

@@ -155,4 +155,4 @@ tl.{access}, mask=out < {end})
 def test_what_is_packed_has_a_remainder(times: int, access: str, end: str, count: int) -> None:
     body = PACKED.format(times=times, access=access, end=end)
     assert len(faults(body, LAUNCH)) == count
-    assert faults(body) == faults(body, LAUNCH.replace("kernel[", "assert n % 2 == 0\n    kernel[")) == []
+    assert faults(body) == faults(body, LAUNCH.replace("kernel[", f"assert n % {times} == 0\n    kernel[")) == []

@@ -49,10 +49,10 @@ def test_a_launch_names_its_kernel(launch: str, tmp_path: Path) -> None:
         "if True:\n    from ..ops.kernels import copy, scale",
     ],
 )
-def test_what_is_imported_beside_a_launch_may_be_launched(imports: str, tmp_path: Path) -> None:
+def test_what_is_imported_may_be_launched_or_launch(imports: str, tmp_path: Path) -> None:
     launch = "chosen = copy if n else scale\nchosen[grid](x)\n"
     assert used(f"{imports}\n{launch}", tmp_path) == {"chosen", "copy", "scale"}
-    assert used(f"{imports}\ncopy(x)\n", tmp_path) == set()
+    assert used(f"{imports}\ncopy(x)\n", tmp_path) == {"copy", "scale"}  # or what launches it may be
 
 
 def test_what_is_imported_beside_kernels_may_be_called(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def _analysed(
         kernel, mistakes = front_end.read(function, facts, known, helper)
     except NotRead as error:
         return NotAnalysed(jit, str(error))
+    flow.kernel = kernel
     Machine(flow, kernel).run()
     if not for_vendor:
         flow.mistakes = mistakes

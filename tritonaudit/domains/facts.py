@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from libcst import CSTNode
 
     from tritonaudit.ir.mistakes import Mistake
+    from tritonaudit.ir.model import Kernel
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.source.outline import JitFunction, Module
     from tritonaudit.source.tree import FunctionTree
@@ -151,10 +152,10 @@ class KernelFlow:
     `types` are those of parameters, as Triton writes them (`*fp16`, `i32`), where they were learnt from launches.
     `places` are where program ids and loaded values are first made.
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
-    `multiples` are pairs of a size and what the kernel asserts it to be a multiple of; `all_steps` has those of the
-    helpers that it calls, too; `carried` has the counter of the loop by which a step carries a name, `skipped` what
-    is above 0, of loaded numbers, wherever an `if` in a loop sets a name anew; `whiles` are the `while` loops, by the
-    ids that accesses know them by.
+    `kernel` has its operations. `multiples` are pairs of a size and what the kernel asserts it to be a multiple of;
+    `all_steps` has those of the helpers that it calls, too; `carried` has the counter of the loop by which a step
+    carries a name, `skipped` what is above 0, of loaded numbers, wherever an `if` in a loop sets a name anew; `whiles`
+    are the `while` loops, by the ids that accesses know them by.
     """
 
     module: Module
@@ -187,6 +188,7 @@ class KernelFlow:
     all_steps: list[Step] = field(default_factory=list)
     carried: dict[Step, Atom] = field(default_factory=dict)
     whiles: set[int] = field(default_factory=set)
+    kernel: Kernel | None = None
     skipped: dict[Step, tuple[Affine, ...]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     dead_lines: frozenset[int] = frozenset()

@@ -63,6 +63,10 @@ class Facts:
         """The same number, with one name for what is equal."""
         return self.arithmetic.put_in(value, self._equal.get) if self._equal else value
 
+    def same_as(self, atom: Atom) -> list[Atom]:
+        """The atom, and the inputs that are known to be the same number."""
+        return [atom, *(other for other, value in self._equal.items() if value.atom is atom)]
+
     def with_equals(self, sizes: Mapping[Atom, int]) -> dict[Atom, int]:
         """The sizes, and what is equal to something that they give."""
         known = {atom: Affine.constant(size) for atom, size in sizes.items()}

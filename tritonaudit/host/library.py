@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from tritonaudit.domains.affine import Affine
 from tritonaudit.host import tensors
@@ -287,6 +288,16 @@ def _like(name: str) -> Known:
     return call
 
 
+def _of_data(run: Run, args: Arguments, keywords: Keywords) -> Value:
+    """`torch.tensor([…])`: as many elements as nobody here counts; what is a tensor already keeps its shape."""
+    data = args[0] if args else keywords.get("data")
+    dtype = keywords.get("dtype", args[1] if len(args) > 1 and isinstance(args[1], Dtype) else None)
+    if isinstance(data, Tensor):
+        return data if dtype is None else replace(data, dtype=dtype)
+    symbol = run.unknown("the elements of `torch.tensor`", data, name="a new tensor")
+    return Tensor(symbol, Dims(symbol), None, symbol.part("dtype") if dtype is None else dtype, "tensor", True)
+
+
 def _arange(run: Run, args: Arguments, keywords: Keywords) -> Value:
     whole = [run.integer(value) for value in args]
     length: Value = whole[0] if len(whole) == 1 else None
@@ -418,6 +429,7 @@ FUNCTIONS: dict[str, Known] = {
     **{f"torch.{name}": _made(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")},
     **{f"torch.{name}_like": _like(name) for name in ("empty", "zeros", "ones", "full", "rand", "randn")},
     **{f"torch.{name}": _method(name) for name in _TORCH_METHODS},
+    "torch.tensor": _of_data, "torch.as_tensor": _of_data,
     "torch.arange": _arange, "torch.cat": _cat, "torch.concat": _cat, "torch.nn.functional.pad": _pad,
 }  # fmt: skip
 

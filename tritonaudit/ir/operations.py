@@ -40,7 +40,6 @@ from tritonaudit.ir.values import (
     is_number,
     text_of_type,
 )
-from tritonaudit.queries.typical_sizes import counts_positions
 
 if TYPE_CHECKING:
     from tritonaudit.ir.reader import Reader
@@ -311,9 +310,6 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     if dtype != "i64" or value.shape != () or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return
     parameters = {parameter.name for parameter in reader.frame.function.jit.parameters}
-    named = {part.id for part in (node.left, node.right) if isinstance(part, ast.Name)}
-    if any(counts_positions(name) for name in named & parameters):
-        return  # a number of rows: nobody has so many that it wraps
     left, right = (reader.known(part) for part in (node.left, node.right))
     dtypes = [one.dtype for one in (left, right) if isinstance(one, Tensor) and one.shape == ()]
     if len(dtypes) == 2 and "i32" in dtypes and set(dtypes) <= {"i32", None}:

@@ -1,57 +1,13 @@
-"""The dimensions of tensors as a wrapper speaks of them, and programs whose names say that each is for a row."""
+"""The dimensions of tensors as a wrapper speaks of them."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from tritonaudit.kernel.launch import Launch, LaunchFacts
-from tritonaudit.source.nodes import names_in
-from tritonaudit.source.outline import JitFunction, dotted_name
+from tritonaudit.kernel.launch import Launch
 
 _LAYOUTS = ("reshape", "view")
-
-
-_ONE_OF_MANY = re.compile(
-    r"^(q|query|cur|src|dst|out)?_?(tok(en)?|row|pos(ition)?)(_(id|idx|index|num|offset|in_\w+))?$", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, eq=False)
-class CountedProgram:
-    """A kernel that the file does not launch calls its number along `axis` one row's or token's, by `name`."""
-
-    axis: int
-    name: str
-    node: ast.expr
-
-
-def counted_programs(function: JitFunction, launches: LaunchFacts) -> Iterator[CountedProgram]:
-    """The axes but the first on which each row, token or position has a program, as their names tell."""
-    if launches.launches:
-        return
-    looped = set().union(*(names_in(loop.iter) for loop in function.nodes.of(ast.For)))
-    for assign in function.nodes.of(ast.Assign):
-        target, value = assign.targets[0], assign.value
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to":
-            value = value.func.value
-        axis = _axis_asked(value)
-        named = isinstance(target, ast.Name) and target.id not in looped and _ONE_OF_MANY.match(target.id)
-        if axis in (1, 2) and isinstance(target, ast.Name) and named:
-            yield CountedProgram(axis, target.id, value)
-
-
-def _axis_asked(node: ast.expr) -> int | None:
-    """The axis of `tl.program_id(1)`."""
-    if not (isinstance(node, ast.Call) and (dotted_name(node.func) or "").endswith("program_id")):
-        return None
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return _integer(given[0]) if len(given) == 1 else None
-
-
-# -- dimensions of tensors -----------------------------------------------------------------------------------------
 
 
 def dimension_of(node: ast.expr) -> tuple[ast.expr | None, int | None]:
@@ -82,23 +38,6 @@ def _integer(node: ast.expr) -> int | None:
     return value if type(value) is int else None
 
 
-def asserted_most(launch: Launch, node: ast.expr) -> int | None:
-    """The largest number that the wrapper asserts of it: 32 by `assert top_k <= 32`."""
-    text, found = ast.unparse(node), []
-    for asserted in launch.nodes.of(ast.Assert):
-        for test in _all_of(asserted.test):
-            if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test.left) == text:
-                most = _integer(test.comparators[0])
-                if most is not None and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
-                    found.append(most - isinstance(test.ops[0], ast.Lt))
-    return min(found, default=None)
-
-
-def _all_of(test: ast.expr) -> list[ast.expr]:
-    """What holds together: the parts of `a and b`."""
-    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
-
-
 def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
     """How many dimensions the wrapper shows the tensor to have: all that it unpacks, else the furthest it asks for."""
     known = known_rank(launch, tensor)
@@ -111,27 +50,6 @@ def rank_of(launch: Launch, tensor: ast.expr) -> int | None:
         return 2  # the first and the last, and no other
     furthest = max((-place if place < 0 else place + 1 for place in seen), default=0)
     return furthest if furthest > 1 and len({place % furthest for place in seen}) == furthest else None
-
-
-def is_last_stride(launch: Launch, node: ast.expr) -> bool:
-    """Whether it is `x.stride(-1)`, or the last of the strides of a tensor that the launch is passed."""
-    tensor, place = _stride_of(launch.definition(node))
-    if tensor is None or place in (None, -1):
-        return tensor is not None and place == -1
-    rank = rank_of(launch, tensor)
-    if rank is not None:
-        return place == rank - 1
-    text = ast.unparse(tensor)
-    others = (_stride_of(launch.definition(other)) for other in launch.arguments.values())
-    places = [at for one, at in others if one is not None and at is not None and ast.unparse(one) == text]
-    return place == max(places, default=-1) > 0
-
-
-def _stride_of(node: ast.expr) -> tuple[ast.expr | None, int | None]:
-    """`x` and `k` of `x.stride(k)`."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "stride"):
-        return None, None
-    return node.func.value, _integer(node.args[0]) if len(node.args) == 1 else None
 
 
 def known_rank(launch: Launch, tensor: ast.expr) -> int | None:

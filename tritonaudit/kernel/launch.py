@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from tritonaudit.kernel.reaching import Definitions, definitions_at
 from tritonaudit.source.nodes import Nodes, spans
-from tritonaudit.source.outline import JitFunction, Module, Unparsable, dotted_name, outline
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 if TYPE_CHECKING:
     from tritonaudit.host.host import Host, LaunchSite
@@ -37,23 +37,6 @@ class Size:
     value: int | None
     node: ast.expr
     text: str
-
-
-class Cover(Enum):
-    """How a grid axis relates to the size that it divides."""
-
-    ROUNDED_UP = "rounded up: the last program may be partial"
-    EXACT = "exact: every program is full"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True)
-class GridAxis:
-    """One axis of a grid: `size` split into blocks of `block` (names or texts of the host code)."""
-
-    cover: Cover
-    size: str = ""
-    block: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,55 +91,14 @@ class Launch:
         starred = isinstance(grid, (ast.Tuple, ast.List)) and any(isinstance(e, ast.Starred) for e in grid.elts)
         return tuple(grid.elts) if isinstance(grid, (ast.Tuple, ast.List)) and not starred else ()
 
-    def grid_axis(self, axis: int) -> GridAxis:
-        """What the grid's axis divides, and how."""
-        return _cover(self, self.axes[axis]) if axis < len(self.axes) else GridAxis(Cover.UNKNOWN)
-
     def spells(self, node: ast.expr, text: str) -> bool:
         """Whether the expression, or what it was set to, is written so."""
         return text in (ast.unparse(node), ast.unparse(self.definition(node)))
-
-    @cached_property
-    def is_superseded(self) -> bool:
-        """Whether the wrapper is `f_v1` of several versions, and the file says `f = f_v2`."""
-        version = None if self.wrapper is None else _VERSION.fullmatch(self.wrapper.name)
-        if version is None:
-            return False
-        bound = {name: node.id for name, node in self.module.constants.items() if isinstance(node, ast.Name)}
-        chosen = (_VERSION.fullmatch(value) for name, value in bound.items() if f"{version[1]}_".startswith(f"{name}_"))
-        return any(other is not None and other[0] != version[0] and other[1] == version[1] for other in chosen)
 
     @property
     def nodes(self) -> Nodes:
         """The nodes of the wrapper; none at the module's own level."""
         return _NO_NODES if self.wrapper is None else self.module.nodes(self.wrapper)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        """The names and attributes that the wrapper uses, in lower case."""
-        names = {node.id.lower() for node in self.nodes.of(ast.Name)}
-        return frozenset(names | {node.attr.lower() for node in self.nodes.of(ast.Attribute)})
-
-    @cached_property
-    def pads(self) -> bool:
-        """Whether the wrapper speaks of padding: its buffers may be larger than the sizes that it passes."""
-        return any("pad" in word for word in self._words)
-
-    @cached_property
-    def checks_divisibility(self) -> bool:
-        """Whether the wrapper asks for a remainder or pads: then its tiles may be full by contract."""
-        if self.pads or any("divi" in word or "align" in word for word in self._words):
-            return True
-        return any(isinstance(node.op, ast.Mod) for node in self.nodes.of(ast.BinOp))
-
-    @cached_property
-    def restricts_sizes(self) -> bool:
-        """Whether the wrapper names a power of two or checks that a size is one of a few."""
-        return (
-            any("pow" in word and word != _ROUNDING for word in self._words)
-            or any(isinstance(node.op, ast.BitAnd) for node in self.nodes.of(ast.BinOp))
-            or any(_is_membership(node) or _ROUNDING in ast.unparse(node) for node in self.nodes.of(ast.Compare))
-        )
 
 
 _NO_NODES = Nodes(ast.Pass())
@@ -168,15 +110,6 @@ def _rounds(node: ast.AST, name: str) -> bool:
     if not isinstance(node, ast.Call) or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
         return False
     return node.args[0].id == name and (dotted_name(node.func) or "").rpartition(".")[2] == _ROUNDING
-
-
-def _is_membership(node: ast.Compare) -> bool:
-    """`size in (16, 32, 64)`."""
-    listed = any(isinstance(value, (ast.Tuple, ast.List, ast.Set)) for value in node.comparators)
-    return listed and any(isinstance(operator, (ast.In, ast.NotIn)) for operator in node.ops)
-
-
-_CHECKED_SIZE = re.compile(r"\.(?:shape\[-?\d\]|size\(-?\d\))\s+in\s+[\[({]")
 
 
 @dataclass(frozen=True)
@@ -194,18 +127,6 @@ def _flag(node: ast.expr) -> Constant | None:
         return Constant(value=node.value)
     dotted = dotted_name(node)
     return Constant(name=dotted) if dotted is not None and dotted.endswith(".value") else None
-
-
-@dataclass(frozen=True)
-class Multiple:
-    """What a flag tells: the parameter `size` is a multiple of `of`, a number or an expression of parameters.
-
-    `node` is the test that the host code makes.
-    """
-
-    size: str
-    of: str
-    node: ast.expr
 
 
 class LaunchFacts:
@@ -272,47 +193,6 @@ class LaunchFacts:
             values |= {None} if node is None else {_flag(launch.definition(v)) for v in launch.definitions(node)}
         return values.pop() if len(values) == 1 else None
 
-    def has_parameter(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the whole name of one of the kernel's parameters, in lower case, is as the pattern has it."""
-        return any(pattern.fullmatch(parameter.name.lower()) for parameter in self._function.parameters)
-
-    def is_named(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the kernel's name, in lower case, has the pattern."""
-        return pattern.search(self._function.name.lower()) is not None
-
-    def promised_multiple(self, flag: str) -> Multiple | None:
-        """What `flag` tells, which a heuristic sets to `args["N"] % … == 0` or a launch passes as `n % … == 0`."""
-        for decorator in self._function.decorators:
-            for node in ast.walk(decorator):
-                for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
-                    if isinstance(key, ast.Constant) and key.value == flag and isinstance(value, ast.Lambda):
-                        return _multiple(value.body)
-        passed = ((launch, launch.arguments[flag]) for launch in self.launches if flag in launch.arguments)
-        promises = (_passed_multiple(launch, node) for launch, node in passed)
-        return next((promise for promise in promises if promise is not None), None)
-
-    @cached_property
-    def prunes(self) -> bool:
-        """Whether a pruner may put configs of its own in place of those that are written."""
-        calls = (decorator for decorator in self._function.decorators if isinstance(decorator, ast.Call))
-        return any(keyword.arg == "prune_configs_by" for call in calls for keyword in call.keywords)
-
-    @cached_property
-    def prunes_remainders(self) -> bool:
-        """Whether a pruner of the autotuner's configs asks for remainders, so that the tiles it keeps may be full."""
-        pruners = {
-            node.id
-            for decorator in self._function.decorators
-            for node in ast.walk(decorator)
-            if isinstance(node, ast.Name) and "prune" in node.id
-        }
-        return any(
-            isinstance(node, ast.Mod)
-            for function in self._module.tree.body
-            if isinstance(function, ast.FunctionDef) and function.name in pruners
-            for node in ast.walk(function)
-        )
-
     @cached_property
     def tuned(self) -> frozenset[str]:
         """Names that a decorator sets: autotuned constants and heuristics."""
@@ -322,13 +202,6 @@ class LaunchFacts:
                 if isinstance(node, ast.Dict):
                     names |= {k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
         return frozenset(names)
-
-    def is_tuned(self, parameter: str) -> bool:
-        """Whether an autotuner chooses the parameter: by the configs, where they can be read."""
-        if self.configs:
-            return any(parameter in config for config, _ in self.configs)
-        called = (ast.unparse(d.func) for d in self._function.decorators if isinstance(d, ast.Call))
-        return parameter not in self.tuned and any("tune" in name for name in called)
 
     def sizes(self, parameter: str) -> list[Size]:
         """Everything that the file passes for a parameter, by launches, configs and the parameter's default."""
@@ -353,149 +226,13 @@ class LaunchFacts:
                 return size_of(node)
         return None
 
-    def rounds_in_place(self, parameter: str) -> bool:
-        """`n = next_power_of_2(n)` before a launch: what is allocated after it has the rounded size."""
-        for launch in self.launches:
-            node = launch.arguments.get(parameter)
-            if not isinstance(node, ast.Name):
-                continue
-            for value in launch.definitions(node):
-                if _is_power_of_2(value) and any(isinstance(n, ast.Name) and n.id == node.id for n in ast.walk(value)):
-                    return True
-        return False
-
     def _values(self, launch: Launch, node: ast.expr) -> list[ast.expr]:
         result: list[ast.expr] = []
         for value in launch.definitions(node):
             result.extend(_arms(value))
         return [launch.definition(value) for value in result]
 
-    def asks_for_multiples(self, parameter: str, of: str | None = None) -> bool:
-        """Whether a function of the file takes no sizes but multiples of what a launch passes for the parameter.
 
-        Any size will do, or that which is passed for the parameter `of`.
-        """
-        names = {node.id for node in self._passed(parameter) if isinstance(node, ast.Name)}
-        sizes = None if of is None else {ast.unparse(node) for node in self._passed(of)}
-        return any(block in names and (sizes is None or size in sizes) for size, block in self._asked_multiples)
-
-    def passes_alike(self, one: str, other: str) -> bool:
-        """Whether every launch passes the same, as written, for both parameters."""
-        passed = [(launch.arguments.get(one), launch.arguments.get(other)) for launch in self.launches]
-        return bool(passed) and all(
-            left is not None and right is not None and ast.unparse(left) == ast.unparse(right) for left, right in passed
-        )
-
-    def _passed(self, parameter: str) -> Iterator[ast.expr]:
-        return (launch.arguments[parameter] for launch in self.launches if parameter in launch.arguments)
-
-    @cached_property
-    def _asked_multiples(self) -> frozenset[tuple[str, str]]:
-        """The sizes and the names of blocks of `assert size % block == 0` and of `if size % block != 0: raise …`."""
-        modules = {launch.module.path: launch.module for launch in self.launches}.values()
-        hosts = [module.nodes(module.tree) for module in modules]
-        tests = [node.test for nodes in hosts for node in nodes.of(ast.Assert)]
-        tests += [node.test for nodes in hosts for node in nodes.of(ast.If) if isinstance(node.body[-1], ast.Raise)]
-        remainders = (node for test in tests for node in ast.walk(test) if isinstance(node, ast.BinOp))
-        return frozenset(
-            (ast.unparse(node.left), node.right.id)
-            for node in remainders
-            if isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Name)
-        )
-
-    @cached_property
-    def callers_restrict_sizes(self) -> bool:
-        """Whether a neighbouring file that calls a wrapper of the kernel checks that a size is one of a few."""
-        wrappers = {launch.wrapper.name: launch.module for launch in self.launches if launch.wrapper is not None}
-        return any(
-            _CHECKED_SIZE.search(text)
-            for wrapper, module in wrappers.items()
-            for text in self._project.neighbours(self._module, module, wrapper)
-        )
-
-    def files_that_call(self, launch: Launch) -> Iterator[tuple[Module, str]]:
-        """The neighbouring files that speak of a launch's wrapper, each with the name that they know it by."""
-        if launch.wrapper is None:
-            return
-        aliases = (node.targets[0] for node in launch.module.tree.body if _is_alias(node, launch.wrapper.name))
-        for name in (launch.wrapper.name, *(target.id for target in aliases if isinstance(target, ast.Name))):
-            for text in self._project.neighbours(self._module, launch.module, name):
-                try:
-                    yield outline("", text), name
-                except Unparsable:
-                    continue
-
-    def asserts_power_of_2(self, parameter: str) -> bool:
-        """Whether a wrapper speaks of powers of two or of allowed sizes, or the kernel's decorators set it."""
-        if parameter in self.tuned:
-            return True
-        return any(launch.restricts_sizes for launch in self.launches) or self.callers_restrict_sizes
-
-    def rounded_up(self) -> list[tuple[Launch, GridAxis]]:
-        """For each launch, every quotient in its grid that is rounded up, whichever axis it is a factor of."""
-        found: list[tuple[Launch, GridAxis]] = []
-        for launch in self.launches:
-            stack, seen = [_grid(launch)], set[int]()
-            while stack:
-                node = launch.definition(stack.pop())
-                if id(node) in seen:  # a name that is updated is defined by itself
-                    continue
-                seen.add(id(node))
-                axis = _cover(launch, node)
-                if axis.cover is Cover.ROUNDED_UP:
-                    found.append((launch, axis))
-                else:
-                    stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
-        return found
-
-    def grid_axes(self, axis: int) -> list[tuple[Launch, GridAxis]]:
-        """For each launch, what its grid's `axis` is."""
-        return [(launch, launch.grid_axis(axis)) for launch in self.launches]
-
-
-def _is_alias(node: ast.stmt, name: str) -> TypeGuard[ast.Assign]:
-    """`other = name`."""
-    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == name
-
-
-def _remainder(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """The size and the divisor of `size % divisor == 0`."""
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
-        return None
-    rest, zero = test.left, test.comparators[0]
-    if not (isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mod) and ast.unparse(zero) == "0"):
-        return None
-    return rest.left, rest.right
-
-
-def _multiple(test: ast.expr) -> Multiple | None:
-    """`args["N"] % divisor == 0`."""
-    found = _remainder(test)
-    size = None if found is None else meta_key(found[0])
-    if found is None or size is None:
-        return None
-    return Multiple(size, _ARGUMENT.sub(r"\1", ast.unparse(found[1])), test)
-
-
-def _passed_multiple(launch: Launch, node: ast.expr) -> Multiple | None:
-    """`n % divisor == 0` of the host code, where both are passed to the kernel, or the divisor is a number."""
-    test = launch.definition(node)
-    found = _remainder(test)
-    if found is None:
-        return None
-    size, divisor = _parameter_for(launch, found[0]), launch.definition(found[1])
-    of = ast.unparse(divisor) if isinstance(divisor, ast.Constant) else _parameter_for(launch, found[1])
-    return None if size is None or of is None else Multiple(size, of, test)
-
-
-def _parameter_for(launch: Launch, node: ast.expr) -> str | None:
-    """The kernel's parameter that the expression is passed for."""
-    text = ast.unparse(node)
-    return next((name for name, given in launch.arguments.items() if ast.unparse(given) == text), None)
-
-
-_VERSION = re.compile(r"(\w+)_v\d+")
-_ARGUMENT = re.compile(r"\w+\['(\w+)'\]")
 _LAUNCH = re.compile(r"\]\s*\(")
 
 
@@ -668,23 +405,3 @@ def _returned(launch: Launch, name: str) -> ast.expr | None:
     grid = max(before, key=lambda node: node.lineno)
     returns = [inner.value for inner in ast.walk(grid) if isinstance(inner, ast.Return)]
     return returns[0] if len(returns) == 1 else None
-
-
-def _cover(launch: Launch, node: ast.expr) -> GridAxis:
-    node = launch.definition(node)
-    if isinstance(node, ast.Call):
-        name = (dotted_name(node.func) or "").rpartition(".")[2]
-        if name in ROUNDED_UP and len(node.args) == 2:
-            return GridAxis(Cover.ROUNDED_UP, ast.unparse(node.args[0]), ast.unparse(node.args[1]))
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        block = ast.unparse(node.right)
-        if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, (ast.Add, ast.Sub)):
-            return GridAxis(Cover.ROUNDED_UP, ast.unparse(_leftmost(node.left)), block)
-        return GridAxis(Cover.EXACT, ast.unparse(node.left), block)
-    return GridAxis(Cover.UNKNOWN, ast.unparse(node))
-
-
-def _leftmost(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.BinOp):
-        node = node.left
-    return node

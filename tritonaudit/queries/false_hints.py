@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.domains.affine import LOADED, Affine, Atom, Kind, Product
 from tritonaudit.domains.facts import Hint, KernelFlow
+from tritonaudit.queries.launched import asks_for_remainders
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -58,8 +59,8 @@ def false_hints(flow: KernelFlow) -> Iterator[FalseHint]:
 
 
 def _is_checked(flow: KernelFlow) -> bool:
-    """Whether a wrapper asks for remainders or pads."""
-    return any(launch.checks_divisibility for launch in flow.launches.launches)
+    """Whether a wrapper asks for remainders."""
+    return asks_for_remainders(flow.launches.sites)
 
 
 def _claim(hint: Hint) -> Affine | None:

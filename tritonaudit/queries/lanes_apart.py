@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.kernel.extents import rank_of
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.queries.launched import is_row_stride
 
 _FEW = 4
 
@@ -61,30 +59,9 @@ def _is_more_than_one(flow: KernelFlow, stride: Affine) -> bool:
 
 
 def _is_large(flow: KernelFlow, atom: Atom) -> bool:
-    """Whether every launch passes for the parameter a stride that is not a tensor's last, or the length of a row."""
-    launches = flow.launches.launches
-    return (
-        atom.kind in GIVEN
-        and bool(launches)
-        and all(
-            (given := launch.arguments.get(atom.name)) is not None and _is_of_rows(launch, given) for launch in launches
-        )
-    )
-
-
-def _is_of_rows(launch: Launch, node: ast.expr) -> bool:
-    """`x.stride(0)` of a tensor of two dimensions or more."""
-    found = launch.definition(node)
-    called = isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and found.func.attr == "stride"
-    if not (called and isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and len(found.args) == 1):
-        return False
-    try:
-        dimension = ast.literal_eval(found.args[0])
-    except ValueError:
-        return False
-    if not isinstance(dimension, int):
-        return False
-    return dimension < -1 or (dimension >= 0 and (rank_of(launch, found.func.value) or 0) > dimension + 1)
+    """Whether every launch passes for the parameter the stride of a dimension that is not a tensor's last."""
+    sites = flow.launches.sites if atom.kind in GIVEN else ()
+    return bool(sites) and all(is_row_stride(site, site.argument(atom.name)) for site in sites)
 
 
 def _beside(flow: KernelFlow, access: Access) -> Access | None:

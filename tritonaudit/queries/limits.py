@@ -100,6 +100,7 @@ class _Sizes:
 
     def __init__(self, site: LaunchSite) -> None:
         self._site = site
+        self._facts = site.facts()
 
     def of(self, value: Affine) -> Extent | None:
         """The largest of the terms; None where one is not known."""
@@ -145,12 +146,18 @@ class _Sizes:
         return atom is not None and self._key(atom)[-3:-2] == ("numel",)
 
     def _of_input(self, atom: Atom) -> Extent | None:
+        """The least of what is said of the same number: a batch stays one where a matrix has a row for each of it."""
+        known = [extent for one in self._facts.same_as(atom) if (extent := self._of_size(one)) is not None]
+        return min(known, key=lambda extent: extent.most, default=None)
+
+    def _of_size(self, atom: Atom) -> Extent | None:
         place = self._place(atom)
         if place is None:
             key = self._key(atom)
             if key[-1:] == ("len",):
                 return Extent(_BATCH)
-            return Extent(_ELEMENTS, True) if key[-3:-2] == ("numel",) and self._rank(key[:-3]) != 1 else None
+            is_given = key[:1] == ("input",) and key[-3:-2] == ("numel",)
+            return Extent(_ELEMENTS, True) if is_given and self._rank(key[:-3]) != 1 else None
         index, rank = place
         if rank == 1:
             return None

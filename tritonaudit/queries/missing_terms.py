@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
-from tritonaudit.kernel.extents import is_last_stride
+from tritonaudit.queries.launched import is_last_stride
 from tritonaudit.queries.unbounded import bounded_index
 
 _MOVING = (Kind.PID, Kind.LOOP)
@@ -65,8 +65,8 @@ def _unscaled_start(flow: KernelFlow, access: Access) -> Missing | None:
 
 def _is_last(flow: KernelFlow, stride: str) -> bool:
     """Whether the launches pass for it the stride of a tensor's last dimension, which mostly is 1."""
-    passed = [(launch, launch.arguments.get(stride)) for launch in flow.launches.launches]
-    return bool(passed) and all(node is not None and is_last_stride(launch, node) for launch, node in passed)
+    sites = flow.launches.sites
+    return bool(sites) and all(is_last_stride(site, site.argument(stride)) for site in sites)
 
 
 def _moves(product: Product) -> bool:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import GIVEN, Affine
+from tritonaudit.domains.affine import GIVEN, Affine, Atom
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
-from tritonaudit.kernel.launch import Launch
-from tritonaudit.kernel.tensor_shapes import is_free, passed_shape
+from tritonaudit.host.host import LaunchSite
+from tritonaudit.host.values import Dims, Symbol, Tensor
+from tritonaudit.queries.launched import as_passed
+from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.unbounded import bounded_index
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.source.nodes import spans
@@ -34,43 +36,59 @@ class Overrun:
     stride: Affine
     times: str
     shape: tuple[str, ...]
-    launch: Launch
+    site: LaunchSite
 
 
 def overruns(flow: KernelFlow) -> Iterator[Overrun]:
     """The first with each stride."""
     seen: set[str] = set()
-    for access in flow.accesses if flow.launches.launches else ():
-        reaches = [(bound, stride, counts) for bound, stride in _reaches(access) if (counts := _counts(bound * stride))]
-        for launch in flow.launches.launches if reaches else ():
-            found = _overrun(flow, access, launch, reaches)
-            if found is not None and (key := f"{found.bound} {found.stride}") not in seen:
-                seen.add(key)
-                yield found
+    for access in flow.accesses:
+        reaches = [(bound, stride) for bound, stride in _reaches(access) if len((bound * stride).terms) == 1]
+        for site in flow.launches.sites if reaches else ():
+            for bound, stride in reaches if not site.doubt else ():
+                found = None if (key := f"{bound} {stride}") in seen else _overrun(flow, access, site, bound, stride)
+                if found is not None:
+                    seen.add(key)
+                    yield found
 
 
-def _overrun(
-    flow: KernelFlow, access: Access, launch: Launch, reaches: list[tuple[Affine, Affine, Counter[str]]]
-) -> Overrun | None:
-    free = {name for _, _, counts in reaches for name in counts if is_free(launch, name)}
-    passed = launch.arguments.get(parameter_of(access) or "") if free else None
-    shape = None if passed is None else passed_shape(launch, passed)
-    for bound, stride, counts in reaches if shape is not None else ():
-        extra = counts - Counter(shape)
-        if shape is not None and extra and extra.keys() <= free and not Counter(shape) - counts:
-            times = " * ".join(sorted(extra.elements()))
-            return Overrun(access, _place(flow, access, stride), bound, stride, times, shape, launch)
-    return None
+def _overrun(flow: KernelFlow, access: Access, site: LaunchSite, bound: Affine, stride: Affine) -> Overrun | None:
+    tensor = site.arguments.get(parameter_of(access) or "")
+    memory = memory_of(site, tensor) if _has_known_rank(site, tensor) else None
+    reach = as_passed(site, bound * stride)
+    if memory is None or reach is None or len(reach.terms) != 1 or len(memory.elements.terms) != 1:
+        return None
+    ((reached, count),), ((held, size),) = reach.terms.items(), memory.elements.terms.items()
+    extra = Counter(reached) - Counter(held)
+    is_free = all(_is_a_number_given(site, atom) for atom in extra)
+    if Counter(held) - Counter(reached) or count % size or not is_free or not (extra or count > size):
+        return None
+    more = [str(count // size)] if count > size else []
+    times = " * ".join([*more, *sorted(_named(site, bound * stride, atom) for atom in extra.elements())])
+    return Overrun(access, _place(flow, access, stride), bound, stride, times, _shape(site, memory), site)
 
 
-def _counts(reach: Affine) -> Counter[str]:
-    """The parameters that a product is of; none where it is anything else."""
-    if len(reach.terms) != 1:
-        return Counter()
-    ((product, factor),) = reach.terms.items()
-    if factor < 1 or any(atom.kind not in GIVEN for atom in product):
-        return Counter()
-    return Counter(atom.name for atom in product)
+def _has_known_rank(site: LaunchSite, value: object) -> bool:
+    shape = value.shape if isinstance(value, Tensor) else Dims(value) if isinstance(value, Symbol) else None
+    return not isinstance(shape, Dims) or shape.of.key in site.ranks
+
+
+def _is_a_number_given(site: LaunchSite, atom: Atom) -> bool:
+    """Whether callers give it as a number, more than 1 if they like, whatever the sizes of tensors are."""
+    key, most = site.arithmetic.keys.get(atom), site.facts().bounds(Affine.of(atom))[1]
+    return isinstance(key, tuple) and key[:1] == ("input",) and len(key) == 2 and (most is None or most > 1)
+
+
+def _named(site: LaunchSite, reach: Affine, atom: Atom) -> str:
+    """The kernel's parameter that is passed as this."""
+    names = (one.name for one in reach.atoms())
+    return next((name for name in names if site.argument(name) == Affine.of(atom)), atom.name)
+
+
+def _shape(site: LaunchSite, memory: Memory) -> tuple[str, ...]:
+    """The tensor's sizes, by the kernel's parameters that they are passed for where they are."""
+    passed = {value: name for name in site.arguments if (value := site.argument(name)) is not None}
+    return tuple(passed.get(size, str(size)) for size in memory.sizes)
 
 
 def _reaches(access: Access) -> Iterator[tuple[Affine, Affine]]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
-from tritonaudit.kernel.dependence import NO_AXES, Axes, Dependence, Number, Part, Write
-from tritonaudit.kernel.launch import Launch
-from tritonaudit.kernel.programs import is_several, several_programs
+from tritonaudit.host.arithmetic import TooLarge
+from tritonaudit.host.host import LaunchSite
+from tritonaudit.ir.model import Operation
+from tritonaudit.ir.values import Const, Value
+from tritonaudit.ir.writing import made_of
+from tritonaudit.queries.dependence import NO_AXES, Axes, Dependence, Number, Part, Write, line_of, operations_of
+from tritonaudit.queries.launched import may_exceed_one
 from tritonaudit.queries.updates import parameter_of, updates
-from tritonaudit.source.nodes import names_in
 
-_LOCKS = re.compile(r"atomic_(cas|xchg|load|poll)|inline_asm")
+_LOCKS = ("atomic_cas", "atomic_xchg", "inline_asm_elementwise")
+_Axis = tuple[LaunchSite, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,43 +31,78 @@ class Overwrite:
     """
 
     store: Access
-    address: ast.expr
+    address: ast.expr | None
     axis: int
-    launch: Launch
+    site: LaunchSite
     parameter: str
     updates: bool
     shared: Part | None = None
 
+    @property
+    def counted(self) -> ast.expr:
+        """What the grid counts the programs by."""
+        return self.site.written[self.axis] if self.axis < len(self.site.written) else self.site.call
+
 
 def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
     """The stores whose place is the same for all programs of an axis, and what they store is not."""
-    if not flow.launches.launches or _LOCKS.search(flow.module.text_of(flow.function)):
+    grids = [site.grid for site in flow.launches.sites if isinstance(site.grid, tuple)]
+    longest = max(map(len, grids), default=0)
+    if flow.kernel is None or all(_is_told_apart(flow, axis) for axis in range(longest)):
         return
-    axes = list(several_programs(flow.launches))
-    if all(_is_told_apart(flow, axis) for _, axis in axes):
+    dependence = Dependence(flow.kernel)
+    if any(operation.name in _LOCKS for operation in dependence.operations):
         return
-    dependence = Dependence(flow.module, flow.function)
-    writes = [write for write in dependence.writes if _may_meet(dependence, write, [axis for _, axis in axes])]
-    if not writes:
-        return  # as in nearly all kernels; places in the text are dear
+    writes = [
+        write
+        for write in dependence.writes
+        if not all(_is_held(axis, _places(dependence, write)) for axis in range(longest))
+    ]
+    axes = list(_several_programs(flow)) if writes else []
     stores = {flow.tree.span(access.node).line: access for access in flow.accesses if access.kind == "store"}
-    changed = {id(update.written): update.parameter for update in updates(flow)}
-    for write in writes:
-        access = stores.get(write.call.lineno)
+    changed = {id(update.written): update.parameter for update in updates(flow)} if axes else {}
+    for write in writes if axes else ():
+        access = stores.get(line_of(write.operation))
         parameter = None if access is None else parameter_of(access)
         if access is None or parameter is None or _is_added_up_otherwise(flow, access, parameter):
             continue
-        where = dependence.may(write.address, *write.conditions) | _chosen(dependence, access, write)
-        what = dependence.surely(write.value)
+        where = _places(dependence, write) | _chosen(dependence, access, write)
+        what = dependence.surely(write.operation.value("value"))
         updates_it = id(access) in changed
-        for launch, axis in axes:
-            shared = None if _is_free_of(axis, where) else _shared(flow, dependence, launch, axis, where, what)
+        for site, axis in axes:
+            shared = None if _is_free_of(axis, where) else _shared(flow, site, axis, where, what)
             if shared is None and (not _is_free_of(axis, where) or (_is_free_of(axis, what) and not updates_it)):
                 continue
-            if not _asks(launch, axis, write):
-                address = dependence.made(write.address)
-                yield Overwrite(access, address, axis, launch, parameter, updates_it, shared)
+            if not _asks(dependence, site, axis, write):
+                yield Overwrite(access, _made(flow, write), axis, site, parameter, updates_it, shared)
                 break
+
+
+def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:
+    """The axes along which a launch has several programs for some sizes, each with the first such launch."""
+    for axis in range(3):
+        for site in flow.launches.sites:
+            if not isinstance(site.grid, tuple) or axis >= len(site.grid) or site.doubt:
+                continue
+            if may_exceed_one(flow.launches.host, site, site.axis(axis)):
+                yield site, axis
+                break
+
+
+def _places(dependence: Dependence, write: Write) -> Axes:
+    return dependence.may(write.operation.value("pointer"), *write.conditions)
+
+
+def _made(flow: KernelFlow, write: Write) -> ast.expr | None:
+    """Where an address is made: what its name is set to first, else where it stands."""
+    address: object = write.operation.arguments["pointer"][1]
+    while isinstance(address, ast.Name):
+        names = (node for node in flow.function.nodes.of(ast.Assign) if ast.unparse(node.targets[0]) == address.id)
+        made = next((node.value for node in names), None)
+        if made is None or made is address:
+            break
+        address = made
+    return address if isinstance(address, ast.expr) and not write.operation.calls else None
 
 
 def _is_added_up_otherwise(flow: KernelFlow, store: Access, parameter: str) -> bool:
@@ -110,12 +148,6 @@ def _has_number(atoms: set[Atom], axis: int) -> bool:
     return any(atom.inner[1] in quotients for atom in split if atom.name == "Modulo")
 
 
-def _may_meet(dependence: Dependence, write: Write, axes: list[int]) -> bool:
-    """Whether the place does not give the whole of the program's number along an axis."""
-    where = dependence.may(write.address, *write.conditions)
-    return not all(_is_held(axis, where) for axis in axes)
-
-
 def _is_free_of(axis: int, numbers: Axes) -> bool:
     return all(_axis(number) != axis for number in numbers)
 
@@ -124,15 +156,13 @@ def _axis(number: Number) -> int:
     return number if isinstance(number, int) else _axis(number.of)
 
 
-def _shared(
-    flow: KernelFlow, dependence: Dependence, launch: Launch, axis: int, where: Axes, what: Axes
-) -> Part | None:
+def _shared(flow: KernelFlow, site: LaunchSite, axis: int, where: Axes, what: Axes) -> Part | None:
     """The quotient of the program's number that the place depends on, where the value depends on its remainder too."""
     for number in where:
         if not isinstance(number, Part) or number.remainder or _axis(number) != axis or _is_held(number.of, where):
             continue
-        lost = {number.of, Part(number.of, number.by, True)}
-        if lost & what and _is_split(flow, dependence, launch, number.by):
+        rest = Part(number.of, number.by, True, number.divisor, number.text)
+        if what & {rest, number.of} and may_exceed_one(flow.launches.host, site, _given(site, number.divisor)):
             return number
     return None
 
@@ -141,8 +171,8 @@ def _is_held(number: Number, numbers: Axes) -> bool:
     """Whether the numbers give this one: it is there, or what it is a part of, or something of both of its parts."""
     if number in numbers or (isinstance(number, Part) and _is_held(number.of, numbers)):
         return True
-    parts = {part for other in numbers for part in _lineage(other) if part.of == number}
-    return any(Part(number, part.by, not part.remainder) in parts for part in parts)
+    parts = {(part.by, part.remainder) for other in numbers for part in _lineage(other) if part.of == number}
+    return any((by, not remainder) in parts for by, remainder in parts)
 
 
 def _lineage(number: Number) -> Iterator[Part]:
@@ -152,44 +182,40 @@ def _lineage(number: Number) -> Iterator[Part]:
         number = number.of
 
 
-def _is_split(flow: KernelFlow, dependence: Dependence, launch: Launch, by: str) -> bool:
-    """Whether the divisor, written in the kernel, is more than 1 for some sizes."""
-    node = dependence.made(ast.parse(by, mode="eval").body)
-    operands = node.args if isinstance(node, ast.Call) else [node]
-    if isinstance(node, ast.Call) and (ast.unparse(node.func).rpartition(".")[2] != "cdiv" or len(operands) != 2):
-        return False
-    given = [launch.arguments.get(operand.id) if isinstance(operand, ast.Name) else operand for operand in operands]
-    if given[0] is None or not is_several(flow.launches, launch, given[0]):
-        return False
-    if len(given) == 1:
-        return True
-    if given[1] is None:
-        return isinstance(operands[1], ast.Name) and flow.launches.is_tuned(operands[1].id)
-    return is_several(flow.launches, launch, ast.Call(ast.Name("cdiv", ast.Load()), [given[0], given[1]], []))
+def _given(site: LaunchSite, value: Value) -> Affine | None:
+    """A number of the kernel's, as the launch makes it: a parameter, a constant, or a quotient of them rounded up."""
+    if isinstance(value, Const) and type(value.value) is int:
+        return Affine.constant(value.value)
+    made = made_of(value)
+    if not isinstance(made, Operation):
+        return None
+    if made.name == "parameter":
+        return site.argument(str(made.detail))
+    parts = [_given(site, one) for one, _ in made.arguments.values()] if made.name == "cdiv" else []
+    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+        return None
+    try:
+        return site.arithmetic.rounded_up(parts[0], parts[1])
+    except TooLarge:
+        return None
 
 
 def _chosen(dependence: Dependence, access: Access, write: Write) -> Axes:
     """The axes of the programs that the mask may choose; one that bounds lanes by a size chooses none."""
-    if write.mask is None:
+    if "mask" not in write.operation.arguments:
         return NO_AXES
     conditions = None if access.mask is None else access.mask.mask
     if conditions and all(isinstance(c, Less) and c.gap.lanes() for c in conditions):
         return NO_AXES
-    return dependence.may(write.mask)
+    return dependence.may(write.operation.value("mask"))
 
 
-def _asks(launch: Launch, axis: int, write: Write) -> bool:
+def _asks(dependence: Dependence, site: LaunchSite, axis: int, write: Write) -> bool:
     """Whether the store stands under a condition on what the launch counts the programs of the axis by."""
-    counted = _words(launch.axes[axis]) | _words(launch.definition(launch.axes[axis]))
-    about = counted | {name for name, argument in launch.arguments.items() if _words(argument) & counted}
-    return any(_words(condition) & about for condition in write.conditions)
-
-
-def _words(node: ast.expr) -> set[str]:
-    """The names in an expression of the host code, those of `META["SPLIT_K"]` included."""
-    return names_in(node) | {
-        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
-    }
+    programs = site.axis(axis)
+    counted = set() if programs is None else programs.atoms_inside()
+    asked = (site.argument(name) for name in dependence.parameters(*write.conditions))
+    return any(value is not None and value.atoms_inside() & counted for value in asked)
 
 
 # -- within a program ----------------------------------------------------------------------------------------------
@@ -203,10 +229,12 @@ class EarlyLoad:
     load: Access
 
 
-_WAITS = re.compile(
-    r"barrier|atomic|asm|\b(dot|dot_scaled|sum|max|min|argmax|argmin|reduce|sort|topk|cumsum|cumprod|associative_scan"
-    r"|histogram|gather|trans|permute|reshape|join|cat|flip|softmax|xor_sum)\("
-)
+_WAITING = frozenset((
+    "debug_barrier", "dot", "dot_scaled", "sum", "max", "min", "argmax", "argmin", "reduce", "sort", "topk", "cumsum",
+    "cumprod", "associative_scan", "histogram", "gather", "trans", "permute", "reshape", "join", "cat", "flip",
+    "softmax", "xor_sum", "inline_asm_elementwise",
+))  # fmt: skip
+"""What all threads of the program wait in; atomic operations are such, too."""
 
 
 def early_loads(flow: KernelFlow) -> Iterator[EarlyLoad]:
@@ -281,7 +309,12 @@ def _waits(flow: KernelFlow, first: Access, last: Access) -> bool:
 
 def _waits_between(flow: KernelFlow, start: int, end: int) -> bool:
     """Whether a line between the two has an operation that all threads of the program wait in."""
-    return _WAITS.search("\n".join(line.partition("#")[0] for line in flow.module.lines[start : end - 1])) is not None
+    operations = () if flow.kernel is None else operations_of(flow.kernel.body)
+    return any(_is_waited_in(one.name) and start < line_of(one) < end for one in operations)
+
+
+def _is_waited_in(name: str) -> bool:
+    return name in _WAITING or name.startswith("atomic_")
 
 
 # -- locks ---------------------------------------------------------------------------------------------------------
@@ -297,13 +330,12 @@ class EarlyRelease:
 
 def early_releases(flow: KernelFlow) -> Iterator[EarlyRelease]:
     """The releases of a lock right after a store of many lanes, with no barrier in between."""
-    if "atomic_xchg" not in flow.module.text_of(flow.function):
-        return
     calls = sorted(flow.function.nodes.of(ast.Call), key=lambda call: (call.lineno, call.col_offset))
     taken = [call for call in calls if _called(call) == "atomic_cas"]
     scalars = _scalar_stores(flow)
     for release in calls:
-        if _called(release) != "atomic_xchg" or not taken or "mask" in ast.unparse(release):
+        is_masked = any(keyword.arg == "mask" for keyword in release.keywords)
+        if _called(release) != "atomic_xchg" or not taken or is_masked:
             continue
         stores = [c for c in calls if _called(c) == "store" and c.lineno < release.lineno]
         if not stores or stores[-1].lineno in scalars or stores[-1].lineno < taken[0].lineno:
@@ -315,7 +347,7 @@ def early_releases(flow: KernelFlow) -> Iterator[EarlyRelease]:
 def _scalar_stores(flow: KernelFlow) -> set[int]:
     """The lines of stores that one thread does; the parameters of a function that is not launched may be blocks."""
     stores = (access for access in flow.accesses if access.kind == "store" and access.pointer.shape == ())
-    return {flow.tree.span(access.node).line for access in stores} if flow.launches.launches else set()
+    return set() if flow.is_helper else {flow.tree.span(access.node).line for access in stores}
 
 
 def _called(call: ast.Call) -> str:

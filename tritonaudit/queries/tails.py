@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import ONE, Affine, Atom, Kind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Condition, Less, Opaque
 from tritonaudit.queries.unbounded import is_multiple
@@ -67,10 +67,7 @@ def unclamped_tails(flow: KernelFlow) -> Iterator[Tail]:
 
 def _is_asked_whole(flow: KernelFlow, tile: Tile) -> bool:
     """Whether the host code takes nothing for where the tiles are cut off but multiples of their size."""
-    if is_multiple(flow, tile.bound, tile.size):
-        return True
-    sizes, bounds = ([atom.name for atom in part.atoms() if atom.kind in GIVEN] for part in (tile.size, tile.bound))
-    return any(flow.launches.asks_for_multiples(size, bound) for size in sizes for bound in bounds)
+    return is_multiple(flow, tile.bound, tile.size)
 
 
 def _reach(access: Access, last_rounds: list[Affine], tile: Tile, is_part: bool) -> Reach | None:

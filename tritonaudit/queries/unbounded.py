@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from tritonaudit.domains.affine import LOADED, ZERO, Affine, Atom, Kind, Product
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.queries.launched import numbers_of
 
 if TYPE_CHECKING:
     from tritonaudit.host.host import LaunchSite
@@ -72,8 +71,7 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
 def _is_single(flow: KernelFlow, lane: Atom) -> bool:
     """Whether every launch and config makes its tile one element wide, which cannot be cut off."""
     parameter = None if lane.size is None else _multiple_of(lane.size)
-    sizes = [] if parameter is None else flow.launches.sizes(parameter)
-    return bool(sizes) and all(size.value == 1 for size in sizes)
+    return parameter is not None and numbers_of(flow.launches.sites, parameter) == {1}
 
 
 def spelled(flow: KernelFlow, index: Affine) -> str:
@@ -255,7 +253,7 @@ def flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
 def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, ast.expr] | None:
     """What says in the host code that the last tile is partial: it rounds a grid up by the lane's extent, or that."""
     for site in flow.launches.sites:
-        size = None if lane.size is None or site.doubt else _passed(site, lane.size)
+        size = None if lane.size is None or site.doubt else passed_for(site, lane.size)
         if size is None:
             continue
         facts = site.facts()
@@ -275,13 +273,13 @@ def is_multiple(flow: KernelFlow, whole: Affine, size: Affine | None) -> bool:
     """Whether every launch is made only where so many tiles are whole."""
     sites = flow.launches.sites
     for site in sites:
-        values = [None if value is None else _passed(site, value) for value in (size, whole)]
+        values = [None if value is None else passed_for(site, value) for value in (size, whole)]
         if values[0] is None or values[1] is None or not site.facts().divides(values[0], values[1]):
             return False
     return bool(sites)
 
 
-def _passed(site: LaunchSite, size: Affine) -> Affine | None:
+def passed_for(site: LaunchSite, size: Affine) -> Affine | None:
     """What an extent of the kernel is in the host code."""
     missing: list[str] = []
 
@@ -301,18 +299,3 @@ def _multiple_of(size: Affine) -> str | None:
         return None
     (product, _), *_ = size.terms.items()
     return product[0].name if len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
-
-
-def is_block(launch: Launch, block: str, lane: Atom) -> bool:
-    """Whether the grid divides by this lane's extent: by the name of its constexpr, or by what is passed for it."""
-    if lane.size is None:
-        return False
-    if lane.size.value is not None:
-        return block == str(lane.size.value)
-    parameter = _multiple_of(lane.size)
-    if parameter is None:
-        return False
-    argument = launch.arguments.get(parameter)
-    return re.search(rf"\b{parameter}\b", block) is not None or (
-        argument is not None and ast.unparse(argument) == block
-    )

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from tritonaudit.domains.affine import LOADED, Atom, Kind
 from tritonaudit.domains.facts import Access, Guard, KernelFlow
 from tritonaudit.domains.value import Less, Value
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.host.host import LaunchSite
+from tritonaudit.host.values import Tensor
+from tritonaudit.queries.launched import argument_node, set_before
 
 _TESTS = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
-_WITHOUT_CONTENTS = frozenset({"empty", "empty_like", "new_empty", "empty_strided"})
+_WITHOUT_CONTENTS = frozenset({"empty", "new_empty"})
 _ASKED = frozenset({"shape", "dtype", "device", "ndim", "stride", "size", "numel", "dim", "element_size"})
 
 
@@ -91,32 +93,26 @@ def _says_how_much(flow: KernelFlow, stores: list[Access], flag: Atom) -> bool:
 def _made_empty(flow: KernelFlow, parameter: str) -> ast.expr | None:
     """What makes the output, where each wrapper makes it without contents, hands it to one launch and returns it."""
     made: ast.expr | None = None
-    for launch in flow.launches.launches:
-        node = launch.arguments.get(parameter)
-        if not isinstance(node, ast.Name) or launch.wrapper is None or launch.is_open:
+    for site in flow.launches.sites:
+        node, tensor = argument_node(site, parameter), site.arguments.get(parameter)
+        if not isinstance(node, ast.Name) or not isinstance(tensor, Tensor) or not site.is_whole:
             return None
-        made = launch.definition(node)
-        if not _is_empty(made) or not _is_returned_as_it_is(launch, node.id):
+        made = set_before(site, node)
+        if tensor.made not in _WITHOUT_CONTENTS or made is None or not _is_returned_as_it_is(site, node.id):
             return None
     return made
 
 
-def _is_empty(node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in _WITHOUT_CONTENTS
-
-
-def _is_returned_as_it_is(launch: Launch, name: str) -> bool:
+def _is_returned_as_it_is(site: LaunchSite, name: str) -> bool:
     """Whether the wrapper does nothing with the tensor but to ask for its shape, to launch once and to return it."""
-    harmless = {id(node) for node in ast.walk(launch.call)}
+    nodes = site.module.nodes(site.made.calls[-1].node)
+    harmless = {id(node) for node in ast.walk(site.call)}
     is_returned = False
-    harmless |= {id(node.value) for node in launch.nodes.of(ast.Attribute) if node.attr in _ASKED}
-    for returned in launch.nodes.of(ast.Return):
+    harmless |= {id(node.value) for node in nodes.of(ast.Attribute) if node.attr in _ASKED}
+    for returned in nodes.of(ast.Return):
         if returned.value is not None:
             values = returned.value.elts if isinstance(returned.value, ast.Tuple) else [returned.value]
             harmless |= {id(value) for value in values}
             is_returned |= any(isinstance(value, ast.Name) and value.id == name for value in values)
-    used = [node for node in launch.nodes.of(ast.Name) if node.id == name]
+    used = [node for node in nodes.of(ast.Name) if node.id == name]
     return is_returned and all(isinstance(n.ctx, ast.Store) or id(n) in harmless for n in used)

@@ -10,7 +10,8 @@ import libcst as cst
 
 from tritonaudit.domains.affine import Kind
 from tritonaudit.domains.facts import KernelFlow
-from tritonaudit.kernel.launch import Launch
+from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP
+from tritonaudit.host.host import LaunchSite
 
 _SMALL = 32
 """Up to here a tile is as wide as it is because of a format, or of the lanes of a warp."""
@@ -36,7 +37,7 @@ def written_sizes(flow: KernelFlow) -> Iterator[WrittenSize]:
         if value in seen:
             continue
         seen.add(value)
-        again = [divisor for launch in flow.launches.launches for divisor in _divisors(launch, value)]
+        again = [divisor for site in flow.launches.sites for divisor in _divisors(site, value)]
         if again or (not flow.launches.launches and value in _of_programs(flow)):
             yield WrittenSize(node, value, again[0] if again else None)
 
@@ -51,13 +52,15 @@ def _written(call: cst.CSTNode) -> cst.Integer | None:
     return end if end.evaluated_value > _SMALL else None
 
 
-def _divisors(launch: Launch, value: int) -> Iterator[ast.expr]:
-    """Where the grid is computed with the number."""
-    for axis in launch.axes:
-        for node in ast.walk(launch.definition(axis)):
-            found = launch.definition(node) if isinstance(node, ast.Name) else node
-            if isinstance(found, ast.Constant) and type(found.value) is int and found.value == value:
-                yield found
+def _divisors(site: LaunchSite, value: int) -> Iterator[ast.expr]:
+    """Where an axis of the grid is something divided by the number."""
+    for axis in range(3):
+        programs = site.axis(axis)
+        atoms = set() if programs is None else programs.atoms_inside()
+        if any(atom.name in (QUOTIENT, ROUNDED_UP) and atom.inner[1].value == value for atom in atoms):
+            written = site.written[axis] if axis < len(site.written) else site.call
+            constants = (node for node in ast.walk(written) if isinstance(node, ast.Constant) and node.value == value)
+            yield next(constants, written)
 
 
 def _of_programs(flow: KernelFlow) -> set[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,19 +10,25 @@ from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Pro
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
-from tritonaudit.kernel.launch import Cover, Launch, Multiple
+from tritonaudit.host.arithmetic import REMAINDER, ROUNDED_UP
+from tritonaudit.host.facts import EQUAL
+from tritonaudit.host.host import LaunchSite
+from tritonaudit.host.values import Condition
+from tritonaudit.queries.launched import argument_node, set_before
+from tritonaudit.queries.sizes import chosen_configs
 from tritonaudit.queries.unbounded import (
     bounded_index,
     flattened,
     index_of,
     is_asserted_full,
-    is_block,
     is_guarded,
     is_multiple,
+    passed_for,
     spelled,
     tiles_of,
     unbounded,
 )
+from tritonaudit.source.outline import JitFunction
 
 _MOVING = (Kind.PID, Kind.LOOP)
 
@@ -152,12 +157,12 @@ def _runs_over(lane: _Lane, tile: Atom, condition: Less) -> bool:
 
 def _sizes_of_grid(lane: _Lane, pid: Atom) -> set[str]:
     """The parameters whose value the grid's axis splits into blocks of the lane's extent."""
-    if pid.grid_axis is None:
-        return set()
     found: set[str] = set()
-    for launch, grid in lane.flow.launches.grid_axes(pid.grid_axis):
-        if grid.cover is Cover.ROUNDED_UP and is_block(launch, grid.block, lane.atom):
-            found |= {name for name, node in launch.arguments.items() if launch.spells(node, grid.size)}
+    for site in lane.flow.launches.sites if pid.grid_axis is not None and lane.atom.size is not None else ():
+        block, programs = passed_for(site, lane.atom.size or ONE), site.axis(pid.grid_axis or 0)
+        for atom in set() if programs is None or block is None else programs.atoms_inside():
+            if atom.name == ROUNDED_UP and atom.inner[1] == block:
+                found |= {name for name in site.arguments if site.argument(name) == atom.inner[0]}
     return found
 
 
@@ -282,14 +287,14 @@ def _is_shift(product: Product) -> bool:
 
 def _rounded_down(lane: _Lane) -> BadMask | None:
     """A store up to `n // 2` of a kernel that loads twice as many elements, up to `n`, which nobody says is even."""
-    if lane.access.kind != "store" or not lane.flow.launches.launches or lane.atom.size is None:
+    if lane.access.kind != "store" or not lane.flow.launches.sites or lane.atom.size is None:
         return None
     for condition in lane.uppers:
         quotient = next(_bound(condition).atoms(), None)
         if quotient is None or quotient.name != "FloorDivide" or _bound(condition) != Affine.of(quotient):
             continue
         size, divisor = quotient.inner
-        if (divisor.value or 0) < 2 or any(map(_checks_divisibility, lane.flow.launches.launches)):
+        if (divisor.value or 0) < 2 or is_multiple(lane.flow, size, divisor):
             continue
         source = _read_whole(lane.flow, size, lane.atom.size * divisor)
         if source is not None:
@@ -297,10 +302,6 @@ def _rounded_down(lane: _Lane) -> BadMask | None:
             remedy = f"round up: `{lane.name} < tl.cdiv({size}, {divisor})`, in a buffer of that size"
             return BadMask(lane.access, lane.name, why, remedy, sibling=source, loses=True)
     return None
-
-
-def _checks_divisibility(launch: Launch) -> bool:
-    return launch.checks_divisibility
 
 
 def _read_whole(flow: KernelFlow, size: Affine, extent: Affine) -> Access | None:
@@ -322,28 +323,91 @@ def false_promise(flow: KernelFlow, access: Access) -> BadMask | None:
     if (access.mask is not None and access.mask.mask) or address is None or not access.pointer.shape:
         return None
     for guard in access.path:
-        promise = flow.launches.promised_multiple(guard.condition) if guard.constexpr and guard.arm else None
-        if promise is None:
-            continue
-        for lane in address.lanes():
-            index = index_of(address, lane)
-            if index is not None and _is_too_little(flow, access, promise, lane, index):
-                why = (
-                    f"`{guard.condition}` leaves out the mask of `{spelled(flow, index)}` where `{promise.size}` is a"
-                    f" multiple of `{promise.of}`, and the tile has `{lane.size}` elements"
-                )
-                remedy = f"let `{guard.condition}` test `{promise.size} % {lane.size} == 0`"
-                return BadMask(access, spelled(flow, index), why, remedy, host=promise.node)
+        for promise in _promises(flow, guard.condition) if guard.constexpr and guard.arm else ():
+            for lane in sorted(address.lanes(), key=lambda atom: atom.id):
+                index = index_of(address, lane)
+                if index is not None and _is_too_little(flow, access, promise, lane, index):
+                    why = (
+                        f"`{guard.condition}` leaves out the mask of `{spelled(flow, index)}` where `{promise.size}` is"
+                        f" a multiple of `{promise.written}`, and the tile has `{lane.size}` elements"
+                    )
+                    remedy = f"let `{guard.condition}` test `{promise.size} % {lane.size} == 0`"
+                    return BadMask(access, spelled(flow, index), why, remedy, host=promise.node)
     return None
 
 
-def _is_too_little(flow: KernelFlow, access: Access, promise: Multiple, lane: Atom, index: Affine) -> bool:
+@dataclass(frozen=True, eq=False)
+class _Promise:
+    """What a flag tells: the parameter `size` is a multiple of `written`, as the test at `node` has it.
+
+    `of` is that in the launch's own terms; without a launch the flag is a heuristic's.
+    """
+
+    size: str
+    written: str
+    node: ast.expr
+    site: LaunchSite | None = None
+    of: Affine = ZERO
+
+
+def _promises(flow: KernelFlow, flag: str) -> Iterator[_Promise]:
+    """What the launches, or without one the heuristics, say of a flag."""
+    for site in flow.launches.sites:
+        if (promise := _promise(site, flag)) is not None:
+            yield promise
+    test = None if flow.launches.sites else _heuristic(flow.function, flag)
+    is_equal = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)
+    rest = test.left if is_equal and isinstance(test, ast.Compare) else None
+    if isinstance(test, ast.Compare) and isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mod):
+        size, of = _argument(rest.left), _argument(rest.right) or ast.unparse(rest.right)
+        if size is not None and ast.unparse(test.comparators[0]) == "0":
+            yield _Promise(size, of, test)
+
+
+def _argument(node: ast.expr) -> str | None:
+    """`N` of `args["N"]`."""
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    return key if isinstance(key, str) else None
+
+
+def _promise(site: LaunchSite, flag: str) -> _Promise | None:
+    value = site.arguments.get(flag)
+    if not isinstance(value, Condition) or not value.holds or value.test.relation != EQUAL:
+        return None
+    polynomial, node = value.test.polynomial or ZERO, _test_of(site, flag)
+    rest = polynomial.atom or (-polynomial).atom
+    if rest is None or rest.name != REMAINDER or node is None or not all(map(_is_read, rest.inner[1].atoms())):
+        return None
+    size = next((name for name in site.arguments if site.argument(name) == rest.inner[0]), None)
+    names = [name for name in site.arguments if rest.inner[1].value is None and site.argument(name) == rest.inner[1]]
+    return None if size is None else _Promise(size, [*names, str(rest.inner[1])][0], node, site, rest.inner[1])
+
+
+def _is_read(atom: Atom) -> bool:
+    """Whether it is what callers give, or computed from it."""
+    return atom.kind is Kind.PARAM or bool(atom.inner)
+
+
+def _test_of(site: LaunchSite, flag: str) -> ast.expr | None:
+    """Where the host code tests it: a heuristic's lambda, what is passed, or what that was set to."""
+    passed = argument_node(site, flag)
+    return _heuristic(site.kernel, flag) or (None if passed is None else set_before(site, passed) or passed)
+
+
+def _heuristic(function: JitFunction, flag: str) -> ast.expr | None:
+    """What a heuristic sets the flag to."""
+    for decorator in function.decorators:
+        for node in ast.walk(decorator):
+            for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+                if isinstance(key, ast.Constant) and key.value == flag and isinstance(value, ast.Lambda):
+                    return value.body
+    return None
+
+
+def _is_too_little(flow: KernelFlow, access: Access, promise: _Promise, lane: Atom, index: Affine) -> bool:
     if lane.size is None or not any(_moves(product) for product in index.terms):
         return False
-    if any(re.search(rf"\b{atom.name}\b", promise.of) for atom in lane.size.atoms()):
-        return False
-    sizes = [lane.size.value] if lane.size.value is not None else _sizes(flow, lane.size)
-    if promise.of.isdigit() and sizes and all(size and int(promise.of) % size == 0 for size in sizes):
+    if _is_whole(promise, lane.size):
         return False
     wanted = flattened(index)
     return any(
@@ -357,11 +421,18 @@ def _is_too_little(flow: KernelFlow, access: Access, promise: Multiple, lane: At
     )
 
 
-def _sizes(flow: KernelFlow, size: Affine) -> list[int | None]:
-    names = [atom.name for atom in size.atoms()]
-    if len(names) != 1 or size != Affine.of(next(size.atoms())):
-        return []
-    return [known.value for known in flow.launches.sizes(names[0])]
+def _is_whole(promise: _Promise, size: Affine) -> bool:
+    """Whether what is promised is made of whole tiles, whichever config is taken, or that cannot be told."""
+    site = promise.site
+    if site is None:
+        is_named = any(atom.name == promise.written for atom in size.atoms())
+        return is_named or (promise.written.isdigit() and int(promise.written) % (size.value or 1 << 62) == 0)
+    tile = passed_for(site, size)
+    for put in chosen_configs(site, [tile or ZERO, promise.of]) if tile is not None else ():
+        of, each = (site.arithmetic.put_in(value, put.get) for value in (promise.of, tile or ZERO))
+        if not site.facts().divides(each, of):
+            return False
+    return True
 
 
 def _moves(product: Product) -> bool:

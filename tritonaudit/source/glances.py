@@ -85,13 +85,11 @@ class Glances:
 
 def _glance(data: bytes) -> Glance:
     holds_kernels = may_hold_kernels(data)
-    return Glance(len(data), digest(data), holds_kernels, _used_in(data, holds_kernels))
+    return Glance(len(data), digest(data), holds_kernels, _used_in(data))
 
 
-def _used_in(data: bytes, holds_kernels: bool) -> tuple[str, ...]:
-    """The names that stand before `[grid](`, and those that are imported beside any such launch or beside kernels."""
-    if not holds_kernels and _LAUNCH.search(data) is None:
-        return ()
+def _used_in(data: bytes) -> tuple[str, ...]:
+    """The names that stand before `[grid](`, and those that are imported: of kernels, and of what launches them."""
     found = {name for launch in _LAUNCH.finditer(data) if (name := _name_before(data, launch.start()))}
     for names in _IMPORTED.findall(data):
         found.update(_WORD.findall(names))

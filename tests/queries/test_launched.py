@@ -1,13 +1,11 @@
-"""Whether the axes of a grid have more than one program, and one for each row."""
+"""Whether a launch may have more than one program along an axis."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.queries.kernels import flows
-from tritonaudit.kernel.extents import counted_programs
-from tritonaudit.kernel.launch import LaunchFacts
-from tritonaudit.kernel.programs import several_programs
+from tritonaudit.queries.launched import may_exceed_one
 
 KERNEL = """\
 {decorators}@triton.jit
@@ -21,11 +19,12 @@ def run(x, y, n, splits, rows=1):
 """
 
 
-def launches(grid: str, *lines: str, decorators: str = "") -> LaunchFacts:
+def has_several(grid: str, *lines: str, decorators: str = "") -> bool:
     block = "" if decorators else ", BLOCK=BLOCK"
     text = KERNEL.format(grid=grid, lines="\n    ".join(lines or ("pass",)), decorators=decorators, block=block)
-    (kernel,) = flows(text)
-    return kernel.launches
+    (kernel,) = flows("import torch\n" + text)
+    (site,) = kernel.launches.sites
+    return may_exceed_one(kernel.launches.host, site, site.axis(0))
 
 
 MATRIX = "M, N = x.shape"
@@ -47,13 +46,12 @@ HEURISTIC = '@triton.heuristics({"BLOCK": lambda args: triton.next_power_of_2(ar
         ("(B * H,)", (HEADS,), ""),
         ("(triton.cdiv(N, 128),)", (MATRIX,), ""),
         ("(tiles,)", (MATRIX, "BLOCK = min(N, 32)", "tiles = triton.cdiv(N, BLOCK)"), ""),
-        ('(triton.cdiv(n, META["BLOCK"]),)', (), TUNED),
+        ('lambda META: (triton.cdiv(n, META["BLOCK"]),)', (), TUNED),
         ('lambda META: (triton.cdiv(n, META["BLOCK"]),)', (), TUNED_ELSEWHERE),
     ],
 )
 def test_an_axis_with_several_programs(grid: str, lines: tuple[str, ...], decorators: str) -> None:
-    found = several_programs(launches(grid, *lines, decorators=decorators))
-    assert [axis for _, axis in found] == [0]
+    assert has_several(grid, *lines, decorators=decorators)
 
 
 @pytest.mark.parametrize(
@@ -72,28 +70,4 @@ def test_an_axis_with_several_programs(grid: str, lines: tuple[str, ...], decora
     ],
 )
 def test_an_axis_that_may_have_one_program(grid: str, lines: tuple[str, ...], decorators: str) -> None:
-    assert not list(several_programs(launches(grid, *lines, decorators=decorators)))
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("row = tl.program_id(1)", ["row"]),
-        ("token_idx = tl.program_id(axis=2).to(tl.int64)", ["token_idx"]),
-        ("query_pos = tl.program_id(1)", ["query_pos"]),
-        ("row = tl.program_id(0)", []),
-        ("head = tl.program_id(1)", []),
-        ("pid_row = tl.program_id(1)", []),
-        ("row_block = tl.program_id(1)", []),
-        ("row = tl.program_id(1)\n    for i in range(row, n, 8):\n        n += 1", []),
-    ],
-)
-def test_a_name_tells_that_each_row_has_a_program(line: str, names: list[str]) -> None:
-    (kernel,) = flows(f"@triton.jit\ndef kernel(x_ptr, n):\n    {line}\n    tl.store(x_ptr, 1)\n")
-    assert [found.name for found in counted_programs(kernel.function, kernel.launches)] == names
-
-
-def test_what_the_file_launches_is_told_by_the_launch() -> None:
-    text = "@triton.jit\ndef kernel(x_ptr):\n    row = tl.program_id(1)\n    tl.store(x_ptr, row)\n\n\n"
-    (kernel,) = flows(f"{text}def run(x):\n    kernel[(1, 4)](x)\n")
-    assert not list(counted_programs(kernel.function, kernel.launches))
+    assert not has_several(grid, *lines, decorators=decorators)
