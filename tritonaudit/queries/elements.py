@@ -69,6 +69,14 @@ class _Trial:
     layout: Layout
 
 
+@dataclass(frozen=True)
+class _Tiles:
+    """A size is split in tiles of this width, or has room in one."""
+
+    width: int
+    are_several: bool
+
+
 def between(flow: KernelFlow) -> Iterator[Refuted[Between]]:
     """The first access to each parameter that goes to what is no element of its tensor."""
     for launches in _asked(flow):
@@ -157,14 +165,10 @@ class _Asked:
                 for footprint in footprints:
                     for _, places in footprint.programs(trial.launch):
                         touched |= places
-                layout = trial.layout
-                if not layout.sizes and touched:
-                    touched |= set(range(min(touched)))
-                    layout = Layout((max(touched) + 1,), (1,))
-                found = _missing(layout, touched)
+                found = _missing(trial.layout, touched)
                 if found is not None:
                     name, own, grid = self._memory.name, tuple(accesses), trial.launch.grid
-                    shown = Untouched(self._parameter, own, self._site, name, layout, *found, grid)
+                    shown = Untouched(self._parameter, own, self._site, name, trial.layout, *found, grid)
                     return Refuted(trial.sizes, shown)
                 held = Unknown("nothing is left out at the sizes that were tried", held=True)
         except (NotKnown, TooLarge):
@@ -220,14 +224,15 @@ class _Asked:
             memory = self._read_as(of_launch)
             owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in memory.sizes) - fixed.keys()
             asked = of_launch | owned
+            if not memory.sizes:
+                raise NotKnown("how many elements the tensor has")
             if any(one.kind is not Kind.PARAM for one in asked):
                 raise NotKnown("what the sizes follow from")
-            tensors = {one.name.partition(".")[0] for one in asked}
-            is_one = of_launch == owned if memory.sizes else len(tensors) <= 1
+            is_one = of_launch == owned
             if not is_one and not (are_apart and all(".shape[" in one.name for one in asked)):
                 raise NotKnown("how the sizes belong together")
-            widths, tiles = self._widths(accesses, put), 2 if memory.sizes else 4
-            choices = _chosen(asked, widths, tiles) if is_one else _alike(asked, widths, tiles)
+            widths = self._widths(accesses, put)
+            choices = _chosen(asked, widths) if is_one else _alike(asked, widths)
             for numbers in islice(choices, _MOST_TRIED):
                 named = {atom.name: size for atom, size in facts.with_equals({**numbers, **fixed}).items()}
                 trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
@@ -235,7 +240,7 @@ class _Asked:
                     yield trial
 
     def _read_as(self, of_launch: set[Atom]) -> Memory:
-        """The tensor; as so many elements, or without sizes, where the host code does not say how many it has."""
+        """The tensor; as so many elements, where the host code counts them; without sizes, where it says nothing."""
         memory = self._memory
         if memory.is_sure and memory.sizes:
             return memory
@@ -264,7 +269,7 @@ class _Asked:
             given = {name: self._number(launched.argument(name), sizes, put) for name in parameters}
             grid = [self._number(launched.axis(axis), sizes, put) for axis in range(3)]
             layout = self._layout(memory, sizes, put)
-            if not layout.sizes or 0 < prod(layout.sizes) <= _MOST_ELEMENTS:
+            if 0 < prod(layout.sizes) <= _MOST_ELEMENTS:
                 return _Trial(named, Numbers(given, (grid[0], grid[1], grid[2])), layout)
         return None
 
@@ -304,29 +309,31 @@ class _Asked:
             raise NotKnown(f"`{value}`")
         return default or 0 if number is None else number
 
-    def _widths(self, accesses: Sequence[Access], put: Put) -> dict[Atom, int]:
-        """How wide the tiles of a size are: lanes beside it in a condition, steps of a loop up to it, the grid."""
-        found: dict[Atom, int] = {}
+    def _widths(self, accesses: Sequence[Access], put: Put) -> dict[Atom, _Tiles]:
+        """The tiles of each size: lanes beside it in a condition, steps of a loop up to it, the grid."""
+        found: dict[Atom, _Tiles] = {}
 
-        def note(bound: Affine, widths: Iterator[Affine]) -> None:
-            numbers = [number for width in widths if (number := self._of_launch(width, put)) is not None]
-            sized = self._bound_to(bound)
-            for atom in sized if numbers else ():
-                found[atom] = max(found.get(atom, 1), *numbers)
+        def note(sized: set[Atom], width: int | None, *, are_several: bool) -> None:
+            for atom in sized if width is not None else ():
+                known = found.get(atom, _Tiles(1, False))
+                found[atom] = _Tiles(max(known.width, width or 1), known.are_several or are_several)
 
         for access in accesses:
             gaps = [one.gap for one in _conditions(access)]
             for gap in gaps:
-                note(gap, (atom.size for atom in gap.atoms_inside() if atom.size is not None))
+                atoms = gap.atoms_inside()
+                are_several = any(atom.kind in (Kind.PID, Kind.LOOP) for atom in atoms)
+                for atom in atoms:
+                    if atom.size is not None:
+                        note(self._bound_to(gap), self._of_launch(atom.size, put), are_several=are_several)
             for loop in loops_in([access.pointer.affine or Affine.constant(0), *gaps]):
                 if loop.stop is not None and loop.step is not None:
-                    note(loop.stop, iter((loop.step,)))
+                    note(self._bound_to(loop.stop), self._of_launch(loop.step, put), are_several=True)
         for axis in range(3):
             for atom in (self._site.axis(axis) or Affine.constant(0)).atoms_inside():
                 if atom.name in (QUOTIENT, ROUNDED_UP) and len(atom.inner) == 2:
                     step = self._site.arithmetic.put_in(atom.inner[1], put.get).value
-                    for one in inputs_of([atom.inner[0]]) if step else ():
-                        found[one] = max(found.get(one, 1), step or 1)
+                    note(inputs_of([atom.inner[0]]), step, are_several=True)
         return found
 
     def _of_launch(self, value: Affine, put: Put) -> int | None:
@@ -388,23 +395,23 @@ def _sizes(atoms: set[Atom]) -> set[Atom]:
     return {atom for atom in atoms if ".stride(" not in atom.name}
 
 
-def _alike(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int) -> Iterator[dict[Atom, int]]:
+def _alike(atoms: set[Atom], widths: Mapping[Atom, _Tiles]) -> Iterator[dict[Atom, int]]:
     """Tensors that belong together in ways no text tells do where all their sizes are the same."""
-    widest = max((widths.get(atom, 1) for atom in atoms), default=1)
-    for size in dict.fromkeys((tiles * widest, widest)):
+    widest = max((widths[atom].width for atom in atoms if atom in widths), default=1)
+    for size in dict.fromkeys((2 * widest, widest)):
         yield dict.fromkeys(sorted(atoms, key=lambda atom: atom.id), max(size, _FEW[0]))
 
 
-def _chosen(atoms: set[Atom], widths: Mapping[Atom, int], tiles: int) -> Iterator[dict[Atom, int]]:
+def _chosen(atoms: set[Atom], widths: Mapping[Atom, _Tiles]) -> Iterator[dict[Atom, int]]:
     """Whole tiles, for what is over is a matter of masks."""
     ordered = sorted(atoms, key=lambda atom: atom.id)
     whole = {atom: _FEW[place % len(_FEW)] for place, atom in enumerate(ordered)}
-    tiled = [atom for atom in ordered if atom in widths]
-    for counts in (range(tiles, len(tiled) + tiles), range(len(tiled) + tiles - 1, tiles - 1, -1)):
-        yield {**whole, **{atom: count * widths[atom] for atom, count in zip(tiled, counts, strict=True)}}
-    yield {**whole, **{atom: tiles * widths[atom] for atom in tiled}}
-    yield {**whole, **{atom: 2 * widths[atom] for atom in tiled}}
-    yield {**whole, **{atom: widths[atom] for atom in tiled}}
+    whole.update({atom: widths[atom].width for atom in ordered if atom in widths})
+    split = [atom for atom in ordered if atom in widths and widths[atom].are_several]
+    for counts in (range(2, len(split) + 2), range(len(split) + 1, 1, -1)):
+        yield {**whole, **{atom: count * widths[atom].width for atom, count in zip(split, counts, strict=True)}}
+    yield {**whole, **{atom: 2 * widths[atom].width for atom in split}}
+    yield whole
 
 
 def _missing(layout: Layout, touched: set[int]) -> tuple[int, int] | None:

@@ -42,6 +42,13 @@ def _assign(node: ast.Assign, other: Any) -> Pairs:
     yield node.value, other.value
 
 
+def _match(node: ast.Match, other: Any) -> Pairs:
+    yield node.subject, other.subject
+    for case, its in zip(node.cases, other.cases, strict=False):
+        yield from _given((case.guard, its.guard))
+        yield from _statements(case.body, its.body)
+
+
 def _annotated(node: ast.AnnAssign, other: Any) -> Pairs:
     return _given((node.target, other.target), (node.value, other.value))
 
@@ -143,6 +150,7 @@ def _elements(node: ast.Tuple | ast.List, other: Any) -> Pairs:
 
 
 _BELOW: dict[type[ast.AST], Callable[[Any, Any], Pairs]] = {
+    ast.Match: _match,
     ast.Assign: _assign,
     ast.AugAssign: _target_and_value,
     ast.AnnAssign: _annotated,
