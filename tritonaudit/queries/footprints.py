@@ -11,7 +11,7 @@ from tritonaudit.domains.facts import Access, Guard
 from tritonaudit.domains.value import Less
 from tritonaudit.queries.points import NotKnown, Point, extents_in, loops_in, rounds_of
 
-_MOST_POINTS, _MOST_LANES, _MOST_TOUCHED = 600, 4096, 300_000
+_MOST_POINTS, _MOST_LANES, _MOST_ALONG, _MOST_TOUCHED = 600, 4096, 1 << 16, 300_000
 _Parts = Mapping[frozenset[int], Affine]
 
 
@@ -76,6 +76,8 @@ class Footprint:
         if not all(self._is_taken(guard, point) for guard in self._path):
             return set()
         sizes = extents_in(self._values, point)
+        if any(size > _MOST_ALONG for size in sizes.values()):
+            raise NotKnown("a tile of so many lanes")
         first = Point(point.given, point.program, point.grid, dict.fromkeys(sizes, 0), point.rounds)
         return self._one_by_one(first, sizes) if self._is_joint else self._by_axis(first, sizes)
 
