@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.queries.kernels import flow
+from tests.queries.kernels import flow, flows
 from tritonaudit.queries.races import early_loads, early_releases, overwrites
 
 LAUNCH = """
@@ -186,3 +186,24 @@ def test_a_lock_that_is_released_too_early(body: str) -> None:
 )
 def test_a_lock_that_all_threads_are_done_with(body: str) -> None:
     assert released_early(body) == 0
+
+
+OF_DESCRIPTORS = """
+@triton.jit
+def kernel(x, y, BLOCK: tl.constexpr):
+    batch, tile = tl.program_id(1), tl.program_id(0)
+    block = x.load([batch, tile * BLOCK])
+    y.store([{place}], block)
+
+def run(x, y):
+    B, N = x.shape
+    first = TensorDescriptor.from_tensor(x, [1, 64])
+    second = TensorDescriptor.from_tensor(y, [1, 64])
+    kernel[(triton.cdiv(N, 64), B)](first, second, BLOCK=64)
+"""
+
+
+def test_a_descriptor_is_stored_to_at_its_offsets() -> None:
+    imports = "from triton.tools.tensor_descriptor import TensorDescriptor\n"
+    (found,) = flows(imports + OF_DESCRIPTORS.format(place="batch, tile * BLOCK"))
+    assert list(overwrites(found)) == []

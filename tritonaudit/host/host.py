@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from heapq import heappop, heappush
 
 from tritonaudit.domains.affine import Affine, Atom
@@ -31,6 +32,7 @@ from tritonaudit.source.outline import JitFunction, Module
 _MOST_STEPS = 10_000
 _MOST_PATHS = 32
 _MOST_RESTARTS = 8
+_MOST_KEPT = 512
 _RANKS = {KIND: 2}  # what type an input has is asked by the way
 
 
@@ -162,6 +164,7 @@ class Host:
         self._scopes = Scopes(self.project)
         self._callers = Callers(self._scopes, self.project)
         self._paths: dict[Entry, tuple[_Path, ...]] = {}
+        self._replayed: dict[tuple[LaunchSite, frozenset[tuple[str, int]]], LaunchSite | Raised | NotKnown] = {}
         self._bare: set[Entry] = set()
 
     def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
@@ -220,7 +223,15 @@ class Host:
         return {}
 
     def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
-        """The launch with numbers put in for inputs, by their names."""
+        """The launch with numbers put in for inputs, by their names; several rules ask at the same ones."""
+        key = (site, frozenset(sizes.items()))
+        if key not in self._replayed:
+            if len(self._replayed) >= _MOST_KEPT:
+                self._replayed.clear()
+            self._replayed[key] = self._replay(site, sizes)
+        return self._replayed[key]
+
+    def _replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
         chosen = {condition.test: condition.holds for condition in site.conditions}
         reasons: list[str] = []
         for path in self._enumerate(site.entry, sizes, chosen):
@@ -305,10 +316,11 @@ _TENSOR = "torch.Tensor"
 _OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
 
 
-def used_as_tensors(node: ast.FunctionDef) -> set[str]:
+@lru_cache(maxsize=4096)
+def used_as_tensors(node: ast.FunctionDef) -> frozenset[str]:
     """The names that are asked for what only tensors have."""
     attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
-    return {inner.value.id for inner in attributes if isinstance(inner.value, ast.Name)}
+    return frozenset(inner.value.id for inner in attributes if isinstance(inner.value, ast.Name))
 
 
 _KINDS = {"torch.Tensor": _TENSOR, "Tensor": _TENSOR, "int": "int", "bool": "bool", "float": "float"}

@@ -90,7 +90,9 @@ def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:
 
 
 def _places(dependence: Dependence, write: Write) -> Axes:
-    return dependence.may(write.operation.value("pointer"), *write.conditions)
+    """What the place depends on: all but what is stored, for a descriptor has its offsets beside it."""
+    where = (value for name, (value, _) in write.operation.arguments.items() if name != "value")
+    return dependence.may(*where, *write.conditions)
 
 
 def _made(flow: KernelFlow, write: Write) -> ast.expr | None:

@@ -128,7 +128,7 @@ class _Reader:
         (key,) = keys
         passed = next((one for one in self._tensors.values() if one is not None and one.symbol.key == key), None)
         if passed is not None and passed.made in _VIEWS and not passed.symbol.roots & self._objects:
-            return passed.symbol.name
+            return passed.symbol.name if passed.symbol.reason in ("", "a view") else None  # what a library made is new
         return str(key[1]) if key[:1] == ("input",) and len(key) == 2 else None
 
     @cached_property
