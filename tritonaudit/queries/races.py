@@ -90,8 +90,8 @@ def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:
 
 
 def _places(dependence: Dependence, write: Write) -> Axes:
-    """What the place depends on: all but what is stored, for a descriptor has its offsets beside it."""
-    where = (value for name, (value, _) in write.operation.arguments.items() if name != "value")
+    """What the place depends on; a descriptor has its offsets beside it."""
+    where = (value for name, (value, _) in write.operation.arguments.items() if name not in ("value", "mask"))
     return dependence.may(*where, *write.conditions)
 
 
