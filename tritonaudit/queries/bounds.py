@@ -8,14 +8,14 @@ from itertools import islice, product
 from math import prod
 
 from tritonaudit.domains.affine import Affine, Atom, Kind
-from tritonaudit.domains.facts import Access, Guard, KernelFlow
+from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_in, rounds_of
-from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
+from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried, without_strides
 
 _MOST_REPLAYED, _MOST_POINTS, _MOST_UNKNOWNS = 24, 1500, 4
 _GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
@@ -94,10 +94,10 @@ class _Asked:
         for put in chosen_configs(self._site, [elements, *known]):
             values = [facts.normal(self._site.arithmetic.put_in(value, put.get)) for value in (elements, *known)]
             needed, owned = inputs_of(values[1:]), inputs_of(values[:1])
-            others = _of_sizes(needed) - owned
-            strange = [one for one in _of_sizes(needed | owned) if one.kind is not Kind.PARAM]
+            others = without_strides(needed) - owned
+            strange = [one for one in without_strides(needed | owned) if one.kind is not Kind.PARAM]
             strange += [one for one in others | owned if others and not _is_dimension(one)]
-            asked = _of_sizes(needed | owned) | self._conditions()
+            asked = without_strides(needed | owned) | self._conditions()
             if any(map(_is_of_tensor, asked)):
                 strange += [one for one in asked if not _is_of_tensor(one)]
             if strange:
@@ -110,7 +110,7 @@ class _Asked:
 
     def _tried(self, values: Sequence[Affine], put: Put, *, are_equal: bool) -> Answer:
         """Tensors that belong together in ways that no text tells do where all their sizes are the same."""
-        atoms = sorted(_of_sizes(inputs_of(values)), key=lambda atom: atom.id)
+        atoms = sorted(without_strides(inputs_of(values)), key=lambda atom: atom.id)
         if len(atoms) > _MOST_UNKNOWNS and not are_equal:
             return Unknown(f"it depends on {len(atoms)} sizes")
         reason, held = "no sizes that were tried show anything", False
@@ -133,7 +133,7 @@ class _Asked:
     def _conditions(self) -> set[Atom]:
         """The inputs that decide whether there is a launch."""
         tests = (condition.test.polynomial for condition in self._site.conditions)
-        return _of_sizes(inputs_of(one for one in tests if one is not None))
+        return without_strides(inputs_of(one for one in tests if one is not None))
 
     # -- numbers -------------------------------------------------------------------------------------------------
 
@@ -183,16 +183,9 @@ class _Asked:
         tile = {name: number for name, number in sorted(given.items()) if self._is_extent(name)}
         for point in islice(self._points(start, total), _MOST_POINTS):
             element = point.number(self._index)
-            if (
-                not 0 <= element < total
-                and point.holds(self._mask)
-                and all(_holds(g, point) for g in self._access.path)
-            ):
+            if not 0 <= element < total and point.holds(self._mask) and all(point.takes(g) for g in self._access.path):
                 return Beyond(self._access, launched, point.program, point.lanes, element, total, tile)
         return None
-
-    def _is_reached(self, point: Point) -> bool:
-        return all(_holds(guard, point) for guard in self._access.path)
 
     def _is_extent(self, name: str) -> bool:
         """Whether tiles are as wide as this constant."""
@@ -243,18 +236,6 @@ def _rounds(point: Point, loops: Sequence[Atom]) -> Iterator[Point]:
         yield from _rounds(at, others)
 
 
-def _holds(guard: Guard, point: Point) -> bool:
-    """Whether an `if` around the access is taken there. Raises NotKnown."""
-    test = guard.test
-    if test is not None and test.mask is not None and test.mask:
-        return point.holds(test.mask) is guard.taken
-    if test is not None and isinstance(test.const, (bool, int)):
-        return bool(test.const) is guard.taken
-    if test is not None and test.affine is not None:
-        return bool(point.number(test.affine)) is guard.taken
-    raise NotKnown(f"`{guard.condition}`")
-
-
 def _is_dimension(atom: Atom) -> bool:
     return ".shape[" in atom.name
 
@@ -262,8 +243,3 @@ def _is_dimension(atom: Atom) -> bool:
 def _is_of_tensor(atom: Atom) -> bool:
     """Whether it is a size of a tensor, of which a number that comes in beside it may be computed."""
     return _is_dimension(atom) or atom.name.endswith(".numel()")
-
-
-def _of_sizes(atoms: set[Atom]) -> set[Atom]:
-    """Those that are no strides of what comes in, which follow from its sizes."""
-    return {atom for atom in atoms if ".stride(" not in atom.name}

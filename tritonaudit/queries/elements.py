@@ -19,9 +19,10 @@ from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers
+from tritonaudit.queries.launched import argument_node
 from tritonaudit.queries.memory import Memory, memory_of
 from tritonaudit.queries.points import NotKnown, loops_in
-from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of
+from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, without_strides
 
 _MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
 _FEW = (4, 8, 2, 16)
@@ -177,7 +178,7 @@ class _Asked:
 
     def _is_input(self, kinds: set[str]) -> bool:
         """Whether it comes from elsewhere, and the host code reads no elements of it by itself."""
-        passed = _passed(self._site, self._parameter)
+        passed = argument_node(self._site, self._parameter)
         if not isinstance(passed, ast.Name) or "load" not in kinds or self._memory.made in _MADE_HERE:
             return False
         indexed = [node.value for node in ast.walk(self._site.made.calls[-1].node) if isinstance(node, ast.Subscript)]
@@ -191,7 +192,7 @@ class _Asked:
 
     def _is_written_here(self) -> bool:
         """Whether the host code hands the tensor to this launch, and to nothing else that may write to it."""
-        passed = _passed(self._site, self._parameter)
+        passed = argument_node(self._site, self._parameter)
         if not isinstance(passed, ast.Name):
             return False
         harmless = {id(node) for node in ast.walk(self._site.call)}
@@ -218,7 +219,7 @@ class _Asked:
             raise NotKnown("what the launch passes")
         facts, arithmetic = self._site.facts(), self._site.arithmetic
         for put in chosen_configs(self._site, [*self._memory.sizes, *known])[:1]:
-            of_launch = _sizes(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
+            of_launch = without_strides(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
             fixed = self._fixed(of_launch)
             of_launch -= fixed.keys()
             memory = self._read_as(of_launch)
@@ -345,7 +346,7 @@ class _Asked:
     def _bound_to(self, bound: Affine) -> set[Atom]:
         names = [atom.name for atom in bound.atoms_inside() if atom.kind in GIVEN]
         passed = [self._site.argument(name) for name in names]
-        return _sizes(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
+        return without_strides(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
 
 
 def _only_reads(called: ast.expr) -> bool:
@@ -354,16 +355,6 @@ def _only_reads(called: ast.expr) -> bool:
         return False
     is_torch = called.value.id == "torch" and not called.attr.endswith("_")
     return is_torch or called.attr in ("save_for_backward", "mark_non_differentiable")
-
-
-def _passed(site: LaunchSite, parameter: str) -> ast.expr | None:
-    """What is passed for the parameter, as it is written."""
-    named = next((keyword.value for keyword in site.call.keywords if keyword.arg == parameter), None)
-    names = [one.name for one in site.kernel.parameters]
-    place = names.index(parameter) if parameter in names else len(names)
-    if named is not None or place >= len(site.call.args):
-        return named
-    return None if any(isinstance(one, ast.Starred) for one in site.call.args) else site.call.args[place]
 
 
 def _conditions(access: Access) -> list[Less]:
@@ -388,11 +379,6 @@ def _parameters(flow: KernelFlow, accesses: Sequence[Access]) -> set[str]:
         for part in (atom.size, atom.start):
             atoms |= part.atoms_inside() if part is not None else set()
     return {atom.name for atom in atoms if atom.kind in GIVEN}
-
-
-def _sizes(atoms: set[Atom]) -> set[Atom]:
-    """Those that are no strides of what comes in, which follow from its sizes."""
-    return {atom for atom in atoms if ".stride(" not in atom.name}
 
 
 def _alike(atoms: set[Atom], widths: Mapping[Atom, _Tiles]) -> Iterator[dict[Atom, int]]:

@@ -82,19 +82,12 @@ class Footprint:
         return self._one_by_one(first, sizes) if self._is_joint else self._by_axis(first, sizes)
 
     def _is_taken(self, guard: Guard, point: Point) -> bool:
-        test = guard.test
         try:
-            if test is not None and test.mask:
-                return point.holds(test.mask) is guard.taken
-            if test is not None and isinstance(test.const, (bool, int)):
-                return bool(test.const) is guard.taken
-            if test is not None and test.affine is not None:
-                return bool(point.number(test.affine)) is guard.taken
+            return point.takes(guard)
         except NotKnown:
-            pass
-        if self._exact:
-            raise NotKnown(f"`{guard.condition}`")
-        return True
+            if self._exact:
+                raise
+            return True
 
     def _by_axis(self, first: Point, sizes: Mapping[int, int]) -> set[int]:
         """The lanes along each axis, added up."""

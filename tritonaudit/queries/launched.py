@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from tritonaudit.domains.affine import JOINED, Affine, Atom, Kind
 from tritonaudit.host.arithmetic import REMAINDER, TooLarge
@@ -145,8 +145,10 @@ def argument_node(site: LaunchSite, parameter: str) -> ast.expr | None:
     named = next((keyword.value for keyword in site.call.keywords if keyword.arg == parameter), None)
     if named is not None:
         return named
-    given = zip((one.name for one in site.kernel.parameters), site.call.args, strict=False)
-    return next((node for name, node in given if name == parameter and not isinstance(node, ast.Starred)), None)
+    placed = takewhile(lambda node: not isinstance(node, ast.Starred), site.call.args)  # behind a star nobody counts
+    return next(
+        (node for one, node in zip(site.kernel.parameters, placed, strict=False) if one.name == parameter), None
+    )
 
 
 def as_passed(site: LaunchSite, value: Affine) -> Affine | None:

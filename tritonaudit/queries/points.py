@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.facts import Guard
 from tritonaudit.domains.value import Less, Mask
 
 
@@ -44,6 +45,17 @@ class Point:
             if gap < 0 or (condition.strict and gap == 0):
                 return False
         return True
+
+    def takes(self, guard: Guard) -> bool:
+        """Whether an `if` is taken here, the way that the guard says. Raises NotKnown."""
+        test = guard.test
+        if test is not None and test.mask:
+            return self.holds(test.mask) is guard.taken
+        if test is not None and isinstance(test.const, (bool, int)):
+            return bool(test.const) is guard.taken
+        if test is not None and test.affine is not None:
+            return bool(self.number(test.affine)) is guard.taken
+        raise NotKnown(f"`{guard.condition}`")
 
     def _atom(self, atom: Atom) -> int:
         if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) and atom.name in self.given:

@@ -23,6 +23,11 @@ def inputs_of(values: Iterable[Affine]) -> set[Atom]:
     return {atom for value in values for atom in value.atoms_inside() if not atom.inner}
 
 
+def without_strides(atoms: set[Atom]) -> set[Atom]:
+    """Those that are no strides of what comes in, which follow from its sizes."""
+    return {atom for atom in atoms if ".stride(" not in atom.name}
+
+
 def chosen_configs(site: LaunchSite, values: Sequence[Affine]) -> list[Put]:
     """What the configs give for the constants that the values depend on; nothing, where none does."""
     atoms = {atom for value in values for atom in value.atoms_inside()}
