@@ -41,6 +41,7 @@ _DESCRIPTORS = 7
 _GPUS = ("/dev/dri", "/dev/dxg", "/dev/kfd", "/dev/nvidia")
 _MODULES = (
     "torch",
+    "torch.utils._sympy.functions",  # torch imports sympy where it first asks what dtype a result without memory has
     "triton",
     "triton.testing",
     "triton.compiler.code_generator",
@@ -107,9 +108,17 @@ def _import_modules(command: int) -> None:
             importlib.import_module(name)
     with suppress(ImportError):
         importlib.import_module("tritonaudit.execute.uncompiled").spare_compiler()
+    _know_triton()
     gc.freeze()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _know_triton() -> None:
+    """Have Triton read its own files, by which it names what it caches, here and not in every worker."""
+    for name in ("triton.runtime.cache", "triton.compiler.compiler"):  # from 3.5 on, and before
+        with suppress(Exception):
+            importlib.import_module(name).triton_key()
 
 
 def _is_fit() -> bool:

@@ -47,28 +47,55 @@ class Replaced:
     place: tuple[str, int] | None
 
 
+@dataclass(frozen=True)
+class _Owner:
+    """A module or a class: its functions as they were, and what each is called in a report."""
+
+    owner: Any
+    namespace: Mapping[str, Any]
+    functions: dict[str, Any]
+    shown: dict[str, str]
+
+
 class Harness:
     """Knows the functions that an audit relies on as they were when it was made: torch's, Triton's, our own."""
 
     def __init__(self) -> None:
         self.replaced: dict[Replaced, None] = {}
         """What was another function at some time."""
-        self._known = {(id(owner), name): (owner, shown, name, found) for owner, shown, name, found in _relied_on()}
-        self._codes = {id(found): _code(found) for _, _, _, found in self._known.values() if _code(found) is not None}
+        self._owners: dict[int, _Owner] = {}
+        for owner, shown, name, found in _relied_on():
+            known = self._owners.setdefault(id(owner), _Owner(owner, vars(owner), {}, {}))
+            known.functions[name] = found
+            known.shown[name] = shown
+        functions = {id(one): one for owner in self._owners.values() for one in owner.functions.values()}
+        self._codes = [(one, code) for one in functions.values() if (code := _code(one)) is not None]
 
     def repair(self) -> None:
         """Put back what is another function now, and note that it was."""
-        for owner, shown, name, before in self._known.values():
-            after = vars(owner).get(name, _INHERITED)
-            if after is not before and not _is_wrapped_by_torch(after, before):
-                self.replaced[Replaced(shown, _place(after))] = None
-                if before is _INHERITED:
-                    delattr(owner, name)
-                else:
-                    setattr(owner, name, before)
-            elif (code := self._codes.get(id(before))) is not None and before.__code__ is not code:
-                self.replaced[Replaced(shown, _place(before))] = None
-                before.__code__ = code
+        for owner in self._owners.values():
+            now = owner.namespace.get
+            for name, before in owner.functions.items():
+                if (after := now(name, _INHERITED)) is not before:
+                    self._put_back(owner, name, before, after)
+        for function, code in self._codes:
+            if function.__code__ is not code:
+                self.replaced[Replaced(self._shown(function), _place(function))] = None
+                function.__code__ = code
+
+    def _put_back(self, owner: _Owner, name: str, before: Any, after: Any) -> None:
+        if _is_wrapped_by_torch(after, before):
+            return
+        self.replaced[Replaced(owner.shown[name], _place(after))] = None
+        if before is _INHERITED:
+            delattr(owner.owner, name)
+        else:
+            setattr(owner.owner, name, before)
+
+    def _shown(self, function: Any) -> str:
+        """What it is called in a report."""
+        owned = ((one, name) for one in self._owners.values() for name in one.functions)
+        return next(one.shown[name] for one, name in owned if one.functions[name] is function)
 
 
 _remembered: Harness | None = None
