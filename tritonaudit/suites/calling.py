@@ -280,6 +280,14 @@ def leaves(returned: Any) -> Iterator[torch.Tensor]:
             yield from leaves(member)
 
 
+def holders(returned: Any) -> Iterator[Any]:
+    """What was returned, if that holds others, and all that hold others in it. Raises Unreadable."""
+    if returned is not None and not isinstance(returned, (torch.Tensor, bool, int, float, complex, str, bytes)):
+        yield returned
+        for member in _members(returned):
+            yield from holders(member)
+
+
 def _members(held: Any) -> Iterable[Any]:
     """What it holds, asked of the class that holds it, and not of one that is derived from that."""
     if isinstance(held, dict):

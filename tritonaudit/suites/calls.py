@@ -33,6 +33,7 @@ from tritonaudit.suites.calling import (
     Unreadable,
     bytes_needed,
     copied,
+    holders,
     is_same,
     leaves,
     results_of,
@@ -47,6 +48,8 @@ after that, when all that is made only once is there.
 _GRACE = 0.02
 """Seconds for a thread that has done its work to end, and for one that has not to go on."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_PICKLED = 2
+"""The protocol: the least by which objects of all classes have a pickle."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +245,7 @@ def _called(
         except Unreadable as error:
             one.error = error
             return one
-        one.strange = tuple(_strange(found, arguments))
+        one.strange = (*_strange(found, arguments), *_calling_when_read(returned))
         if not one.strange:
             results = results_of(subject, arguments, returned, given)
             one.results = tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
@@ -329,3 +332,16 @@ def _strange(returned: Sequence[torch.Tensor], arguments: Arguments) -> Iterator
             yield f"on {storage.device}, and the inputs on {device}"
         elif storage.nbytes() < bytes_needed(tensor):
             yield f"a tensor of {bytes_needed(tensor):,} bytes over a storage of {storage.nbytes():,}"
+
+
+def _calling_when_read(returned: Any) -> Iterator[str]:
+    """What calls a function in whoever reads its pickle, rather than its class: the function's name."""
+    for held in holders(returned):
+        try:
+            reduced = held.__reduce_ex__(_PICKLED)
+            called = reduced[0] if isinstance(reduced, tuple) else type(held)
+        except Exception:  # it has no pickle
+            continue
+        if not isinstance(called, type) and getattr(called, "__module__", "") != "copyreg":
+            name = getattr(called, "__qualname__", type(called).__qualname__)
+            yield f"held in a `{type(held).__qualname__}`, which has whoever reads its pickle call `{name}`"

@@ -35,7 +35,8 @@ def _fresh(numbers: Random) -> int:
 def fresh_cases(subject: Subject, axes: Axes, beside: Case, seed: int) -> Iterator[Case]:
     """Without end, if there are any: this case with other numbers, then with other sizes, too, where these are free.
 
-    One dimension after the other takes any size that it may have, and the others such as are quick.
+    One dimension after the other takes any size that it may have, and the others such as are quick; then all of them
+    take any up to the ordinary one, between sizes at which the subject is known to be right or wrong.
     """
     if not callable(subject.inputs) and not subject.tensors:
         return
@@ -43,17 +44,22 @@ def fresh_cases(subject: Subject, axes: Axes, beside: Case, seed: int) -> Iterat
     yield replace(beside, seed=_fresh(numbers))
     free = [axis for axis in axes.sizes if axis.most]
     while free:
-        found = [_drawn(subject, axes, free, wide, beside, numbers) for wide in free]
+        found = [_drawn(subject, axes, free, wide, beside, numbers) for wide in (*free, None)]
         yield from (case for case in found if case is not None)
         if not any(found):
             return
 
 
-def _drawn(subject: Subject, axes: Axes, free: list[Axis], wide: Axis, beside: Case, numbers: Random) -> Case | None:
+def _drawn(
+    subject: Subject, axes: Axes, free: list[Axis], wide: Axis | None, beside: Case, numbers: Random
+) -> Case | None:
     smaller = {axis.name: axis.smaller for axis in axes.sizes}
     for attempt in range(_TRIES):
-        drawn = {axis.name: _quick(axis, numbers) for axis in free}
-        drawn[wide.name] = _any(wide.most >> attempt // 2, numbers)
+        if wide is None:
+            drawn = {axis.name: _any(int(axis.ordinary), numbers) for axis in free}
+        else:
+            drawn = {axis.name: _quick(axis, numbers) for axis in free}
+            drawn[wide.name] = _any(wide.most >> attempt // 2, numbers)
         sizes = shrunk({**axes.given, **beside.sizes, **drawn}, smaller, axes.limits, keep=[*drawn], share=QUICK)
         is_taken = subject.given is None or not axes.given or not subject.given.why_not(sizes)
         if is_taken and axes.limits.allow(sizes, QUICK) and can_be_made(subject, sizes):

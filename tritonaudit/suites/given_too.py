@@ -9,16 +9,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tritonaudit.capture.time_limit import OutOfTime
+from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
+from tritonaudit.suites.right_sizes import RightSizes
 from tritonaudit.suites.stability import NUMERIC
 
 Work = Callable[[Case], CaseOutcome]
 
 ELSEWHERE = "at other sizes than given"
 """What the text ends in of what is seen at such sizes only, as far as is known."""
+BETWEEN = "at sizes in the midst of others at which it is right"
+"""The same of what no limit of the sizes that the wrapper takes explains: it is certain."""
 OTHERWISE = "with tensors that lie otherwise than given"
 """The same of what is seen of these only, and harms no result."""
 
@@ -28,17 +32,20 @@ class GivenToo:
     """What is seen of a subject as it is given its inputs: what is certain of it at other sizes must be seen there.
 
     Until somebody has looked for it there it is unsettled. A trial with sizes that the reference refuses says nothing
-    of the subject.
+    of the subject. Results that are wrong in the midst of sizes at which they are right are wrong for certain.
     """
 
     subject: Subject
     _given: dict[tuple[Work, str], CaseOutcome] = field(default_factory=dict)
+    _right: dict[str, RightSizes] = field(default_factory=dict)
+    """By dtype."""
 
     def settled(self, outcome: CaseOutcome, work: Work, *, may_ask: bool) -> CaseOutcome:
         """The outcome of such work, which is done as given as well if it has to be and `may_ask` says so."""
         given, case = self.subject.given, outcome.case
         if given is None:
             return outcome
+        self._learn(outcome, given)
         if not given.is_elsewhere(case):
             self._given[work, case.label] = outcome
             return outcome
@@ -47,11 +54,26 @@ class GivenToo:
         if given.sizes and given.changed(case.sizes):
             as_given = self._as_given(case, work, may_ask) if any(certain(outcome)) else None
             seen = frozenset[Symptom]() if as_given is None else frozenset(certain(as_given))
+            outcome = self._between(outcome, given)
             told = tuple(_told(one, seen, ELSEWHERE) for one in outcome.sightings)
             outcome = replace(outcome, sightings=told, unsettled=frozenset(_unsettled(outcome, as_given)))
         else:
             self._given[work, case.label] = outcome
         return _of_layout(outcome)
+
+    def _learn(self, outcome: CaseOutcome, given: Given) -> None:
+        """Whether it is right at these sizes."""
+        is_right = Symptom.WRONG_RESULT in outcome.checked and not any(map(_is_numeric, outcome.sightings))
+        if is_right and outcome.case.is_plain:
+            self._right.setdefault(outcome.case.dtype, RightSizes()).add({**given.sizes, **outcome.case.sizes})
+
+    def _between(self, outcome: CaseOutcome, given: Given) -> CaseOutcome:
+        """With what is wrong in the midst of sizes at which it is right."""
+        right = self._right.get(outcome.case.dtype)
+        if right is None or not outcome.case.is_plain or not right.surround({**given.sizes, **outcome.case.sizes}):
+            return outcome
+        told = (replace(one, text=f"{one.text}, {BETWEEN}") if _is_numeric(one) else one for one in outcome.sightings)
+        return replace(outcome, sightings=tuple(told))
 
     def _as_given(self, case: Case, work: Work, may_ask: bool) -> CaseOutcome | None:
         as_given = replace(case, sizes={})
@@ -102,6 +124,10 @@ def _unsettled(outcome: CaseOutcome, as_given: CaseOutcome | None) -> Iterator[S
         yield from (symptom for symptom in certain(outcome) if not looked & alike(symptom))
 
 
+def _is_numeric(sighting: Sighting) -> bool:
+    return sighting.is_certain and sighting.symptom in NUMERIC
+
+
 def _is_harmless(outcome: CaseOutcome) -> bool:
     """With tensors that lie otherwise than given, what is seen is a defect where results are wrong."""
     return outcome.case.layout is not Layout.CONTIGUOUS and NUMERIC.isdisjoint(certain(outcome))
@@ -114,6 +140,6 @@ def _of_layout(outcome: CaseOutcome) -> CaseOutcome:
 
 
 def _told(sighting: Sighting, as_given: frozenset[Symptom], where: str) -> Sighting:
-    if as_given & alike(sighting.symptom) or not sighting.is_certain:
+    if as_given & alike(sighting.symptom) or not sighting.is_certain or sighting.text.endswith(BETWEEN):
         return sighting
     return replace(sighting, text=f"{sighting.text}, {where}", is_certain=False)
