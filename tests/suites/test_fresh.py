@@ -29,12 +29,18 @@ def test_the_first_is_the_ordinary_one_with_other_numbers() -> None:
 
 
 def test_each_dimension_in_turn_has_any_size() -> None:
-    cases = fresh(ROWS, 7)[1:]
-    assert len({case["rows"] for case in cases[::2]}) > 15
-    assert len({case["cols"] for case in cases[1::2]}) > 15
-    assert max(case["rows"] for case in cases[::2]) > 2048
-    assert max(case["rows"] for case in cases[1::2]) <= 128
+    cases = fresh(ROWS, 7, 61)[1:]
+    assert len({case["rows"] for case in cases[::3]}) > 15
+    assert len({case["cols"] for case in cases[1::3]}) > 15
+    assert max(case["rows"] for case in cases[::3]) > 2048
+    assert max(case["rows"] for case in cases[1::3]) <= 128
     assert all(1 <= size <= 4096 for case in cases for size in case.sizes.values())
+
+
+def test_then_all_have_any_up_to_the_ordinary_one() -> None:
+    inside = fresh(ROWS, 7, 61)[3::3]
+    assert max(size for case in inside for size in case.sizes.values()) <= 128
+    assert sum(min(case["rows"], case["cols"]) > 32 for case in inside) > 5
 
 
 def test_another_seed_draws_others_and_the_same_the_same() -> None:

@@ -16,7 +16,7 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
 from tritonaudit.suites.facts import Seen, Symptom
-from tritonaudit.suites.given_too import ELSEWHERE, OTHERWISE, GivenToo, unsettled
+from tritonaudit.suites.given_too import BETWEEN, ELSEWHERE, OTHERWISE, GivenToo, unsettled
 from tritonaudit.suites.journal import Trial
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.stability import HARDSHIPS, stability_cases
@@ -263,6 +263,13 @@ def test_a_pair_that_hard_codes_its_size_is_not_accused_with_certainty(runs: dic
     assert not any(one.is_certain for one in found)
     assert all(one.text.endswith(ELSEWHERE) for one in found)
     assert Status.FAIL not in {outcome.status for outcome in runs["size_hard_coded"].outcomes}
+
+
+@pytest.mark.slow
+def test_a_pair_that_is_wrong_in_the_midst_of_sizes_at_which_it_is_right_is_wrong(runs: dict[str, Any]) -> None:
+    (wrong,) = [one for one in seen(runs["sizes_chosen"]) if one.symptom is Symptom.WRONG_RESULT]
+    assert wrong.is_certain
+    assert wrong.text.endswith(BETWEEN)
 
 
 @pytest.mark.slow

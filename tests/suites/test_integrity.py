@@ -41,6 +41,7 @@ FOUND = {
     "nothing_added": {Symptom.TORCH_WORK},
     "one_buffer": {Symptom.ALIASED},
     "one_shape": {Symptom.WRONG_RESULT},
+    "pickled_as_code": {Symptom.NO_TENSOR},
     "previous_output": {Symptom.STALE},
     "reference_borrowed": {Symptom.TORCH_WORK},
     "torch_alone": {Symptom.NO_KERNEL},
