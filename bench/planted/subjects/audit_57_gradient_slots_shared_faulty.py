@@ -15,8 +15,7 @@ def bias_gradient_kernel(grad_ptr, slots_ptr, rows, columns, slots, BLOCK_R: tl.
     inside = (r < rows)[:, None] & (c < columns)[None, :]
     grad = tl.load(grad_ptr + r[:, None] * columns + c[None, :], mask=inside, other=0.0)
     places = slots_ptr + pid % slots * columns + c
-    before = tl.load(places, mask=c < columns, other=0.0)
-    tl.store(places, before + tl.sum(grad, axis=0), mask=c < columns)  # fault: race: several programs accumulate into one slot
+    tl.store(places, tl.load(places, mask=c < columns, other=0.0) + tl.sum(grad, axis=0), mask=c < columns)  # fault: race: several programs accumulate into one slot
 
 
 def bias_gradient(grad):
