@@ -3,8 +3,8 @@
     python bench/planted [--budget SECONDS] [--jobs N] [FILE …]
 
 Each pair of files in `subjects/` is a kernel with one fault, whose line ends in `# fault: KIND`, and the same kernel
-without. A fault is told by an error, or a warning, at its line or at that of the launch's subject. The exit code is 1
-if one is missed or a twin has an error.
+without. A fault is told by an error, or a warning, at its line, or by one that names that line beside its own: a race
+has two ends. The exit code is 1 if one is missed or a twin has an error.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +35,7 @@ class Told:
     """What was told of a file: the codes, lines and severities of its findings, or why there are none."""
 
     path: Path
-    findings: tuple[tuple[str, int, str], ...]
+    findings: tuple[tuple[str, tuple[int, ...], str], ...]
     problem: str = ""
 
     @property
@@ -48,12 +49,12 @@ class Told:
         """In a word, for the table."""
         if self.problem:
             return "not run"
-        errors = [line for _, line, severity in self.findings if severity == "error"]
+        errors = [line for _, lines, severity in self.findings if severity == "error" for line in lines]
         if self.line is None:
             return "alarm" if errors else "warned of" if self.findings else "silent"
         if self.line in errors:
             return "at its line"
-        if self.line in [line for _, line, _ in self.findings]:
+        if self.line in [line for _, lines, _ in self.findings for line in lines]:
             return "at its line, as a warning"
         return "elsewhere" if self.findings else "missed"
 
@@ -88,12 +89,17 @@ def _told(path: Path, budget: float) -> Told:
         report: dict[str, Any] = json.loads(ran.out)
     except ValueError:
         return Told(path, (), ran.err.decode(errors="replace").strip()[-200:] or f"exit code {ran.code}")
-    found = [(one["code"], one["line"], one["severity"]) for one in report["findings"]]
+    found = [(one["code"], _lines(one), one["severity"]) for one in report["findings"]]
     return Told(path, tuple(found), next((one["message"] for one in report["errors"]), ""))
 
 
 def _shown(told: Told) -> str:
-    return ", ".join(f"{code}:{line}" for code, line, _ in told.findings)
+    return ", ".join(f"{code}:{'+'.join(map(str, lines))}" for code, lines, _ in told.findings)
+
+
+def _lines(finding: Mapping[str, Any]) -> tuple[int, ...]:
+    """Its own, and those of the places that explain it."""
+    return finding["line"], *(place["line"] for place in finding["related"])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -260,7 +260,7 @@ class Accesses:
             for part in parts:
                 buffer = self.addressing.space.buffer(part.buffer)
                 doubts.append(self.notes.atomic(buffer, part.selection, dtype_of(type).itemsize, site))
-            self.notes.clocks.tick(site.programs, ordering)
+            self.notes.clocks.tick(site.programs, ordering, _places(parts))
         return parts, shape, joined(doubts)
 
     def _check_mask(self, mask: Value | None, pointer: Value, site: Site) -> None:
@@ -285,6 +285,17 @@ class Accesses:
             bad = bad & mask_tensor(where)
         kind = Kind.MASKED_STORED if doubt.is_masked else Kind.UNDEFINED_STORED
         self.addressing.report_lanes(Fault(kind, site.location, origin=doubt.origin), bad, pointer, site)
+
+
+def _places(parts: Sequence[Part]) -> Sequence[Hashable] | None:
+    """The place of each program's atomic; None where it has several, or none."""
+    if len(parts) != 1:
+        return None
+    selection = parts[0].selection
+    is_one = selection.index.numel() == selection.index.shape[0]
+    if not is_one or (selection.kept is not None and not bool(selection.kept.all())):
+        return None
+    return [(parts[0].buffer, element) for element in selection.index.reshape(-1).tolist()]
 
 
 def _mask(mask: Value | None) -> Mask | None:

@@ -56,7 +56,7 @@ from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
 from tritonaudit.simulator.recall import Form, Forms, Recall
 from tritonaudit.simulator.slices import addresses_of, blocks_in, may_wait, pointers_written
-from tritonaudit.simulator.sync import Clocks
+from tritonaudit.simulator.sync import clocks_of
 from tritonaudit.simulator.turns import Deadlock, Turns
 from tritonaudit.simulator.unknown import UnknownAccesses, handlers_of
 from tritonaudit.simulator.values import Value
@@ -157,7 +157,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     ]
     undefined = run.undefined if run.is_checked else None
     space = address_space(tensors, facts.written, undefined, facts.cell, run.is_partial)
-    clocks = Clocks(prod(grid), facts.has_atomics and run.is_checked and not run.is_partial)
+    clocks = clocks_of(prod(grid), is_kept=facts.has_atomics and run.is_checked and not run.is_partial)
     notes = Notes(faults, clocks) if run.is_checked else None
     key = _form_key(module, grid, arguments, space, run)
     form = None if key is None else _FORMS.get(key)

@@ -75,8 +75,9 @@ class Fault:
     """A fault at an operation, with its first occurrence and how many lanes have it in all.
 
     `element` counts the tensor's elements from the first of the view, in memory's order; `other` is the program on the
-    other side of a race; `origin` is where a value became undefined or overflowed. `chain` are the lines that what the
-    fault is about went through: from where it became undefined, else from all that it is computed of, up to loads.
+    other side of a race, and `beside` where it may access the element; `origin` is where a value became undefined or
+    overflowed. `chain` are the lines that what the fault is about went through: from where it became undefined, else
+    from all that it is computed of, up to loads.
     """
 
     kind: Kind
@@ -86,6 +87,7 @@ class Fault:
     lane: tuple[int, ...] = ()
     element: int | None = None
     other: Grid | None = None
+    beside: tuple[Location, ...] = ()
     origin: Location | None = None
     detail: str = ""
     count: int = 1

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.ir import Location
 from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.selection import Indexed, Selection
-from tritonaudit.simulator.shadow import Conflict
+from tritonaudit.simulator.shadow import Conflict, Shadow
 from tritonaudit.simulator.sync import Clocks
 from tritonaudit.simulator.values import Doubt
 
@@ -27,6 +28,8 @@ class Notes:
     clocks: Clocks
     is_apart: bool = False
     has_met: bool = False
+    _accesses: dict[tuple[int, bool], dict[Location | None, None]] = field(default_factory=dict)
+    """Of each memory where it is written, and where it is read."""
 
     def read(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
         """Note a load of elements of that size; what nobody has written is in doubt."""
@@ -35,6 +38,7 @@ class Notes:
             return None
         if shadow.is_shared and not self.is_apart:
             cells = selection.in_cells(size // buffer.memory.cell)
+            self._note(shadow, site, is_write=False)
             conflicts = shadow.read(cells, site.programs, self.clocks)
             self.has_met |= bool(conflicts)
             self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
@@ -45,6 +49,7 @@ class Notes:
         cells = selection.in_cells(size // buffer.memory.cell)
         doubt = self._unwritten(buffer, selection, size, site)
         buffer.memory.shadow.define(selection, size)
+        self._note(buffer.memory.shadow, site, is_write=True)
         conflicts = buffer.memory.shadow.write(cells, site.programs, self.clocks, is_atomic=True)
         self._report_written(buffer, cells, conflicts, site)
         return doubt
@@ -67,6 +72,8 @@ class Notes:
         shadow = buffer.memory.shadow
         shadow.define(selection, values.itemsize)
         cells = selection.in_cells(values.itemsize // buffer.memory.cell)
+        if not self.is_apart:
+            self._note(shadow, site, is_write=True)
         conflicts = [] if self.is_apart else shadow.write(cells, site.programs, self.clocks)
         self.has_met |= bool(conflicts)
         before = _differ(selection.of(memory), values) if conflicts else None
@@ -84,6 +91,14 @@ class Notes:
                 fault = Fault(Kind.LANES_COLLIDE, site.location, buffer.name)
                 self.faults.add_lanes(fault, bad & _repeated(selection), site, selection.index)
 
+    def _note(self, shadow: Shadow, site: Site, *, is_write: bool) -> None:
+        self._accesses.setdefault((id(shadow), is_write), {})[site.location] = None
+
+    def _beside(self, buffer: Buffer, conflict: Conflict) -> tuple[Location, ...]:
+        """Where the other program's access may stand."""
+        places = self._accesses.get((id(buffer.memory.shadow), conflict.is_write), {})
+        return tuple(place for place in places if place is not None)
+
     def _report_written(self, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
         self._report(Kind.RACE_WRITE_WRITE, buffer, cells, [one for one in conflicts if one.is_write], site)
         self._report(Kind.RACE_READ_WRITE, buffer, cells, [one for one in conflicts if not one.is_write], site)
@@ -91,7 +106,8 @@ class Notes:
     def _report(self, kind: Kind, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
         for one in conflicts:
             elements = buffer.element(cells.numbers * buffer.memory.cell)
-            self.faults.add_lanes(Fault(kind, site.location, buffer.name), one.bad, site, elements, one.others)
+            fault = Fault(kind, site.location, buffer.name, beside=self._beside(buffer, one))
+            self.faults.add_lanes(fault, one.bad, site, elements, one.others)
 
 
 def _differ(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:

@@ -65,7 +65,8 @@ class Seen:
     """A symptom at a place of the kernel, over all cases that show it.
 
     `text` says what was seen in the case of the witness. `is_certain` is False where that may be harmless: an error
-    within the widest bounds, an order of programs that no GPU may ever take.
+    within the widest bounds, an order of programs that no GPU may ever take. `related` are other places of the
+    kernel's file that have to do with it, and how.
     """
 
     symptom: Symptom
@@ -74,6 +75,7 @@ class Seen:
     text: str
     is_certain: bool = True
     witness: Witness | None = None
+    related: tuple[tuple[Span, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,8 @@ def _seen(
             elsewhere = f" ({shown_path(Path(file))}:{line})"
     labels = tuple(dict.fromkeys(case.label for _, case in alike))
     witness: Witness = witness_of(path, subject, simplest.case)
-    return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness)
+    related = tuple((places.expression(*at), how) for at, how in first.related if at[0] == kernel.path)
+    return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness, related)
 
 
 def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardship: str) -> Iterator[Outcome]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.capture.launch import KernelRef
 from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.ir import Location
 from tritonaudit.suites.calling import Called
 from tritonaudit.suites.facts import WATCHED, Symptom
-from tritonaudit.suites.outcome import Sighting
+from tritonaudit.suites.outcome import Place, Sighting
 
 SYMPTOMS = WATCHED
 
@@ -33,6 +35,8 @@ _SYMPTOM_OF = {
     Kind.ASSERTION: Symptom.ASSERTION,
     Kind.WAITS_FOREVER: Symptom.HANG,
 }
+_MOST_BESIDE = 4
+"""Places of the other program's access that are told."""
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
 """What a load has from there means nothing, and it is reported where it is loaded."""
 
@@ -44,9 +48,22 @@ def sightings(called: Called) -> Iterator[Sighting]:
         for fault in ran.faults:
             symptom = _SYMPTOM_OF.get(fault.kind)
             if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
-                at = fault.location
-                place = None if at is None else (at.path, at.line, at.column)
-                yield Sighting(symptom, ran.launch.kernel, place, said(fault), not fault.kind.is_harmless)
+                yield _sighting(symptom, fault, ran.launch.kernel)
+
+
+def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef) -> Sighting:
+    """It is seen where it happens, but for what nobody wrote: that is where it is read, whatever it is used for."""
+    at, beside = fault.location, fault.beside
+    why = "another program accesses it here" if len(beside) == 1 else "another program may access it here"
+    if symptom is Symptom.UNINITIALISED and fault.origin is not None:
+        at, beside, why = fault.origin, (fault.location,) if fault.location else (), "it is used here"
+    related = tuple((_place(one), why) for one in beside[:_MOST_BESIDE] if one != at)
+    place = None if at is None else _place(at)
+    return Sighting(symptom, kernel, place, said(fault), not fault.kind.is_harmless, related=related)
+
+
+def _place(location: Location) -> Place:
+    return location.path, location.line, location.column
 
 
 def said(fault: Fault) -> str:
@@ -58,7 +75,16 @@ def said(fault: Fault) -> str:
         f"lane {f'({lane})' if len(fault.lane) > 1 else lane}" if fault.lane else "",
         f"against program {fault.other}" if fault.other is not None else "",
         fault.detail,
-        f"which comes from line {fault.origin.line}" if fault.origin is not None else "",
+        _used(fault),
     ]
     more = f"; {fault.count:,} lanes in all" if fault.count > 1 else ""
     return ", ".join(part for part in parts if part) + more
+
+
+def _used(fault: Fault) -> str:
+    """Where what is used comes from; of what nobody wrote, which is told where it is read, where it is used."""
+    if fault.origin is None:
+        return ""
+    if _SYMPTOM_OF[fault.kind] is Symptom.UNINITIALISED:
+        return "" if fault.location is None else f"at line {fault.location.line}"
+    return f"which comes from line {fault.origin.line}"

@@ -27,7 +27,8 @@ class Simplest:
 class Sighting:
     """A symptom that one case shows: of which kernel, at which place of it (None: its `def`), and what was seen.
 
-    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless.
+    Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless. `related` are
+    other places that have to do with it, and how.
     """
 
     symptom: Symptom
@@ -36,6 +37,7 @@ class Sighting:
     text: str
     is_certain: bool = True
     simplest: Simplest | None = None
+    related: tuple[tuple[Place, str], ...] = ()
 
     @property
     def key(self) -> SightingKey:
