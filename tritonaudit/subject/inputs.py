@@ -212,9 +212,7 @@ class _Maker:
         if dtype.is_floating_point:
             values = filled(case, values_shape, dtype)
         else:
-            low, high = case[spec.low], case[spec.high]
-            integers = torch.randint(low, max(high, low + 1), values_shape, device=case.device)
-            values = integers.to(dtype)
+            values = _integers(case[spec.low], case[spec.high], values_shape, case.device).to(dtype)
         return values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
@@ -223,6 +221,15 @@ class _Maker:
         ends = torch.tensor([0, total], device=case.device)
         cuts = torch.randint(0, total + 1, (max(0, parts - 1),), device=case.device)
         return torch.cat([ends, cuts]).sort().values[: parts + 1].to(getattr(torch, spec.dtype))
+
+
+def _integers(low: int, high: int, shape: tuple[int, ...], device: str) -> torch.Tensor:
+    """Any from low to below high; where there are several, the first is the least and the last is the largest."""
+    integers = torch.randint(low, max(high, low + 1), shape, device=device)
+    if integers.numel() > 1 and high > low:
+        flat = integers.view(-1)
+        flat[0], flat[-1] = low, high - 1
+    return integers
 
 
 # -- inputs that a function makes ----------------------------------------------------------------------------------

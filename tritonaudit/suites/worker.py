@@ -312,8 +312,8 @@ class _Audit:
 
     def _core(self) -> Plan:
         """Try what has to be tried, the most telling first; the plan for all that comes after it."""
-        cases = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases
-        first = next(filter(_has_distinct_elements, cases), cases[0])
+        ordinary = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases
+        first = next(filter(_has_distinct_elements, ordinary), ordinary[0])
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
         is_refused = self._call(first).is_refused
         blocks = self.blocks
