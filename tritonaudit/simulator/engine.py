@@ -47,6 +47,7 @@ from tritonaudit.simulator.contraction import PRODUCT, SUMS, plan_of
 from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
 from tritonaudit.simulator.fixed import Fixed, fixed_of
 from tritonaudit.simulator.ir import Function, Module
+from tritonaudit.simulator.lane_order import OrderedAccesses, order_of, waiting
 from tritonaudit.simulator.machine import Handler, Machine, NotSimulated
 from tritonaudit.simulator.memory import AddressSpace, address_space
 from tritonaudit.simulator.notes import Notes
@@ -55,7 +56,7 @@ from tritonaudit.simulator.numerics.elementwise import is_elementwise
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, chunks
 from tritonaudit.simulator.recall import Form, Forms, Recall
-from tritonaudit.simulator.slices import addresses_of, blocks_in, may_wait, pointers_written
+from tritonaudit.simulator.slices import addresses_of, blocks_in, may_wait, places_accessed, pointers_written
 from tritonaudit.simulator.sync import clocks_of
 from tritonaudit.simulator.turns import Deadlock, Turns
 from tritonaudit.simulator.unknown import UnknownAccesses, handlers_of
@@ -170,6 +171,10 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     if run.as_gpu:
         handlers = faithful.handlers_of(module, run.ttgir, handlers, run.contracts)
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
+    is_seen_first = notes is not None and recall is None and not run.is_partial
+    order = order_of(prod(grid), space, facts.accessed, facts.written or frozenset()) if is_seen_first else None
+    if order is not None:
+        accesses, handlers = OrderedAccesses(addressing, notes, order=order), waiting(order, handlers)
     turns = Turns() if facts.waits and not run.is_partial else None
     machine = Machine(
         module, accesses, faults, handlers, run.is_checked, facts.addresses, run.tick, turns, run.is_partial, recall
@@ -246,6 +251,7 @@ class _Facts:
     waits: bool
     addresses: frozenset[tuple[str, int]]
     written: frozenset[int] | None
+    accessed: Mapping[int, int]
     handlers: Mapping[str, Handler]
     contracted: Mapping[str, Handler]
 
@@ -273,6 +279,7 @@ def _facts(module: Module) -> _Facts:
         waits,
         addresses_of(module),
         pointers_written(module),
+        places_accessed(module),
         MappingProxyType(handlers),
         MappingProxyType(handlers | fused.handlers_of(plan_of(module)) if has_fused else handlers),
     )

@@ -36,6 +36,8 @@ class Kind(Enum):
     RACE_READ_WRITE = "race between a read and a write"
     SAME_WRITES = "programs write the same to one place"
     LANES_COLLIDE = "lanes of one store collide"
+    LANES_WRITE_WRITE = "race between two writes by lanes of one program"
+    LANES_READ_WRITE = "race between a read and a write by lanes of one program"
     OVERFLOW_ADDRESS = "address from an integer that overflowed"
     DIVISION_BY_ZERO = "integer division by zero"
     ASSERTION = "assertion failed"

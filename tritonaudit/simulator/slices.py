@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation
@@ -57,6 +58,16 @@ def pointers_written(module: Module) -> frozenset[int] | None:
         return None
     pointers = [one.operands[0] for one in operations if one.name in _WRITES]
     return pointed_to(pointers, function, sources_of(function))
+
+
+def places_accessed(module: Module) -> Mapping[int, int]:
+    """The kernel's arguments, by their place, with how many loads and stores of the text go to their memory."""
+    if pointers_written(module) is None:
+        return {}
+    function = module.kernel
+    sources = sources_of(function)
+    operations = [one for one in blocks_in(function.region.blocks) if one.name in ("tt.load", "tt.store")]
+    return Counter(place for one in operations for place in pointed_to(one.operands[:1], function, sources))
 
 
 def places_written(module: Module) -> Mapping[int, Location]:

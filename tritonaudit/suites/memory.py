@@ -30,11 +30,14 @@ _SYMPTOM_OF = {
     Kind.RACE_READ_WRITE: Symptom.RACE,
     Kind.SAME_WRITES: Symptom.RACE,
     Kind.LANES_COLLIDE: Symptom.COLLIDING_LANES,
+    Kind.LANES_WRITE_WRITE: Symptom.RACE,
+    Kind.LANES_READ_WRITE: Symptom.RACE,
     Kind.OVERFLOW_ADDRESS: Symptom.OVERFLOW,
     Kind.DIVISION_BY_ZERO: Symptom.DIVISION_BY_ZERO,
     Kind.ASSERTION: Symptom.ASSERTION,
     Kind.WAITS_FOREVER: Symptom.HANG,
 }
+_OF_LANES = (Kind.LANES_WRITE_WRITE, Kind.LANES_READ_WRITE)
 _MOST_BESIDE = 4
 """Places of the other program's access that are told."""
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
@@ -54,7 +57,8 @@ def sightings(called: Called) -> Iterator[Sighting]:
 def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef) -> Sighting:
     """It is seen where it happens, but for what nobody wrote: that is where it is read, whatever it is used for."""
     at, beside = fault.location, fault.beside
-    why = "another program accesses it here" if len(beside) == 1 else "another program may access it here"
+    other = "another lane" if fault.kind in _OF_LANES else "another program"
+    why = f"{other} {'accesses' if len(beside) == 1 else 'may access'} it here"
     if symptom is Symptom.UNINITIALISED and fault.origin is not None:
         at, beside, why = fault.origin, (fault.location,) if fault.location else (), "it is used here"
     related = tuple((_place(one), why) for one in beside[:_MOST_BESIDE] if one != at)
