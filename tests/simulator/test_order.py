@@ -113,6 +113,7 @@ def mirrored(x_ptr, out_ptr, N: tl.constexpr):
     start = tl.program_id(0) * N
     x = tl.load(x_ptr + start + (N - 1 - lanes))
     tl.store(out_ptr + start + (N - 1 - lanes), x * 2)
+    tl.debug_barrier()
     tl.store(x_ptr + start + lanes, x)
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch holds the values")
 import torch
 
 from tritonaudit.simulator.programs import Programs
-from tritonaudit.simulator.sync import Clocks, ordering
+from tritonaudit.simulator.sync import ByPlace, Clocks, clocks_of, ordering
 
 BOTH, RELEASE, ACQUIRE = (ordering(sem, "gpu") for sem in ("acq_rel", "release", "acquire"))
 
@@ -85,3 +85,50 @@ def test_many_atomics_take_no_more_memory() -> None:
             clocks.tick(programs(*range(100)), BOTH)
         sizes.append(len(pickle.dumps(clocks)))
     assert sizes[1] < 1.01 * sizes[0]
+
+
+# -- few programs, that are told apart by where their atomics are ------------------------------------------------------
+
+
+def test_who_acquires_elsewhere_sees_nothing() -> None:
+    clocks = ByPlace(100, True)
+    before = clocks.of(programs(3)).clone()
+    clocks.tick(programs(3), BOTH, ["a lock"])
+    clocks.tick(programs(5), BOTH, ["another"])
+    assert not sees(clocks, before, 3, 5)
+    clocks.tick(programs(5), BOTH, ["a lock"])
+    assert sees(clocks, before, 3, 5)
+
+
+def test_what_is_seen_is_passed_on() -> None:
+    clocks = ByPlace(100, True)
+    before = clocks.of(programs(3)).clone()
+    clocks.tick(programs(3), RELEASE, ["first"])
+    clocks.tick(programs(4), ACQUIRE, ["first"])
+    clocks.tick(programs(4), RELEASE, ["second"])
+    clocks.tick(programs(5), ACQUIRE, ["second"])
+    assert sees(clocks, before, 3, 5)
+    assert not sees(clocks, clocks.of(programs(3)), 3, 5)
+
+
+def test_an_atomic_at_several_places_is_at_all_of_them() -> None:
+    for first, second in ((None, ["a lock"]), (["a lock"], None), (None, None)):
+        clocks = ByPlace(100, True)
+        before = clocks.of(programs(3)).clone()
+        clocks.tick(programs(3), RELEASE, first)
+        clocks.tick(programs(5), ACQUIRE, second)
+        assert sees(clocks, before, 3, 5)
+
+
+def test_of_reads_and_of_several_it_is_enough_that_something_is_seen() -> None:
+    clocks = ByPlace(100, True)
+    clocks.tick(programs(3), RELEASE, ["a lock"])
+    others = torch.tensor([3, 4, -2])
+    assert clocks.orders(others, None, programs(5, 5, 5)).tolist() == [False, False, False]
+    clocks.tick(programs(5), ACQUIRE, ["a lock"])
+    assert clocks.orders(others, None, programs(5, 5, 5)).tolist() == [True, False, True]
+
+
+def test_launches_of_many_programs_know_less() -> None:
+    assert type(clocks_of(256, is_kept=True)) is ByPlace
+    assert type(clocks_of(257, is_kept=True)) is Clocks

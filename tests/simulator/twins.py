@@ -372,6 +372,7 @@ def largest_of_rows_together(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def shift_left(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     after = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
+    tl.debug_barrier()
     tl.store(out_ptr + offsets, after, mask=offsets < n)  # here
 
 
@@ -379,6 +380,7 @@ def shift_left(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def pairs(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+    tl.debug_barrier()
     left = tl.load(out_ptr + offsets - 1, mask=offsets > 0, other=0.0)  # here
     tl.store(x_ptr + offsets, left)
 
@@ -388,6 +390,7 @@ def pairs_within(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     offsets = tl.program_id(0) * BLOCK + lanes
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+    tl.debug_barrier()
     left = tl.load(out_ptr + offsets - 1, mask=lanes > 0, other=0.0)
     tl.store(x_ptr + offsets, left)
 

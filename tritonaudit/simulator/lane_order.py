@@ -81,10 +81,14 @@ class _Access:
 
 @dataclass(eq=False)
 class LaneOrder:
-    """What lanes of a launch's programs have done since they last waited, in the memories that are looked at."""
+    """What lanes of a launch's programs have done since they last waited, in the memories that are looked at.
+
+    `has_met` tells whether any met others, also where what they stored was there already.
+    """
 
     programs: int
     memories: frozenset[int]
+    has_met: bool = False
     _now: int = 0
     _shapes: dict[tuple[int, ...], int] = field(default_factory=dict)
     _written: dict[int, _Touched] = field(default_factory=dict)
@@ -99,9 +103,15 @@ class LaneOrder:
         self._waited[programs.numbers] = self._now
 
     def look(
-        self, space: AddressSpace, pointer: Value, mask: Value | None, type: Type, site: Site, *, is_write: bool
+        self,
+        space: AddressSpace,
+        pointer: Value,
+        mask: Value | None,
+        type: Type,
+        site: Site,
+        stored: torch.Tensor | None = None,
     ) -> list[tuple[Fault, torch.Tensor, torch.Tensor]]:
-        """Note an access; the faults it shows, each with the lanes and the elements that have it."""
+        """Note a load, or a store of the elements; the faults it shows, each with the lanes and elements concerned."""
         count = len(site.programs)
         if not type.rank or prod(type.shape) == 1 or count * prod(type.shape) > _MOST:
             return []
@@ -114,7 +124,7 @@ class LaneOrder:
             buffer = space[number]
             if buffer is not None and id(buffer.memory) in self.memories:
                 access = self._access(buffer, addresses, where, number, site)
-                found += self._met(buffer, access, site, is_write=is_write)
+                found += self._met(buffer, access, site, _changed(buffer, access, type, stored))
         return found
 
     def _access(
@@ -132,14 +142,17 @@ class LaneOrder:
         return _Access(cells, site.programs.numbers[places[0]], numbers | kind << _LANES, places, shape)
 
     def _met(
-        self, buffer: Buffer, access: _Access, site: Site, *, is_write: bool
+        self, buffer: Buffer, access: _Access, site: Site, changed: torch.Tensor | None
     ) -> list[tuple[Fault, torch.Tensor, torch.Tensor]]:
         cells = buffer.memory.shadow.cells
         written, read = (known.setdefault(id(buffer.memory), _Touched(cells)) for known in (self._written, self._read))
+        is_write = changed is not None
         found = []
         for touched, is_by_write in ((written, True), (read, False)):
             if is_write or is_by_write:
                 bad = touched.meet(access, self._waited)
+                self.has_met |= bool(bad.any())
+                bad = bad if changed is None else bad & changed
                 if bool(bad.any()):
                     found.append(self._fault(buffer, access, bad, touched, site, are_writes=is_write and is_by_write))
         if is_write:
@@ -168,17 +181,27 @@ class OrderedAccesses(Accesses):
     order: LaneOrder = field(kw_only=True)
 
     def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
-        self._look(pointer, mask, type, site, is_write=False)
+        self._look(pointer, mask, type, site)
         return super().load(pointer, mask, other, type, site)
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
-        self._look(pointer, mask, type, site, is_write=True)
+        self._look(pointer, mask, type, site, value)
         super().store(pointer, value, mask, type, site)
 
-    def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, *, is_write: bool) -> None:
-        space = self.addressing.space
-        for fault, lanes, elements in self.order.look(space, pointer, mask, type, site, is_write=is_write):
+    def _look(
+        self, pointer: Value, mask: Value | None, type: Type, site: Site, stored: torch.Tensor | None = None
+    ) -> None:
+        for fault, lanes, elements in self.order.look(self.addressing.space, pointer, mask, type, site, stored):
             self.addressing.faults.add_lanes(fault, lanes, site, elements)
+
+
+def _changed(buffer: Buffer, access: _Access, type: Type, stored: torch.Tensor | None) -> torch.Tensor | None:
+    """In which lanes a store puts anything but what is there: one that does not harms nobody. None for a load."""
+    if stored is None:
+        return None
+    there = buffer.memory.typed(stored.dtype)[access.cells * buffer.memory.cell // stored.itemsize]
+    new = stored.expand(access.shape)[access.places]
+    return (there != new) & ((there == there) | (new == new))
 
 
 def order_of(

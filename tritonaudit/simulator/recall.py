@@ -169,6 +169,10 @@ class Forms:
     def forget(self, key: Hashable) -> None:
         self._found.pop(key, None)
 
+    def meet_anew(self, key: Hashable) -> None:
+        """Take the next launch of the form for the first."""
+        self._met.pop(key, None)
+
     def keep(self, key: Hashable, form: Form) -> None:
         self._found[key] = form
         while len(self._found) > _MOST_FORMS:
