@@ -114,7 +114,10 @@ def _facts(tensor: torch.Tensor) -> GivenTensor:
         return facts
     low, high = float(numbers.min()), float(numbers.max())
     ascends = wide.dim() > 0 and wide.shape[-1] > 1 and bool((wide[..., 1:] >= wide[..., :-1]).all())
-    return replace(facts, low=low, high=high, is_ordered=name in INTEGER and name != "bool" and ascends and low < high)
+    is_integer = name in INTEGER and name != "bool" and low < high
+    places = wide[wide >= 0]  # what is below 0 is a mark, and no place
+    is_distinct = is_integer and places.numel() > 2 and places.unique().numel() == places.numel()
+    return replace(facts, low=low, high=high, is_ordered=is_integer and ascends, is_distinct=is_distinct)
 
 
 def _heeds_fills(subject: Subject, case: Case, arguments: Arguments, plain: Arguments | None) -> bool:

@@ -19,6 +19,7 @@ REARRANGED = ("constant", "ties", "sorted")
 """Fills of the values given themselves: all one of them, many of them equal, in ascending order."""
 INTEGERS = ("integers sorted", "integers permuted", "integers least", "integers largest")
 """Fills of integers and booleans, by nothing but what was given."""
+_REARRANGING = ("integers sorted", "integers permuted")
 
 _NUMBERS = {"zeros": (0.0,), "ones": (1.0,), "alternating": (1.0, -1.0)}
 _UNKNOWN = (0.0, 1.0)
@@ -31,7 +32,8 @@ _MOST_ALONE = 4
 class GivenTensor:
     """A tensor as it was given: its dimensions, those that may have other sizes by name, its dtype and its range.
 
-    `is_ordered` integers ascend, as offsets do: neither they nor what they may point into are varied.
+    `is_ordered` integers ascend, as offsets do: neither they nor what they may point into are varied. Those that are
+    `is_distinct`, as places to write to are, stay so.
     """
 
     dims: tuple[Dimension, ...]
@@ -40,6 +42,7 @@ class GivenTensor:
     high: float = _UNKNOWN[1]
     is_contiguous: bool = True
     is_ordered: bool = False
+    is_distinct: bool = False
 
     @property
     def is_floating(self) -> bool:
@@ -51,7 +54,8 @@ class GivenTensor:
         Numbers that were all 0 or more stay so, and so do those from 0 to 1; NaN is no number.
         """
         if fill in INTEGERS:
-            return self.dtype in INTEGER and not self.is_ordered and self.low < self.high
+            keeps = fill in _REARRANGING or not self.is_distinct
+            return self.dtype in INTEGER and not self.is_ordered and self.low < self.high and keeps
         if not self.is_floating:
             return False
         if (special := special_of(fill)) is not None:

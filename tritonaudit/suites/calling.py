@@ -187,7 +187,8 @@ def results_of(
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
-    Where the wrapper is one that changes arguments, they count if they are others than those `given` in the end.
+    Where it returns something else as well, those that it changes count if any of them is another than what was `given`
+    in the end: a reference may give anew what the wrapper changes.
     """
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
@@ -196,9 +197,8 @@ def results_of(
     for number, tensor in enumerate(others):
         yield ("output" if len(others) == 1 else f"output {number}"), tensor.detach()
     before = {name: tensor for name, _, tensor in _named(given)}
-    for name, tensor in by_intent:
-        if not others or not is_same(tensor, before[name]):
-            yield name, tensor.detach()
+    if not others or any(_is_another(tensor, before[name]) for name, tensor in by_intent):
+        yield from ((name, tensor.detach()) for name, tensor in by_intent)
     if subject.gradients:
         for name, _, tensor in named:
             if tensor.requires_grad and tensor.grad is not None:
@@ -237,6 +237,17 @@ def is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return bool(torch.equal(bits(one), bits(other)))
+
+
+def _is_another(one: torch.Tensor, before: torch.Tensor) -> bool:
+    """Whether a tensor holds other numbers; NaN in place of NaN is none."""
+    if one.shape != before.shape or one.dtype != before.dtype:
+        return True
+    is_other = bits(one) != bits(before)
+    if one.is_floating_point():
+        wide, old = one.detach().contiguous().float(), before.detach().contiguous().float()
+        is_other &= ~(wide.isnan() & old.isnan())
+    return bool(is_other.any())
 
 
 def bits(tensor: torch.Tensor) -> torch.Tensor:

@@ -26,6 +26,8 @@ BESIDE = 1 << 10
 _USUAL = (4096, 512)
 """What the other dimensions have at most: rows as long as models have them, and no more than it takes."""
 
+_MENU = 8
+"""What sizes are multiples of that a kernel is compiled for, as heads' are, and others are not."""
 _UNIT = 1 << 10
 """What tells a tensor that has a dimension twice from one that has it once."""
 
@@ -35,25 +37,34 @@ SYMPTOMS = frozenset((Symptom.OVERFLOW, Symptom.OUT_OF_BOUNDS))
 def large_cases(subject: Subject) -> Iterator[Case]:
     """For each dimension that may grow, the least case in which a tensor has more elements than an int32 counts.
 
-    There are none where the subject names the sizes. Where a function makes the inputs the other dimensions are as
-    given, and a dimension grows if the reference takes it; or what the function calls a size does.
+    A dimension of which the subject names the sizes grows if they follow no rule. Where a function makes the inputs the
+    other dimensions are as given, and a dimension grows if the reference takes it; or what the function calls a size
+    does.
     """
     if callable(subject.inputs):
         yield from _LargeGiven(subject).cases
         return
     ordinary = {axis.name: int(axis.ordinary) for axis in axes_of_cases.axes_of(subject, ()).sizes}
     for name in ordinary:
-        if name in subject.sizes:
+        if not may_grow(subject, name):
             continue
-        sizes = _grown(subject, name, ordinary)
-        if sizes is not None:
-            yield Case(sizes, subject.dtypes[0])
-            if any(len(tensor.dims) > 1 for tensor in subject.tensors):
-                yield Case(sizes, subject.dtypes[0], Layout.TRANSPOSED)
+        for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED)[: 1 + any(len(one.dims) > 1 for one in subject.tensors)]:
+            sizes = _grown(subject, name, ordinary, layout)
+            if sizes is not None:
+                yield Case(sizes, subject.dtypes[0], layout)
 
 
-def _grown(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, int] | None:
-    """The sizes in which this dimension makes a tensor so large."""
+def may_grow(subject: Subject, name: str) -> bool:
+    """Whether a dimension may have sizes that the subject does not name: those that it names have nothing in common."""
+    named = [size for size in subject.sizes.get(name, ()) if size > 0]
+    return not named or (len(set(named)) > 1 and any(size % _MENU for size in named if size > 1))
+
+
+def _grown(subject: Subject, name: str, ordinary: dict[str, int], layout: Layout) -> dict[str, int] | None:
+    """The sizes in which this dimension makes a tensor so large, and alone moves an address so far.
+
+    So the dimensions have the least size of which the strides are larger than its own.
+    """
     holding = [tensor for tensor in subject.tensors if any(name in names_in(dim) for dim in tensor.dims)]
     if not holding:
         return None
@@ -62,15 +73,32 @@ def _grown(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, i
     for other, most in zip((one for one in reversed(_names(largest)) if one != name), _USUAL, strict=False):
         if other not in subject.sizes:
             sizes[other] = most
+    for other in _outside(largest, name, layout):
+        sizes[other] = min((size for size in subject.sizes.get(other, ()) if size > 0), default=1)
     sizes[name] = 1
     each = _elements(largest, sizes)
     sizes[name] = ELEMENTS // max(each, 1) + BESIDE
     return sizes if _elements(largest, sizes) > ELEMENTS else None
 
 
+def _outside(tensor: Tensor, name: str, layout: Layout) -> Iterator[str]:
+    """The dimensions of larger strides than this one's."""
+    dims = tensor.dims if layout is Layout.CONTIGUOUS else tuple(reversed(tensor.dims))
+    for dim in dims:
+        if name in names_in(dim):
+            return
+        yield from names_in(dim)
+
+
 def why_none(subject: Subject) -> str:
-    """Why there is no such case, where a function makes the inputs; nothing where there is one, or none does."""
-    return _LargeGiven(subject).why_none if callable(subject.inputs) else ""
+    """Why there is no such case; nothing where there is one."""
+    if callable(subject.inputs):
+        return _LargeGiven(subject).why_none
+    if next(large_cases(subject), None) is not None:
+        return ""
+    names = {name for tensor in subject.tensors for dim in tensor.dims for name in names_in(dim)}
+    is_named = any(not may_grow(subject, name) for name in names)
+    return "the subject names the sizes to try" if is_named else "no tensor has a dimension that may grow"
 
 
 class _LargeGiven:
@@ -100,7 +128,7 @@ class _LargeGiven:
         if names := size_names(subject):
             from tritonaudit.suites.large_sizes import grown
 
-            asked = [name for name in names if name not in subject.sizes]
+            asked = [name for name in names if may_grow(subject, name)]
             found = [grown(subject, name) for name in asked] or ["the subject names the sizes to try"]
         else:
             found = [_grown_given(given, name) for name in given.sizes]

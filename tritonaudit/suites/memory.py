@@ -89,6 +89,6 @@ def _used(fault: Fault) -> str:
     """Where what is used comes from; of what nobody wrote, which is told where it is read, where it is used."""
     if fault.origin is None:
         return ""
-    if _SYMPTOM_OF[fault.kind] is Symptom.UNINITIALISED:
+    if _SYMPTOM_OF.get(fault.kind) is Symptom.UNINITIALISED:
         return "" if fault.location is None else f"at line {fault.location.line}"
     return f"which comes from line {fault.origin.line}"

@@ -95,8 +95,7 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
                 perturbed = tuple(
                     _wide_results(subject, off_by_a_rounding(given, noise, narrower), case) for noise in noises
                 )
-                if case.fill != Case().fill:
-                    perturbed += tuple(_rounded_within(subject, in_double(given, narrower), case, d) for d in range(2))
+                perturbed += tuple(_rounded_within(subject, in_double(given, narrower), case, d) for d in range(2))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
