@@ -57,8 +57,11 @@ def test_an_offset_of_64_bits_passes_where_a_function_makes_the_inputs(how: str,
     assert given[f"wide_{how}"].status is Status.PASS
 
 
+NARROW = ["narrow_of_the_case", "narrow_by_size", "narrow_by_picks", "narrow_named_freely", "pair_narrow"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["narrow_of_the_case", "narrow_by_size", "narrow_by_picks", "pair_narrow"])
+@pytest.mark.parametrize("name", NARROW)
 def test_one_of_32_bits_does_not(name: str, given: dict[str, Outcome]) -> None:
     assert given[name].status is Status.WARN
     assert given[name].reason.startswith("address from an integer that overflowed by program (5592406, 0, 0)")

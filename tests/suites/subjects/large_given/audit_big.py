@@ -55,7 +55,8 @@ narrow_of_the_case = Subject(narrow, doubled, of_the_case, dtypes=["float32"])
 wide_by_size = Subject(wide, doubled, by_size, dtypes=["float32"])
 narrow_by_size = Subject(narrow, doubled, by_size, dtypes=["float32"])
 narrow_in_memory = Subject(narrow, doubled, in_memory, dtypes=["float32"])
-narrow_named = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 100]})
+narrow_named = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 128]})
+narrow_named_freely = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 100]})
 
 
 @triton.jit
