@@ -212,7 +212,8 @@ class _Maker:
         if dtype.is_floating_point:
             values = filled(case, values_shape, dtype)
         else:
-            values = _integers(case[spec.low], case[spec.high], values_shape, case.device).to(dtype)
+            high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
+            values = _integers(case[spec.low], high, values_shape, case.device).to(dtype)
         return values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
