@@ -79,6 +79,15 @@ def rounds(x_ptr, scratch_ptr, out_ptr, count, WAITS: tl.constexpr, N: tl.conste
             tl.debug_barrier()
 
 
+@triton.jit
+def one_by_one(x_ptr, out_ptr, total_ptr, WAITS: tl.constexpr, N: tl.constexpr):
+    for place in range(N):
+        tl.store(out_ptr + place, tl.load(x_ptr + place) * 2)
+    if WAITS:
+        tl.debug_barrier()
+    tl.store(total_ptr, tl.sum(tl.load(out_ptr + tl.arange(0, N)), axis=0))
+
+
 def kinds(kernel: Any, programs: int, *arguments: Any, **constants: Any) -> set[Kind]:
     return {fault.kind for fault in simulate(kernel, (programs,), *arguments, **constants).faults}
 
@@ -132,3 +141,9 @@ def test_the_other_access_is_named_and_each_launch_tells() -> None:
         assert fault.location is not None
         (other,) = fault.beside
         assert fault.location.line - other.line == 3
+
+
+def test_a_scalar_is_the_first_threads() -> None:
+    assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=False, N=N) == {Kind.LANES_READ_WRITE}
+    assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=True, N=N) == set()
+    assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=False, N=16) == set()

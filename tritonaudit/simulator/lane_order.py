@@ -3,13 +3,13 @@
 The lanes of a block are spread over threads, of which each goes on by itself: what one has stored another may load too
 early, and store over too early what another has yet to load. They wait at a barrier, and wherever values go from one
 thread to another, as in a reduction. Lanes of blocks of one shape with the same number are taken for one thread's;
-of blocks of different shapes nothing is said.
+of blocks of different shapes nothing is said. A scalar is stored by the first thread alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 
@@ -31,7 +31,9 @@ _WAITING = frozenset(
     )
 )
 """What makes all threads of a program wait for each other, or may do so."""
-_NOBODY, _SEVERAL = -1, -2
+_NOBODY, _SEVERAL, _SCALAR = -1, -2, -3
+_OF_FIRST = 16
+"""Lanes that the first thread may have: as many as it loads at once of the smallest elements."""
 _LANES = 32  # bits of a lane's number, below which that of its block's shape stands
 _MOST = 1 << 24
 """Cells of a memory, and lanes of an access, up to which they are told apart."""
@@ -55,6 +57,7 @@ class _Touched:
         """Which of the lanes meet another one of their own program that they have not waited for since."""
         program, lane, time = self.program[at.cells], self.lane[at.cells], self.time[at.cells]
         is_like = (lane == _SEVERAL) | (lane >> _LANES == at.lanes >> _LANES)
+        is_like |= (lane == _SCALAR) & (at.lanes & ((1 << _LANES) - 1) >= _OF_FIRST)
         return (program == at.programs) & (time > waited[at.programs]) & (lane != at.lanes) & is_like
 
     def put(self, at: _Access, now: int, waited: torch.Tensor | None = None) -> None:
@@ -112,8 +115,8 @@ class LaneOrder:
         stored: torch.Tensor | None = None,
     ) -> list[tuple[Fault, torch.Tensor, torch.Tensor]]:
         """Note a load, or a store of the elements; the faults it shows, each with the lanes and elements concerned."""
-        count = len(site.programs)
-        if not type.rank or prod(type.shape) == 1 or count * prod(type.shape) > _MOST:
+        count, is_scalar = len(site.programs), prod(type.shape) == 1
+        if (is_scalar and stored is None) or count * prod(type.shape) > _MOST:
             return []
         self._now += 1
         self._sites[self._now] = site.location
@@ -124,7 +127,10 @@ class LaneOrder:
             buffer = space[number]
             if buffer is not None and id(buffer.memory) in self.memories:
                 access = self._access(buffer, addresses, where, number, site)
-                found += self._met(buffer, access, site, _changed(buffer, access, type, stored))
+                if is_scalar:
+                    self._of(self._written, buffer).put(replace(access, lanes=access.lanes * 0 + _SCALAR), self._now)
+                else:
+                    found += self._met(buffer, access, site, _changed(buffer, access, stored))
         return found
 
     def _access(
@@ -141,11 +147,16 @@ class LaneOrder:
         cells = positions[places] // buffer.memory.cell
         return _Access(cells, site.programs.numbers[places[0]], numbers | kind << _LANES, places, shape)
 
+    def _of(self, known: dict[int, _Touched], buffer: Buffer) -> _Touched:
+        memory = buffer.memory
+        if id(memory) not in known:
+            known[id(memory)] = _Touched(memory.shadow.cells)
+        return known[id(memory)]
+
     def _met(
         self, buffer: Buffer, access: _Access, site: Site, changed: torch.Tensor | None
     ) -> list[tuple[Fault, torch.Tensor, torch.Tensor]]:
-        cells = buffer.memory.shadow.cells
-        written, read = (known.setdefault(id(buffer.memory), _Touched(cells)) for known in (self._written, self._read))
+        written, read = self._of(self._written, buffer), self._of(self._read, buffer)
         is_write = changed is not None
         found = []
         for touched, is_by_write in ((written, True), (read, False)):
@@ -195,7 +206,7 @@ class OrderedAccesses(Accesses):
             self.addressing.faults.add_lanes(fault, lanes, site, elements)
 
 
-def _changed(buffer: Buffer, access: _Access, type: Type, stored: torch.Tensor | None) -> torch.Tensor | None:
+def _changed(buffer: Buffer, access: _Access, stored: torch.Tensor | None) -> torch.Tensor | None:
     """In which lanes a store puts anything but what is there: one that does not harms nobody. None for a load."""
     if stored is None:
         return None

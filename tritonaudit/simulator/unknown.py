@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from tritonaudit.capture.imagined import elements_of, is_imagined
 from tritonaudit.simulator import control, loads_stores
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.affine import Affine
@@ -34,7 +35,25 @@ class UnknownAccesses(Accesses):
         if where is mask and not self._is_absent(at):
             return super().load(at, where, other, type, site)
         self._look(at, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
-        return unknown(type, site.location)
+        known = self._imagined(at, type) if where is mask else None
+        if known is None:
+            return unknown(type, site.location)
+        if where is None:
+            return Value(known)
+        left_out = torch.zeros((), dtype=known.dtype) if other is None else other.tensor(type)
+        return Value(torch.where(_lanes(where), known, left_out))
+
+    def _imagined(self, pointer: Value, type: Type) -> torch.Tensor | None:
+        """What is loaded from a tensor of integers of which the bounds are known; None where it is from another."""
+        if pointer.undefined is not None or pointer.wrapped is not None:
+            return None
+        addresses = pointer.tensor(Type("ptr"))
+        numbers = buffer_of(addresses).unique().tolist()
+        buffer = self.addressing.space[numbers[0]] if len(numbers) == 1 else None
+        if buffer is None or not is_imagined(buffer.tensor):
+            return None
+        places = torch.div(position_of(addresses), dtype_of(type).itemsize, rounding_mode="floor")
+        return elements_of(buffer.tensor, places).to(dtype_of(type))
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         kind = Kind.OUT_OF_BOUNDS_STORE

@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from tritonaudit.capture.imagined import forget, imagine, is_hollow
 from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.filling import Turn, filled, laid_out, spread, turns
 from tritonaudit.subject.given import Given
@@ -30,6 +31,7 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
     returns what cannot be arguments.
     """
     seed(case)
+    forget()
     at_first = 0 if callable(subject.inputs) else len(subject.tensors) - _tensors_among(subject.keywords)
     keyed, made = _Maker(subject, case, at_first), _Maker(subject, case)
     keywords = {name: keyed.value(value, name) for name, value in subject.keywords.items()}
@@ -214,7 +216,10 @@ class _Maker:
         else:
             high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
             values = _integers(case[spec.low], high, values_shape, case.device).to(dtype)
-        return values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
+        made = values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
+        if is_hollow(made) and not dtype.is_floating_point:
+            imagine(made, case[spec.low], high)
+        return made
 
     def _offsets(self, spec: Offsets) -> torch.Tensor:
         case = self._case
@@ -225,11 +230,18 @@ class _Maker:
 
 
 def _integers(low: int, high: int, shape: tuple[int, ...], device: str) -> torch.Tensor:
-    """Any from low to below high; where there are several, the first is the least and the last is the largest."""
+    """Any from low to below high: where there are several, the first is the least, and the last is the largest.
+
+    One alone is the largest as often as not.
+    """
     integers = torch.randint(low, max(high, low + 1), shape, device=device)
-    if integers.numel() > 1 and high > low:
-        flat = integers.view(-1)
+    if not integers.numel() or high <= low or is_hollow(integers):
+        return integers
+    flat = integers.view(-1)
+    if len(flat) > 1:
         flat[0], flat[-1] = low, high - 1
+    elif bool(torch.randint(2, ())):
+        flat[0] = high - 1
     return integers
 
 
