@@ -318,3 +318,18 @@ def test_without_memory_tensors_of_other_sizes_have_none_either() -> None:
     assert of.given is not None
     (x,), _ = make_inputs(of, Case({"dim_100": 1 << 23}, device="meta"))
     assert (x.shape, x.is_meta) == ((1 << 23, 384), True)
+
+
+def test_places_to_write_to_stay_distinct() -> None:
+    def slots() -> list[Any]:
+        places = torch.randperm(100)[:20]
+        places[3] = places[7] = -1  # marks, and no places
+        return [torch.randn(20, 4), places]
+
+    (_, places) = given_of(pair(Same, slots)).tensors
+    assert places.is_distinct
+    assert places.takes("integers permuted", 1)
+    assert not places.takes("integers largest", 1)
+    (_, targets) = given_of(TARGETS).tensors
+    assert not targets.is_distinct
+    assert targets.takes("integers largest", 1)

@@ -53,6 +53,29 @@ def test_integers_stay_within_their_bounds() -> None:
     assert tensor(Tensor(5, "n", dtype="int32", high="n"), case({"n": 0})).shape == (5, 0)
 
 
+def test_where_there_are_several_integers_the_bounds_are_among_them() -> None:
+    for seed in range(20):
+        made = tensor(Tensor(2, "n", dtype="int64", low=-1, high=1 << 40), case(seed=seed)).flatten().tolist()
+        assert (made[0], made[-1]) == (-1, (1 << 40) - 1)
+    assert tensor(Tensor("n", dtype="int32", high=1 << 40), case())[-1] == (1 << 31) - 1
+    alone = {tensor(Tensor(1, dtype="int64", high=1 << 40), case(seed=seed)).item() for seed in range(20)}
+    assert (1 << 40) - 1 in alone
+    assert len(alone) > 5
+
+
+def test_integers_without_memory_are_known_by_their_bounds() -> None:
+    from tritonaudit.capture.imagined import elements_of, is_imagined
+
+    with torch.device("meta"):
+        made = tensor(Tensor(1 << 34, dtype="int32", low=-1, high=1000), Case(device="meta"))
+    assert is_imagined(made[5:])
+    found = elements_of(made, torch.arange(3000))
+    assert (found.min(), found.max()) == (-1, 999)
+    assert len(found.unique()) > 500
+    tensor(Tensor("n"), case())
+    assert not is_imagined(made)
+
+
 def test_sizes_and_other_arguments_are_passed_as_they_are() -> None:
     inputs = [[Tensor("n"), Size("n")], (Size("2 * n"), "mean"), 1e-5, None]
     subject = Subject(nothing, inputs=inputs, keywords={"bias": Tensor("m"), "options": {"rows": Size("m")}})

@@ -9,7 +9,7 @@ import pytest
 from tests.checkout import ROOT
 from tritonaudit.config import Config
 from tritonaudit.finding import Outcome, Status
-from tritonaudit.subject.model import Subject
+from tritonaudit.subject.model import Subject, Tensor
 from tritonaudit.suites.facts import Symptom
 
 FOLDER = ROOT / "tests" / "suites" / "subjects" / "large"
@@ -92,3 +92,30 @@ def test_a_dimension_grows_that_the_reference_lets() -> None:
     fixed = made(64, reference=lambda x: x + torch.ones(64, device=x.device))
     assert list(large_cases(fixed)) == []
     assert why_none(fixed).startswith("dim_64: the reference refuses other sizes: ")
+
+
+def test_each_dimension_alone_goes_beyond_32_bits() -> None:
+    from tritonaudit.suites.large import large_cases
+
+    named = {"batch": [2, 1, 3], "rows": [16, 1, 33], "cols": [32, 1, 31]}
+    subject = Subject(abs, inputs=[Tensor("batch", "rows", "cols")], sizes=named)
+    cases = list(large_cases(subject))
+    assert [case.label for case in cases] == [
+        "batch=4195328 rows=16 cols=32 float32",
+        "batch=2147484672 rows=1 cols=1 float32 transposed",
+        "batch=1 rows=67109888 cols=32 float32",
+        "batch=2 rows=1073742848 cols=1 float32 transposed",
+        "batch=1 rows=1 cols=2147484672 float32",
+        "batch=2 rows=16 cols=67109888 float32 transposed",
+    ]
+
+
+def test_a_dimension_of_which_the_sizes_have_something_in_common_stays_as_it_is() -> None:
+    from tritonaudit.suites.large import large_cases, why_none
+
+    heads = Subject(abs, inputs=[Tensor("rows", "dim")], sizes={"dim": [64, 128], "rows": [64]})
+    assert list(large_cases(heads)) == []
+    assert why_none(heads) == "the subject names the sizes to try"
+    rows = Subject(abs, inputs=[Tensor("rows", "dim")], sizes={"dim": [64, 128]})
+    assert {case["dim"] for case in large_cases(rows)} == {64}
+    assert why_none(rows) == ""
