@@ -9,7 +9,10 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = "give each program a place of its own, use an atomic, or read from one tensor and write to another"
+_REMEDY = (
+    "give each program a place of its own, use an atomic, or read from one tensor and write to another; between lanes of"
+    " one program, `tl.debug_barrier()`"
+)
 _HARMLESS = (Severity.INFO, Confidence.MEDIUM)
 """All of them write the same."""
 

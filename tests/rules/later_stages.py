@@ -187,4 +187,6 @@ def _moved(finding: Finding, there: str, here: str) -> Finding:
     witness = finding.witness
     if witness is not None and witness.command is not None:
         witness = replace(witness, command=witness.command.replace(there, here))
-    return replace(finding, path=here, message=finding.message.replace(there, here), witness=witness)
+    related = tuple(replace(one, path=here) if one.path == there else one for one in finding.related)
+    message = finding.message.replace(there, here)
+    return replace(finding, path=here, message=message, related=related, witness=witness)

@@ -27,9 +27,8 @@ def grown(subject: Subject, name: str) -> dict[str, int] | str:
     """
     usual = compile_cases(subject)[0]
     try:
-        if (most := _made(subject, usual)[1]) > _MOST_WITH_MEMORY:
-            return f"the function for the inputs makes {most:,} elements in memory"
         low, high = usual.sizes[name], 2 * usual.sizes[name]
+        _elements(subject, usual, name, low)  # may tell of memory, too
         while _elements(subject, usual, name, high) <= ELEMENTS:
             low, high = high, 2 * high
             if high > _LARGEST:
@@ -37,21 +36,30 @@ def grown(subject: Subject, name: str) -> dict[str, int] | str:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if _elements(subject, usual, name, middle) <= ELEMENTS else (low, middle)
+    except _InMemory as error:
+        return f"the function for the inputs makes {error.elements:,} elements in memory"
     except (Exception, SystemExit) as error:  # whatever the function does: its cases show it
         return f"the function for the inputs refuses larger ones: {text_of(error)}"
     return {**usual.sizes, name: high + BESIDE}
 
 
+class _InMemory(Exception):
+    """A tensor of so many elements was made in memory."""
+
+    def __init__(self, elements: int) -> None:
+        super().__init__(elements)
+        self.elements = elements
+
+
 def _elements(subject: Subject, usual: Case, name: str, size: int) -> int:
-    return _made(subject, replace(usual, sizes={**usual.sizes, name: size}))[0]
-
-
-def _made(subject: Subject, case: Case) -> tuple[int, int]:
-    """How many elements the largest tensor has, and the largest that was made in memory."""
+    """How many the largest tensor has. Raises _InMemory."""
+    case = replace(usual, sizes={**usual.sizes, name: size})
     with tensors_on(Host.META), _Remembering() as remembering:
         seed(case)
         made = as_given(subject, case)
-    return max((tensor.numel() for tensor in tensors_in(made)), default=0), remembering.most
+    if remembering.most > _MOST_WITH_MEMORY:
+        raise _InMemory(remembering.most)
+    return max((tensor.numel() for tensor in tensors_in(made)), default=0)
 
 
 class _Remembering(TorchFunctionMode):  # type: ignore[misc]
