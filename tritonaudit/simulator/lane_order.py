@@ -19,7 +19,8 @@ from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.faults import Fault, Kind, Site
 from tritonaudit.simulator.ir import Location, Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
-from tritonaudit.simulator.memory import AddressSpace, Buffer, Memory, buffer_of, position_of
+from tritonaudit.simulator.memory import AddressSpace, Buffer, buffer_of, position_of
+from tritonaudit.simulator.notes import differ
 from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.values import Value
 
@@ -212,20 +213,20 @@ def _changed(buffer: Buffer, access: _Access, stored: torch.Tensor | None) -> to
         return None
     there = buffer.memory.typed(stored.dtype)[access.cells * buffer.memory.cell // stored.itemsize]
     new = stored.expand(access.shape)[access.places]
-    return (there != new) & ((there == there) | (new == new))
+    return differ(there, new)
 
 
 def order_of(
     programs: int, space: AddressSpace, accessed: Mapping[int, int], written: frozenset[int]
 ) -> LaneOrder | None:
     """That of a launch whose text accesses its arguments, by their places, so often; None where no lanes can meet."""
-    memories: dict[int, Memory] = {}
+    memories: set[int] = set()
     often: dict[int, int] = {}
     for buffer in space:
         key = id(buffer.memory)
         often[key] = often.get(key, 0) + accessed.get(buffer.number, 0)
         if buffer.number in written and buffer.memory.shadow.is_shared and buffer.memory.shadow.cells <= _MOST:
-            memories[key] = buffer.memory
+            memories.add(key)
     found = frozenset(key for key in memories if often[key] > 1)
     return LaneOrder(programs, found) if found else None
 

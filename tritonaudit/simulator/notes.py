@@ -76,17 +76,17 @@ class Notes:
             self._note(shadow, site, is_write=True)
         conflicts = [] if self.is_apart else shadow.write(cells, site.programs, self.clocks)
         self.has_met |= bool(conflicts)
-        before = _differ(selection.of(memory), values) if conflicts else None
+        before = differ(selection.of(memory), values) if conflicts else None
         selection.put(memory, values)
         if before is not None:
-            after = _differ(selection.of(memory), values)
+            after = differ(selection.of(memory), values)
             for one in conflicts:
                 differs = before if not one.is_write else before | after if one.is_earlier else after
                 self._report_written(buffer, cells, [replace(one, bad=one.bad & differs)], site)
                 if one.is_write:
                     self._report(Kind.SAME_WRITES, buffer, cells, [replace(one, bad=one.bad & ~differs)], site)
         if isinstance(selection, Indexed) and values[0].numel() > 1:
-            bad = selection.kept_of(_differ(selection.of(memory), values))
+            bad = selection.kept_of(differ(selection.of(memory), values))
             if bool(bad.any()):
                 fault = Fault(Kind.LANES_COLLIDE, site.location, buffer.name)
                 self.faults.add_lanes(fault, bad & _repeated(selection), site, selection.index)
@@ -110,7 +110,7 @@ class Notes:
             self.faults.add_lanes(fault, one.bad, site, elements, one.others)
 
 
-def _differ(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+def differ(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
     """Where two values are not the same; NaN is the same as NaN."""
     return (one != two) & ((one == one) | (two == two))
 
