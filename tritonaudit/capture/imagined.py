@@ -14,7 +14,7 @@ _MIXING, _MASK = 2654435761, (1 << 31) - 1
 
 
 def is_hollow(tensor: torch.Tensor) -> bool:
-    """Whether it has no memory."""
+    """Whether it has sizes and strides alone, and no memory."""
     return bool(tensor.untyped_storage().device.type == "meta")
 
 

@@ -14,6 +14,7 @@ import numpy
 import torch
 import triton
 
+from tritonaudit.capture.imagined import is_hollow
 from tritonaudit.capture.launch import Launch
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -22,7 +23,6 @@ from tritonaudit.simulator.faults import Kind
 from tritonaudit.simulator.interpreter import Interpretation, View, choose_interpreter, interpret
 from tritonaudit.simulator.ir import Module, Type
 from tritonaudit.simulator.live import Execution, arguments_of, module_of
-from tritonaudit.simulator.memory import is_absent
 from tritonaudit.simulator.slices import blocks_in
 
 _LIMITS = Limits(seconds=120.0, memory=8 << 30)
@@ -123,7 +123,7 @@ def witness(launch: Launch, bound: Mapping[str, Any], runs_all: bool) -> Witness
 def _packed(value: Any, storages: dict[int, int], contents: list[torch.Tensor]) -> Any:
     """The argument with views instead of tensors. Raises TypeError for what cannot be sent."""
     if isinstance(value, torch.Tensor):
-        if is_absent(value):
+        if is_hollow(value):
             raise TypeError("it has tensors without memory")
         storage = value.untyped_storage()
         if storage._cdata not in storages:

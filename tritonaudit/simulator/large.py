@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
+from tritonaudit.capture.imagined import is_hollow
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.ir import Module, Operation, Type
 from tritonaudit.simulator.loads_stores import HANDLERS
 from tritonaudit.simulator.machine import Frame, Handler, Machine
-from tritonaudit.simulator.memory import is_absent, position_of
+from tritonaudit.simulator.memory import position_of
 from tritonaudit.simulator.numerics.elements import dtype_of
 from tritonaudit.simulator.programs import Grid
 from tritonaudit.simulator.rows import Rows
@@ -32,7 +33,7 @@ _WRAPPED, _ABOVE, _BELOW = 1, 2, 4
 
 def has_absent(arguments: Sequence[Argument]) -> bool:
     """Whether a tensor among them has no memory."""
-    return any(isinstance(one.value, torch.Tensor) and is_absent(one.value) for one in arguments)
+    return any(isinstance(one.value, torch.Tensor) and is_hollow(one.value) for one in arguments)
 
 
 def execute_large(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:

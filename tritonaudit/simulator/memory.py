@@ -243,11 +243,6 @@ def address_space(
     return AddressSpace(tuple(buffers), undefined, cell)
 
 
-def is_absent(tensor: torch.Tensor) -> bool:
-    """Whether a tensor has sizes and strides alone, and no memory."""
-    return _has_no_memory(tensor.untyped_storage())
-
-
 def _has_no_memory(storage: torch.UntypedStorage) -> bool:
     return bool(storage.device.type == "meta")
 
