@@ -85,7 +85,7 @@ def test_lanes_that_every_gpu_fills_with_zeros_are_a_warning() -> None:
 
 
 def test_programs_that_write_the_same_are_information() -> None:
-    assert judged("TAM402", seen(Symptom.RACE, is_certain=False)) == (Severity.INFO, Confidence.LOW)
+    assert judged("TAM402", seen(Symptom.RACE, is_certain=False)) == (Severity.INFO, Confidence.MEDIUM)
 
 
 RESULTS = [
