@@ -9,7 +9,7 @@ import csv
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +32,12 @@ class Package:
         return found[::step]
 
 
-def prepared(manifest: Path, work: Path) -> Iterator[Package]:
-    """Each package of the manifest that can be installed, as it is ready; what is in the folder already stays."""
+def prepared(manifest: Path, work: Path, wanted: Collection[str] | None = None) -> Iterator[Package]:
+    """Each package of the manifest, or of those wanted, that can be installed, as it is ready; what is there stays."""
     required = work / "required"
     if not required.is_dir():
         _install([*REQUIRED], required, has_dependencies=True)
-    for name in listed(manifest):
+    for name in (name for name in listed(manifest) if wanted is None or name in wanted):
         package = Package(name, work / "sites" / name, work / "specs" / name)
         if not package.site.is_dir() and not _install(
             ["==".join(name.rsplit("-", 1))], package.site, has_dependencies=False

@@ -161,7 +161,7 @@ class _Noting:
 
     def _index(self, block: Block) -> None:
         for operation in block.operations:
-            self._lines[id(operation)] = tuple(_lines(operation.location))
+            self._lines[id(operation)] = tuple(lines_of(operation.location))
             for region in operation.regions:
                 for inner in region.blocks:
                     self._index(inner)
@@ -218,6 +218,6 @@ class _Noting:
                 self._to.features.add(feature)
 
 
-def _lines(location: Location | None) -> Iterator[Line]:
+def lines_of(location: Location | None) -> Iterator[Line]:
     for one in (location, *location.callers) if location is not None else ():
         yield one.path, one.line

@@ -5,10 +5,11 @@
 
 The packages of the manifest are installed in the folder, and their wrappers called as inferred, and in other ways: with
 sizes that differ and are of several tiles, with what is optional, with flags turned, with tensors that lie otherwise. A
-mutant is faulty where the CPU engine sees a fault, another result or no end; equal where its code ran and the bits of
-all results are the same in all calls; unreached where it did not run, or was compiled to the same. The source brain
-tells of it where a rule has more findings in a kernel of that file than before. What was tried is kept in the folder,
-and a killed run goes on; it takes time by the wrappers and by the jobs among which these are split.
+mutant is faulty where the CPU engine sees a fault, another result or no end; unreached where its code did not run, or
+was compiled to the same. Where the bits of all results are the same in all calls, it is equal only if nothing depends
+on the lanes that it fills otherwise, whatever they hold; else it is alike, and nobody knows of other calls. The source
+brain tells of it where a rule has more findings in a kernel of that file than before. What was tried is kept in the
+folder, and a killed run goes on; it takes time by the wrappers and by the jobs among which these are split.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LIMITS = Limits(seconds=1500, memory=8 << 30)
 _RUNS = tuple(f"tritonaudit/{name}" for name in ("capture", "execute", "simulator", "subject", "suites/late.py"))
 _MAKES = tuple(f"bench/judge/faults/{name}.py" for name in ("mutants", "operators"))
 _CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "forked", "noted", "reaching", "varying"))
-_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("programs", "putting", "trying"))
+_TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("arms", "fills", "programs", "putting", "trying"))
 _EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
 """What decides what mutants come to."""
 _TOLD = ("tritonaudit", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
@@ -61,14 +62,13 @@ def main(options: Sequence[str]) -> None:
     tried: list[Tried] = []
     noisy: list[Told] = []
     began = time.monotonic()
-    for package in prepared(asked.manifest, asked.work):
-        if asked.package is None or package.name in asked.package:
-            calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
-            spread = list(tasks_of(package, calls, asked.seed, asked.most, asked.tasks))
-            found = _tried(package, spread, asked.work, asked.jobs)
-            told = _told(package, spread, found, asked.work, asked.jobs)
-            tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
-            noisy += told
+    for package in prepared(asked.manifest, asked.work, asked.package):
+        calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
+        spread = list(tasks_of(package, calls, asked.seed, asked.most, asked.tasks))
+        found = _tried(package, spread, asked.work, asked.jobs)
+        told = _told(package, spread, found, asked.work, asked.jobs)
+        tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
+        noisy += told
     trials = [trial for one in tried for trial in one.trials]
     print(operators(trials), rules(trials), noise(noisy), growth(trials), sep="\n\n")
     print("", time_taken(tried, asked.jobs, time.monotonic() - began), sep="\n")

@@ -12,7 +12,7 @@ from itertools import accumulate
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from bench.judge.faults.operators import OPERATORS, Operator
+from bench.judge.faults.operators import OF_FILL, OPERATORS, Operator
 from bench.mutation.sites import Function, Site, code, is_launch, walk
 
 
@@ -42,6 +42,11 @@ class Mutant:
     after: str
     function: str
     text: str
+
+    @property
+    def is_of_fill(self) -> bool:
+        """Whether it only changes what a load gives for lanes that its mask leaves out."""
+        return self.operator in OF_FILL
 
 
 _STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)

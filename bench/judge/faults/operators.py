@@ -461,3 +461,4 @@ ONLY_COUNTED = (
     ),
 )
 OPERATORS = (*WORKED_ON, *ONLY_COUNTED)
+OF_FILL = (other_dropped.__name__, other_not_neutral.__name__)

@@ -13,10 +13,10 @@ from bench.judge.faults.trying import Trial, Tried
 def operators(trials: Sequence[Trial]) -> str:
     """By operator: mutants, faults, and by whom these are told."""
     head = (
-        "| operator | class | mutants | unreached | equal | harmless | rounding | refused by Triton | Python | unknown "
-        "| faulty | told by the source | of those refused too | told by the engine without a reference |"
+        "| operator | class | mutants | unreached | alike | equal | harmless | rounding | refused by Triton | Python "
+        "| unknown | faulty | told by the source | of those refused too | told by the engine without a reference |"
     )
-    lines = [head, "|---" * 14 + "|"]
+    lines = [head, "|---" * 15 + "|"]
     for title, half in (("worked on", WORKED_ON), ("only counted", ONLY_COUNTED)):
         for operator in half:
             lines.append(_row(operator.name, operator.kind, [one for one in trials if one.operator == operator.name]))
@@ -102,6 +102,7 @@ def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
         kind,
         len(trials),
         by["unreached"],
+        by["alike"],
         by["equal"],
         by["harmless"],
         by["rounding"],

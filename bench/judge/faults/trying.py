@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.judge.choosing import Used, used_calls
-from bench.judge.executing import difference, executed, loaded
+from bench.judge.executing import Execution, difference, executed, loaded
+from bench.judge.faults.arms import unseen_arms
+from bench.judge.faults.fills import Lanes, with_extremes
 from bench.judge.faults.mutants import Mutant, Target, mutants
 from bench.judge.faults.programs import Programs, built_once
 from bench.judge.faults.putting import functions_of, put_in
 from bench.judge.forked import Outcome, outcomes
+from bench.judge.reaching import Line
 
 if TYPE_CHECKING:
     from bench.judge.noted import Noted
@@ -40,11 +44,12 @@ class Task:
 class Trial:
     """What a mutant came to, and which rules tell of it in the source: those with more findings there than before.
 
-    `number` are those of its target, and its own among those of the target. `outcome` is `equal` (the same bits),
-    `harmless` (these, and programs write the same to one place, or the like), `rounding`, `fault` (the engine sees one
-    without any reference), `result` (another one), `hang`, `compile` (Triton refuses it), `python` (an exception),
-    `unreached` (in no call that was tried the changed code ran, or it was compiled to the same), or `lost`: nobody
-    knows.
+    `number` are those of its target, and its own among those of the target. `outcome` is `alike` (the same bits in all
+    calls that were tried, which says nothing of others), `equal` (these, and it is shown that others give them, too),
+    `harmless` (the same bits, and programs write the same to one place, or the like), `rounding`, `fault` (the engine
+    sees one without any reference), `result` (another one), `hang`, `compile` (Triton refuses it), `python` (an
+    exception), `unreached` (in no call that was tried the changed code ran, or it was compiled to the same), or `lost`:
+    nobody knows.
     """
 
     path: str
@@ -98,8 +103,7 @@ def _times() -> tuple[float, float, float, float]:
 
 def _trials(task: Task, trying: _Trying) -> Iterator[Trial]:
     for at, target in enumerate(task.targets):
-        text = Path(target.path).read_text(encoding="utf-8")
-        made = list(mutants(text, target, task.seed, task.most))
+        made = list(mutants(_text(target.path), target, task.seed, task.most))
         for number, (mutant, (outcome, detail)) in enumerate(zip(made, trying.outcomes(made), strict=True)):
             place = (target.path, target.name, target.kernel, target.is_kernel, (at, number))
             yield Trial(*place, mutant.operator, mutant.line, mutant.before, mutant.after, outcome, detail[:300])
@@ -121,8 +125,7 @@ class _Trying:
     def _is_whole(self) -> bool:
         """Whether the untouched functions still give what they gave."""
         first = self._calls[0]
-        found = executed(self._subject, first.noted, _seconds(first))
-        return found.is_healthy and difference(first.healthy.results, found.results) == "equal"
+        return _is_as_healthy(first, executed(self._subject, first.noted, _seconds(first)))
 
     def _outcome(self, mutant: Mutant) -> Outcome:
         functions = self._functions[mutant.target]
@@ -135,11 +138,12 @@ class _Trying:
 
     def _compared(self, mutant: Mutant, functions: Sequence[Any]) -> Outcome:
         """The first call that shows anything counts."""
-        worst, reached = ("equal", ""), 0
+        worst, reached = ("equal", ""), []
         for call in self._calls:
             if mutant.target.is_kernel and self._programs.are_same(_texts(call), functions):
                 continue
-            reached += _is_reached(mutant, call)
+            if _is_reached(mutant, call):
+                reached.append(call)
             said, detail = _said(self._subject, call)
             if said in ("rounding", "harmless"):
                 worst = (said, detail) if worst[0] != "rounding" else worst
@@ -147,7 +151,54 @@ class _Trying:
                 return said, detail
         if not reached and worst[0] == "equal":
             return "unreached", f"in none of {len(self._calls)} calls"
-        return worst
+        return self._alike(mutant, reached) if worst[0] == "equal" else worst
+
+    def _alike(self, mutant: Mutant, reached: Sequence[Used]) -> Outcome:
+        """Of a mutant that has no effect in all calls, whether it is shown to have none in any."""
+        if not mutant.is_of_fill:
+            return "alike", f"in {len(reached)} calls"
+        lines, path = _changed(mutant), mutant.target.path
+        ran = [{line for file, line in one.reached.ran if file == path} for one in self._calls]
+        arms = list(unseen_arms(_text(path), mutant.target, {line for _, line in lines}, ran))
+        if arms:
+            return "alike", f"no call went through both arms at line {', '.join(map(str, arms[:_MOST_NAMED]))}"
+        are_shown = [self._is_shown(call, lines) for call in reached]
+        if False in are_shown:
+            return "alike", "results depend on what left-out lanes hold"
+        return ("equal", "whatever left-out lanes hold") if True in are_shown else ("alike", "no lanes are left out")
+
+    def _is_shown(self, call: Used, lines: frozenset[Line]) -> bool | None:
+        """Whether no result depends on the lanes that loads at the lines leave out, but some on those they take in.
+
+        None where the call does not tell.
+        """
+        left_out = self._as_healthy(call, Lanes(lines, are_left_out=True))
+        if not all(left_out):
+            return False
+        return True if left_out and not all(self._as_healthy(call, Lanes(lines, are_left_out=False))) else None
+
+    def _as_healthy(self, call: Used, lanes: Lanes) -> list[bool]:
+        """Whether each extreme in the lanes comes to what the call comes to without a fault."""
+        return [_is_as_healthy(call, one) for one in with_extremes(self._subject, call.noted, _seconds(call), lanes)]
+
+
+def _is_as_healthy(call: Used, found: Execution) -> bool:
+    return not found.error and not found.faults and difference(call.healthy.results, found.results) == "equal"
+
+
+_MOST_NAMED = 4
+
+
+def _changed(mutant: Mutant) -> frozenset[Line]:
+    """The lines of the statement with the fault, as far as it has them before and after."""
+    first, last = mutant.lines
+    fewer = max(0, mutant.before.count("\n") - mutant.after.count("\n"))
+    return frozenset((mutant.target.path, line) for line in range(first, max(first, last - fewer) + 1))
+
+
+@lru_cache(maxsize=4)
+def _text(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8")
 
 
 def _said(subject: Subject, call: Used) -> Outcome:
