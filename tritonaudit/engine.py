@@ -68,9 +68,9 @@ def check_text(data: bytes, path: Path, config: Config) -> Audit:
     return text_checker(config)(data, path)
 
 
-def text_checker(config: Config) -> Callable[[bytes, Path], Audit]:
+def text_checker(config: Config, glances: Glances | None = None) -> Callable[[bytes, Path], Audit]:
     """As `check_text`, for many texts: the projects that they belong to are read once."""
-    checker = _Checker(config)
+    checker = _Checker(config, glances=glances)
     return lambda data, path: replace(_merge([checker.file(path, data)]), files=1)
 
 

@@ -6,6 +6,7 @@ sees a fault, or that does not come to the same twice, is no call. What is kept 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,9 +46,16 @@ class Used:
     seconds: float
 
 
-def used_calls(subject: Subject, known: Sequence[Noted], root: Path, seconds: float = _SEARCHED) -> list[Used]:
-    """The calls of a subject, what tells most in the least time first; `known` are some that it is said to take."""
+def used_calls(
+    subject: Subject, known: Sequence[Noted], root: Path, chosen: Sequence[Noted] = (), seconds: float = _SEARCHED
+) -> list[Used]:
+    """The calls of a subject, what tells most in the least time first; `known` are some that it is said to take.
+
+    Those that were `chosen` before are not looked for.
+    """
     search = _Search(subject, root, seconds)
+    if chosen:
+        return [used for one in chosen if (used := search.known(one)) is not None]
     search.run(known)
     found: list[Used] = []
     for one in search.covering():
@@ -224,6 +232,12 @@ class _Search:
             left.remove(best)
             missing -= best.reached.features
             yield best
+
+    def known(self, one: Noted) -> Used | None:
+        """A call of an earlier search; None where the wrapper does not take it any more."""
+        self._until = math.inf
+        found = self._probed(one)
+        return None if found is None else self.again(found)
 
     def again(self, one: _Found) -> Used | None:
         """The call once more; None where it does not come to the same."""

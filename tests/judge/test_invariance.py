@@ -16,7 +16,7 @@ from bench.judge.invariance.edits import EDITS, edited
 from bench.judge.invariance.meaning import Computed, Edition, computed
 from bench.judge.invariance.source import Package, Source
 from bench.judge.invariance.tables import by_edit, by_rule
-from bench.judge.invariance.trying import Task, Told, Tried, found_in, try_file
+from bench.judge.invariance.trying import Task, Told, Tried, try_file
 from tests.checkout import ROOT
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -88,11 +88,12 @@ def test_there_are_more_than_ten_edits() -> None:
     assert len(EDITS) >= 10
 
 
-def tried(folder: Path, check: object = found_in, text: str = KERNELS) -> Tried:
+def tried(folder: Path, check: object = None, text: str = KERNELS) -> Tried:
+    folder /= f"{len(list(folder.iterdir()))}"
     package = folder / "adder-1.0"
-    package.mkdir(exist_ok=True)
+    package.mkdir(parents=True)
     (package / "add.py").write_text(text)
-    found = try_file(Task(package, "add.py"), check)  # type: ignore[arg-type]
+    found = try_file(Task(package, "add.py", folder / "copies"), check)  # type: ignore[arg-type]
     assert found.reason == ""
     assert (package / "add.py").read_text() == text, "the package is not touched"
     return found
@@ -143,7 +144,7 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     package = tmp_path / "broken-1.0"
     package.mkdir()
     (package / "add.py").write_text("def (:\n")
-    assert "Unparsable" in try_file(Task(package, "add.py")).reason
+    assert "Unparsable" in try_file(Task(package, "add.py", tmp_path / "copies")).reason
 
 
 SILENCED = """

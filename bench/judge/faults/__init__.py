@@ -19,6 +19,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
@@ -27,7 +28,7 @@ from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
 from bench.judge.faults.telling import Told, asked_of, tell, with_told
-from bench.judge.faults.trying import Task, Tried, try_task
+from bench.judge.faults.trying import Chosen, Task, Tried, try_task
 from bench.judge.keeping import Kept, all_done
 from bench.judge.packages import Package, prepared
 from tritonaudit.execute.pool import Limits
@@ -39,7 +40,7 @@ _CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "f
 _TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("arms", "fills", "programs", "putting", "trying"))
 _EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
 """What decides what mutants come to."""
-_TOLD = ("tritonaudit", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
+_TOLD = ("tritonaudit", "rules", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
 """What decides what is told of them."""
 
 
@@ -107,11 +108,14 @@ def _targets(path: str, name: str, line: int) -> Iterator[Target]:
 
 
 def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
-    return all_done(
+    """The trials of each task, in the calls that were chosen before; those that are chosen now are kept."""
+    chosen = Kept(work / "chosen", _CALLS)
+    before = [chosen.get(_calling(task), Chosen) or Chosen() for task in tasks]
+    found = all_done(
         Kept(work / "faults", _EXECUTED),
         Tried,
         try_task,
-        tasks,
+        [replace(task, chosen=one.calls) for task, one in zip(tasks, before, strict=True)],
         lambda task, message: Tried((), (), f"{task.spec.name}: {message}"),
         title=package.name,
         workers=jobs,
@@ -119,6 +123,15 @@ def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> li
         prepare=become_ready,
         arguments=(package.site, work / "required"),
     )
+    for task, one in zip(tasks, found, strict=True):
+        if one.calls:
+            chosen.put(_calling(task), Chosen(one.calls))
+    return found
+
+
+def _calling(task: Task) -> Task:
+    """What decides which calls are chosen."""
+    return replace(task, targets=(), seed=0, most=0)
 
 
 def _told(package: Package, tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:

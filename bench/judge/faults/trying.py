@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ from bench.judge.faults.mutants import Mutant, Target, mutants
 from bench.judge.faults.programs import Programs, built_once
 from bench.judge.faults.putting import functions_of, put_in
 from bench.judge.forked import Outcome, outcomes
+from bench.judge.noted import Noted
 from bench.judge.reaching import Line
 
 if TYPE_CHECKING:
-    from bench.judge.noted import Noted
     from tritonaudit.subject.model import Subject
 
 _SECONDS, _SLOWER = 4.0, 20
@@ -29,7 +29,10 @@ _SECONDS, _SLOWER = 4.0, 20
 
 @dataclass(frozen=True)
 class Task:
-    """A subject of a file, healthy calls of it, and the functions in which faults are put when it is called."""
+    """A subject of a file, healthy calls of it, and the functions in which faults are put when it is called.
+
+    `chosen` are the calls that an earlier run has chosen; where there are none, they are looked for.
+    """
 
     spec: Path
     subject: str
@@ -38,6 +41,14 @@ class Task:
     root: Path
     seed: int
     most: int
+    chosen: tuple[Noted, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The calls that were chosen for a task."""
+
+    calls: tuple[Noted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ class Tried:
     """The trials of a task, and the calls in which they were made; `seconds` of processor time it took."""
 
     trials: tuple[Trial, ...]
-    calls: tuple[str, ...] = ()
+    calls: tuple[Noted, ...] = ()
     reason: str = ""
     seconds: float = 0.0
 
@@ -89,11 +100,11 @@ def try_task(task: Task) -> Tried:
     if subject is None:
         return Tried((), (), f"{task.spec.name}: {reason or f'it has no subject {task.subject}'}")
     with built_once() as programs:
-        calls = used_calls(subject, task.known, task.root)
+        calls = used_calls(subject, task.known, task.root, task.chosen)
         if not calls:
             return Tried((), (), f"{task.spec.name}: its calls do not come to the same each time")
         trials = tuple(_trials(task, _Trying(subject, calls, programs, task.targets)))
-    return Tried(trials, tuple(one.noted.label for one in calls), "", round(sum(_times()) - began, 2))
+    return Tried(trials, tuple(one.noted for one in calls), "", round(sum(_times()) - began, 2))
 
 
 def _times() -> tuple[float, float, float, float]:

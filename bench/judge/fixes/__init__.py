@@ -48,7 +48,7 @@ def main(options: Sequence[str]) -> None:
 
 
 def _scored(name: str, bugs: Path, mirror: Path, work: Path, jobs: int) -> Scored:
-    kept = Kept(work / "fixes", ("tritonaudit",))
+    kept = Kept(work / "fixes", ("tritonaudit", "rules"))
     task = Task(name, (bugs / "score").read_text(encoding="utf-8"))
     found = kept.get(task, Scored)
     if found is None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,16 +40,18 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write every finding lost or new, as TSV")
     asked = parser.parse_args(options)
+    tasks = drawn(asked.corpus, asked.work, asked.seed, asked.kernels, asked.jobs)
     tried = all_done(
-        Kept(asked.work / "invariance", ("tritonaudit", "bench/judge/invariance")),
+        Kept(asked.work / "invariance", ("tritonaudit", "rules", "bench/judge/invariance")),
         Tried,
         try_file,
-        drawn(asked.corpus, asked.work, asked.seed, asked.kernels, asked.jobs),
+        sorted(tasks, key=_package),
         lambda task, message: Tried(task.file, Kernels((), frozenset()), (), message),
         title="edited",
         workers=asked.jobs,
         limits=_LIMITS,
     )
+    shutil.rmtree(asked.work / "copies", ignore_errors=True)
     print(by_edit(tried), by_rule(tried), sep="\n\n")
     if asked.output is not None:
         with asked.output.open("w", encoding="utf-8", newline="") as file:
@@ -61,17 +64,17 @@ def main(options: Sequence[str]) -> None:
 def drawn(corpus: Path, work: Path, seed: int, most: int, jobs: int) -> list[Task]:
     """Files in an order by seed, until there are enough kernels with findings and without."""
     tasks = [
-        Task(package, str(path.relative_to(package)))
+        Task(package, str(path.relative_to(package)), work / "copies")
         for package in packages(corpus)
         for path in sorted(package.rglob("*.py"))
         if path.is_file()
     ]
     random.Random(seed).shuffle(tasks)
-    kept = Kept(work / "drawn", ("tritonaudit",))
+    kept = Kept(work / "drawn", ("tritonaudit", "rules"))
     found = clean = 0
     chosen: list[Task] = []
     for first in range(0, len(tasks), _AT_ONCE):
-        some = tasks[first : first + _AT_ONCE]
+        some = sorted(tasks[first : first + _AT_ONCE], key=_package)
         held = all_done(
             kept,
             Kernels,
@@ -91,3 +94,8 @@ def drawn(corpus: Path, work: Path, seed: int, most: int, jobs: int) -> list[Tas
         if found >= most and clean >= most:
             break
     return chosen
+
+
+def _package(task: Task) -> Path:
+    """Files of one package one after the other, so that it is read and copied once."""
+    return task.package

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from bench.judge.invariance.changes import Text
 from bench.judge.invariance.edits import EDITS, Edited, edited
 from bench.judge.invariance.source import Package, Source
 from tritonaudit.config import Config
-from tritonaudit.engine import check_text
-from tritonaudit.finding import Finding
+from tritonaudit.engine import text_checker
+from tritonaudit.finding import Audit, Finding
 from tritonaudit.source.decode import Undecodable, decode
+from tritonaudit.source.glances import Glance, Glances, Stamp
 from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline
 
 
 @dataclass(frozen=True)
 class Task:
-    """A file of a package, its path from the package's folder."""
+    """A file of a package, its path from the package's folder; packages are copied into `copies`, to be edited."""
 
     package: Path
     file: str
+    copies: Path
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,38 @@ Check = Callable[[Path], Sequence[Finding]]
 """The findings of a file as it is on the disk."""
 
 
-def found_in(path: Path) -> Sequence[Finding]:
-    """What the source stage finds in a file. Raises ValueError where it fails."""
-    audit = check_text(path.read_bytes(), path, Config(path.parent))
+class Copy:
+    """A copy of a package which is this process's own, and what a glance at its files has told."""
+
+    def __init__(self, package: Path, copies: Path) -> None:
+        folder = copies / str(os.getpid())
+        self.path = Path(shutil.copytree(package, folder / package.name))
+        self.package = Package.read(folder)
+        self._known: dict[str, tuple[Stamp, Glance]] = {}
+
+    def found_in(self, path: Path) -> Sequence[Finding]:
+        """What the source stage finds in a file. Raises ValueError where it fails."""
+        glances = Glances(self._known)
+        found = _findings(text_checker(Config(path.parent), glances)(path.read_bytes(), path))
+        self._known = glances.settled()
+        return found
+
+
+def _findings(audit: Audit) -> Sequence[Finding]:
     if audit.problems:
         raise ValueError(audit.problems[0].message)
     return audit.findings
+
+
+@lru_cache(maxsize=1)
+def _copy(package: Path, copies: Path) -> Copy:
+    shutil.rmtree(copies / str(os.getpid()), ignore_errors=True)
+    return Copy(package, copies)
+
+
+@lru_cache(maxsize=1)
+def _checker(package: Path) -> Callable[[bytes, Path], Audit]:
+    return text_checker(Config(package))
 
 
 def kernels_of(task: Task) -> Kernels:
@@ -89,20 +118,20 @@ def kernels_of(task: Task) -> Kernels:
         return Kernels((), frozenset())
     try:
         names = tuple(kernel.qualname for kernel in outline(str(path), decode(data)).jit)
-        found = frozenset(one.kernel for one in found_in(path) if one.kernel) if names else frozenset()
+        findings = _findings(_checker(task.package)(data, path)) if names else ()
     except (Undecodable, Unparsable, ValueError):
         return Kernels((), frozenset())
-    return Kernels(names, found & frozenset(names))
+    return Kernels(names, frozenset(one.kernel for one in findings if one.kernel) & frozenset(names))
 
 
-def try_file(task: Task, check: Check = found_in) -> Tried:
+def try_file(task: Task, check: Check | None = None) -> Tried:
     """All edits of a file, each in a copy of its package; a file that cannot be tried says why."""
+    copy = _copy(task.package, task.copies)
+    check, path = check or copy.found_in, copy.path / task.file
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(shutil.copytree(task.package, Path(folder, task.package.name))) / task.file
-            source = Source(copy, decode(copy.read_bytes()), Package.read(Path(folder)))
-            before = [_told(one, Text(source.text, _own_lines(source.text)), {}) for one in check(copy)]
-            compared = tuple(_compared(source, before, check))
+        source = Source(path, decode(path.read_bytes()), copy.package)
+        before = [_told(one, Text(source.text, _own_lines(source.text)), {}) for one in check(path)]
+        compared = tuple(_compared(source, before, check))
     except (Undecodable, Unparsable, ValueError) as error:
         return Tried(task.file, Kernels((), frozenset()), (), f"{type(error).__name__}: {error}")
     names = tuple(kernel.qualname for kernel in source.kernels)
