@@ -1,4 +1,4 @@
-"""README.md says what is so: its sample, its commands, its exit codes and its table of keys."""
+"""README.md and the pages it leads to say what is so: samples, commands, exit codes and the table of keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tritonaudit.compile.installed import triton_version
 from tritonaudit.config import Config
 
 README = ROOT / "README.md"
-PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
+DOCS = ROOT / "docs"
+PAGES = (README, *sorted(DOCS.glob("*.md")))
+COMMAND_LINE = DOCS / "command-line.md"
 SCHEMA = ROOT / "tritonaudit" / "config.schema.json"
 BROKEN = "import triton\n@triton.jit\ndef kernel(:\n"
 ERROR = """\
@@ -35,21 +37,21 @@ def kernel(x_ptr, n):
 """
 
 
-def section(heading: str) -> str:
-    """The text below a heading, up to the next one of any level."""
-    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", README.read_text(encoding="utf-8"), re.M | re.S)
+def section(page: Path, heading: str) -> str:
+    """The text below a heading of a page, up to the next one of any level."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", page.read_text(encoding="utf-8"), re.M | re.S)
     assert found, heading
     return found[1]
 
 
-def rows(heading: str) -> list[list[str]]:
+def rows(page: Path, heading: str) -> list[list[str]]:
     """The cells of a section's table, without its head."""
-    lines = [line for line in section(heading).splitlines() if line.startswith("|")]
+    lines = [line for line in section(page, heading).splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
 def commands() -> Iterator[list[str]]:
-    """Every `tritonaudit …` of an indented block, without the comment and the prompt."""
+    """Every `tritonaudit …` of the README's indented blocks, without the comment and the prompt."""
     for line in README.read_text(encoding="utf-8").splitlines():
         found = re.match(r"    (?:\$ |- run: )?(tritonaudit\b[^:].*)", f"{line} ")
         if found and " help:" not in line:
@@ -69,38 +71,44 @@ def run_in_root(
 
 # -- the sample ----------------------------------------------------------------------------------------------------
 
-SAMPLE_TRITON = "3.9."  # another version's registers may differ
+SAMPLE_TRITON = "3.9."
 SAMPLE = re.compile(r"^    \$ tritonaudit (?P<arguments>[^\n]+)\n(?P<output>(?:    [^\n]*\n|\n(?=    |\n))*)", re.M)
 
 
+@pytest.mark.parametrize("page", [README, DOCS / "subjects.md"], ids=lambda page: page.name)
 def test_the_sample_is_what_the_tool_prints(
-    expected: Callable[[Path, str], None], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    expected: Callable[[Path, str], None],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    text = README.read_text(encoding="utf-8")
-    samples = list(SAMPLE.finditer(text))
-    assert len(samples) == 2
-    for sample in reversed(samples):  # so that what comes before stays where it is
-        arguments = shlex.split(sample["arguments"])
-        if arguments[0] == "compile" and triton_version()[:4] != SAMPLE_TRITON:
-            continue
-        printed = run_in_root(capfd, monkeypatch, arguments)
-        indented = "".join(f"    {line}".rstrip() + "\n" for line in printed.splitlines())
-        text = text[: sample.start("output")] + indented + text[sample.end("output") :]
-    expected(README, text)
+    text = page.read_text(encoding="utf-8")
+    (sample,) = SAMPLE.finditer(text)
+    arguments = shlex.split(sample["arguments"])
+    if arguments[0] == "compile" and triton_version()[:4] != SAMPLE_TRITON:
+        pytest.skip("another Triton's registers may differ")
+    printed = run_in_root(capfd, monkeypatch, arguments)
+    indented = "".join(f"    {line}".rstrip() + "\n" for line in printed.splitlines())
+    expected(page, text[: sample.start("output")] + indented + text[sample.end("output") :])
 
 
 def test_the_example_on_the_cpu_prints_what_is_said(expected: Callable[[Path, str], None]) -> None:
     pytest.importorskip("torch", reason="torch holds the tensors")
     if triton_version()[:4] != SAMPLE_TRITON:
         pytest.skip("an older Triton says less of a program's variables")
-    text = README.read_text(encoding="utf-8")
+    page = DOCS / "simulate.md"
+    text = page.read_text(encoding="utf-8")
     sample = re.search(r"^    \$ python (?P<file>examples/\S+)\n(?P<output>(?:    [^\n]*\n)*)", text, re.M)
     assert sample
     command = [sys.executable, "-W", "ignore", sample["file"]]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     indented = "".join(f"    {line}".rstrip() + "\n" for line in done.stdout.splitlines())
-    expected(README, text[: sample.start("output")] + indented + text[sample.end("output") :])
+    expected(page, text[: sample.start("output")] + indented + text[sample.end("output") :])
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
 
 # -- commands ------------------------------------------------------------------------------------------------------
@@ -144,7 +152,7 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def test_the_formats_are_those_of_the_tool(capfd: pytest.CaptureFixture[str]) -> None:
-    said = re.search(r"`--output-format` is (.*?);", section("Use"), re.S)
+    said = re.search(r"`--output-format` is (.*?);", section(COMMAND_LINE, "Output"), re.S)
     assert said
     run(["check", "--help"])
     choices = re.search(r"--output-format\s+\[([a-z|\s]+)\]", capfd.readouterr().out)
@@ -202,7 +210,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_an_exit_code_is_what_the_table_says(code: int, arguments: list[str]) -> None:
-    assert str(code) in [row[0] for row in rows("Exit codes")]
+    assert str(code) in [row[0] for row in rows(COMMAND_LINE, "Exit codes")]
     assert run(["check", *arguments]) == code
 
 
@@ -213,7 +221,7 @@ def test_the_rest_is_reported_all_the_same(capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_the_table_has_every_exit_code() -> None:
-    assert [row[0] for row in rows("Exit codes")] == ["0", "1", "2", "3", "130"]
+    assert [row[0] for row in rows(COMMAND_LINE, "Exit codes")] == ["0", "1", "2", "3", "130"]
 
 
 # -- configuration -------------------------------------------------------------------------------------------------
@@ -221,9 +229,9 @@ def test_the_table_has_every_exit_code() -> None:
 
 def test_the_table_of_keys_is_the_schema() -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"]
-    table = {row[0].strip("`"): row[1] for row in rows("Configure")}
+    table = {row[0].strip("`"): row[1] for row in rows(DOCS / "configuration.md", "Configuration")}
     assert set(table) == set(schema)
-    assert len(rows("Configure")) == len(table)
+    assert len(rows(DOCS / "configuration.md", "Configuration")) == len(table)
     for key, default in table.items():
         if key != "exclude":  # described in words
             assert json.loads(default.strip("`")) == schema[key]["default"], key
@@ -231,4 +239,4 @@ def test_the_table_of_keys_is_the_schema() -> None:
 
 def test_the_keys_are_those_that_are_read() -> None:
     fields = {name.replace("_", "-") for name in Config.__dataclass_fields__} - {"root"}
-    assert {row[0].strip("`") for row in rows("Configure")} == fields
+    assert {row[0].strip("`") for row in rows(DOCS / "configuration.md", "Configuration")} == fields
