@@ -41,13 +41,17 @@ class Size:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """One `kernel[grid](…)` in a file, inside `wrapper` (None: the module's own level)."""
+    """One `kernel[grid](…)` in a file, inside `wrapper` (None: the module's own level).
+
+    `is_choice`: what stands for the kernel there stands for others as well, under conditions.
+    """
 
     module: Module
     call: ast.Call
     grid: ast.expr
     arguments: dict[str, ast.expr]
     wrapper: ast.FunctionDef | None
+    is_choice: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -136,14 +140,22 @@ class LaunchFacts:
         self._module = module
         self._project = project
         self._function = function
-        self.launches = launches
+        self._written = launches
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Those of which nothing says that another kernel is chosen wherever they are made."""
+        if not any(launch.is_choice for launch in self._written):
+            return self._written
+        made = {_place(site.module, site.call) for site in self.sites}
+        return tuple(one for one in self._written if not one.is_choice or _place(one.module, one.call) in made)
 
     @cached_property
     def sites(self) -> tuple[LaunchSite, ...]:
         """The same launches as the host code makes them: on all paths that lead to them, with what is passed."""
-        modules = {launch.module.path: launch.module for launch in self.launches}.values()
+        modules = {launch.module.path: launch.module for launch in self._written}.values()
         others = [module for module in modules if module is not self._module]
-        return self.host.launches(self._module, self._function, others) if self.launches else ()
+        return self.host.launches(self._module, self._function, others) if self._written else ()
 
     @property
     def host(self) -> Host:
@@ -233,6 +245,10 @@ class LaunchFacts:
         return [launch.definition(value) for value in result]
 
 
+def _place(module: Module, call: ast.Call) -> tuple[str, int, int]:
+    return module.path, call.lineno, call.col_offset
+
+
 _LAUNCH = re.compile(r"\]\s*\(")
 
 
@@ -256,8 +272,10 @@ def launches_in(module: Module, kernel: _Lookup) -> dict[JitFunction, tuple[Laun
         if not isinstance(call.func, ast.Subscript) or any(spans(node, call.lineno) for node in own):
             continue
         wrapper = next((node for node in nodes.of(ast.FunctionDef) if spans(node, call.lineno)), None)
-        for function in _kernels(module, call, wrapper, kernel):
-            launch = Launch(module, call, call.func.slice, _arguments(call, function), wrapper)
+        functions = _kernels(module, call, wrapper, kernel)
+        for function in functions:
+            arguments = _arguments(call, function)
+            launch = Launch(module, call, call.func.slice, arguments, wrapper, len(functions) > 1)
             found.setdefault(function, []).append(launch)
     return {
         function: tuple(sorted(launches, key=lambda launch: (launch.call.lineno, launch.call.col_offset)))

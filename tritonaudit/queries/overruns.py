@@ -110,7 +110,8 @@ def _of_condition(condition: Less, address: Affine) -> Iterator[tuple[Affine, Af
     if lane is None:
         return
     stride = address.factor_of(lane)
-    if all(address.terms.get(product) == factor for product, factor in (index * stride).terms.items()):
+    is_whole = all(address.terms.get(product) == factor for product, factor in (index * stride).terms.items())
+    if is_whole and lane not in (address - index * stride).atoms_inside():
         yield from ((end, stride) for end in _ends(condition.gap + index))
 
 
