@@ -116,7 +116,7 @@ class AutotuneKey(Rule):
                     yield self._hit(
                         kernel,
                         launch.arguments[name],
-                        f"the heuristics set `{name}`, and override what this launch passes without a word",
+                        f"the heuristics set `{name}`, and silently override what this launch passes",
                         "leave it out of the launch, or out of the heuristics",
                         Severity.WARNING,
                     )

@@ -14,7 +14,7 @@ _REMEDY = "round the grid up with `triton.cdiv`, mask the last tile, and have `o
 
 class BoundaryDifference(Rule):
     code, name = "TAC404", "boundary-difference"
-    summary = "A kernel treats the elements at the end of an axis otherwise than the reference does."
+    summary = "A kernel treats the elements at the end of an axis differently from the reference."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.WRONG_AT_BOUNDARY,)
 
@@ -22,5 +22,5 @@ class BoundaryDifference(Rule):
         for seen in run.of(*self.symptoms):
             if not run.is_at_boundary(seen.span) or run.has_known_cause(seen):
                 continue
-            message = f"`{run.name}` is wrong at the boundary alone {sentences.cases(run, seen)}: {seen.text}"
+            message = f"`{run.name}` is wrong only at the boundary {sentences.cases(run, seen)}: {seen.text}"
             yield sentences.hit(seen, message, _REMEDY)

@@ -27,7 +27,7 @@ _WORDS = {
         "`{symbol}` of {left} and {right}: only `+` and `-` move a pointer", "compute the offset first, then add it"
     ),
     (Kind.OPERANDS, "bits"): Words(
-        "`{symbol}` of {left} and {right}: bits are combined of integers and conditions alone",
+        "`{symbol}` of {left} and {right}: only bits of integers and conditions can be combined",
         "compare first, `(x > 0) & …`, or cast with `.to(tl.int32)`",
     ),
     (Kind.OPERANDS, "invert"): Words("`~` of {left}", "use `-x`, or `~` on a condition"),
@@ -46,7 +46,7 @@ _WORDS = {
     (Kind.MATH_DTYPE, "tl"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),
-    (Kind.MATH_DTYPE, "fp32"): Words("`{name}` takes fp32 alone, and `{text}` is {dtype}", "cast it to fp32"),
+    (Kind.MATH_DTYPE, "fp32"): Words("`{name}` takes only fp32, and `{text}` is {dtype}", "cast it to fp32"),
     (Kind.MATH_DTYPE, "libdevice"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),

@@ -18,7 +18,7 @@ _WORDS = {
     (Kind.GLOBAL, "value"): Words("`{name}` is a global of the host's, which a kernel cannot read", _REMEDY),
     (Kind.GLOBAL, "none"): Words("`{name}` is a global that is None, which a kernel cannot read", _REMEDY),
     (Kind.GLOBAL, "annotated"): Words(
-        "`{name}` is a global annotated as `tl.constexpr`, and the annotation alone does not make it one", _REMEDY
+        "`{name}` is a global annotated as `tl.constexpr`, and the annotation by itself does not make it one", _REMEDY
     ),
     (Kind.GLOBAL, "class"): Words(
         "`{name}` is a class of the host's, whose attributes a kernel cannot read",

@@ -37,15 +37,15 @@ _WORDS = {
     (Kind.CONVERSION, "float"): Words("`float(…)` of `{text}`, which is {type}", "cast it: `.to(tl.float32)`"),
     (Kind.CONVERSION, "len"): Words("`len(…)` of `{text}`, which is {type}", "use `{text}.shape[0]`"),
     (Kind.NOT_CONSTANT_CALL, "triton.cdiv"): Words(
-        "`triton.cdiv` in a kernel takes constants alone, and `{text}` has a run-time argument", "use `tl.cdiv`"
+        "`triton.cdiv` in a kernel takes only constants, and `{text}` has a run-time argument", "use `tl.cdiv`"
     ),
     (Kind.NOT_CONSTANT_CALL, "*"): Words(
-        "`{name}` in a kernel takes constants alone, and `{text}` has a run-time argument",
+        "`{name}` in a kernel takes only constants, and `{text}` has a run-time argument",
         "compute it on the host, and pass it as a `tl.constexpr`",
     ),
     (Kind.LAUNCH_INSIDE, "grid"): Words("`{name}` is launched inside a kernel", "call it as a function, with no grid"),
     (Kind.LAUNCH_INSIDE, "autotuned"): Words(
-        "`{name}` is autotuned, and a kernel cannot call it", "call a function under `@triton.jit` alone"
+        "`{name}` is autotuned, and a kernel cannot call it", "call a function that has only `@triton.jit`"
     ),
     (Kind.CALL, "one"): Words("`{name}` of one value, `{text}`: Python's takes two or more", "use `tl.{name}`"),
     (Kind.CALL, "prefix"): Words(

@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     (Kind.OUT_OF_RANGE, "wraps"): Words(
-        "{value} does not fit into {dtype}, the dtype of the other operand, and wraps without a word",
+        "{value} does not fit into {dtype}, the dtype of the other operand, and silently wraps",
         "cast the operand: `.to(tl.int64)`",
     ),
     (Kind.NARROW_SUM, "condition"): Words(
@@ -41,7 +41,7 @@ _WORDS = {
 
 class IntegerWraps(Rule):
     code, name = "TAC132", "integer-wraps"
-    summary = "An integer wraps, or has no defined value, in a kernel that compiles without a word."
+    summary = "An integer wraps, or has no defined value, in a kernel that compiles without a warning."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

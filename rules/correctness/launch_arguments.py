@@ -89,7 +89,7 @@ class LaunchArguments(Rule):
                 message = f"the grid's `{ast.unparse(axis)}` is a float, and must be an integer"
                 yield self._hit(kernel, axis, message, "divide with `triton.cdiv`")
         if isinstance(node, (ast.Tuple, ast.List)) and not all(map(_is_one, node.elts[3:])):
-            message = f"the grid has {len(node.elts)} axes, and all after the third are dropped without a word"
+            message = f"the grid has {len(node.elts)} axes, and all after the third are silently dropped"
             yield self._hit(kernel, node, message, "fold two of the axes into one")
 
     def _hit(

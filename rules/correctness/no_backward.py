@@ -24,7 +24,7 @@ class NoBackward(Rule):
                 kernel.place(found.answer),
                 "this takes the kernel's place whatever goes wrong, and nothing says so: a kernel that no longer"
                 " compiles, or fails on some input, shows only in the time it takes",
-                remedy="catch what is expected alone, or warn with the exception before falling back",
+                remedy="catch only what is expected, or warn with the exception before falling back",
                 related=((kernel.place(found.launch), "the launch whose failures are hidden"),),
             )
         for lost in lost_gradients(kernel.module, launches):

@@ -9,7 +9,7 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = "round the grid up with `triton.cdiv`, mask by the output's size alone, or begin with `torch.zeros`"
+_REMEDY = "round the grid up with `triton.cdiv`, mask only by the output's size, or begin with `torch.zeros`"
 
 
 class OutputNotFullyWritten(Rule):

@@ -25,7 +25,7 @@ _WORDS = {
         mend=assigned_back,
     ),
     (Kind.LOOP_KEYWORD, "ignored"): Words(
-        "Python's `range` ignores `{name}` in a kernel, without a word",
+        "Python's `range` silently ignores `{name}` in a kernel",
         "loop over `tl.range`, which takes it",
         severity=Severity.WARNING,
     ),
@@ -34,7 +34,7 @@ _WORDS = {
 
 class ResultDropped(Rule):
     code, name = "TAC130", "result-dropped"
-    summary = "A result or an option is dropped without a word, so the kernel does less than it says."
+    summary = "A result or an option is silently dropped, so the kernel does less than it says."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

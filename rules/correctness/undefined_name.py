@@ -13,7 +13,8 @@ from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
     (Kind.UNDEFINED, "*"): Words(
-        "`{name}` is not defined, in the kernel or in its file", "define it, pass it as a parameter, or mend its name"
+        "`{name}` is not defined, in the kernel or in its file",
+        "define it, pass it as a parameter, or correct its name",
     ),
     (Kind.ONE_PATH, "if"): Words(
         "`{name}` is set only where the condition in line {line} holds; it has no value after the `if`",

@@ -66,7 +66,7 @@ _WORDS = {
         "count with `tl.static_range`, and pick the values by `if`",
     ),
     (Kind.LOOP_OVER, "comprehension"): Words(
-        "`{text}` runs over a `range`, and a comprehension takes tuples alone", "write its values out"
+        "`{text}` runs over a `range`, and a comprehension takes only tuples", "write its values out"
     ),
     (Kind.LOOP_CONSTANT, "*"): Words(
         "`while {text}` has a constant condition, which does not compile", "compare values that change in the loop"

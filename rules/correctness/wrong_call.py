@@ -14,7 +14,7 @@ _WORDS = {
     (Kind.ARGUMENTS, "too many"): Words(
         "`{name}` takes {limit} arguments, and {given} are given", "leave out what it does not take"
     ),
-    (Kind.ARGUMENTS, "unknown"): Words("`{name}` has no parameter `{parameter}`", "mend the name, or leave it out"),
+    (Kind.ARGUMENTS, "unknown"): Words("`{name}` has no parameter `{parameter}`", "correct the name, or leave it out"),
     (Kind.ARGUMENTS, "twice"): Words("`{parameter}` of `{name}` is given twice", "leave out one of them"),
     (Kind.ARGUMENTS, "missing"): Words("`{name}` is called without `{parameter}`", "pass it, or give it a default"),
     (Kind.ARGUMENT_VALUE, "*"): Words("`{name}` takes {takes}, and `{text}` is {given}", "give what it takes"),

@@ -30,7 +30,7 @@ class ExcessSectors(Rule):
                 yield Hit(
                     place.span,
                     f"at {kernel.case.label}, this {place.what} asks L2 for {sectors / needed:.1f} times the sectors"
-                    f" that its bytes fill: {sectors:,.0f} of 32 bytes in place of {needed:,.0f}",
+                    f" that its bytes fill: {sectors:,.0f} of 32 bytes instead of {needed:,.0f}",
                     remedy="let neighbouring lanes access neighbouring elements: swap the tile's axes, or load what"
                     " lies together and pick from it",
                     witness=sentences.witness_by_profiler(kernel),

@@ -15,7 +15,7 @@ from tritonaudit.rule import Hit, Rule
 
 class ChangingSize(Rule):
     code, name = "TAP201", "changing-size"
-    summary = "A kernel is compiled or tuned anew for each value of a size that changes from call to call."
+    summary = "A kernel is compiled or tuned again for each value of a size that changes from call to call."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
     once_in = Extent.FILE
 
@@ -43,7 +43,7 @@ def _compiled_anew(kernel: KernelFlow, argument: ChangingArgument) -> Hit:
     each = "for each value" if argument.constexpr else "for values that are 1, divisible by 16, or neither"
     return Hit(
         kernel.place(argument.node),
-        f"{what} and is passed `{ast.unparse(shown)}`, {argument.changes.value}: the kernel is compiled anew {each}"
+        f"{what} and is passed `{ast.unparse(shown)}`, {argument.changes.value}: the kernel is compiled again {each}"
         f"{unread}",
         remedy="remove the parameter"
         if argument.unused

@@ -1,4 +1,4 @@
-"""TAP305: a kernel is compiled anew for each size."""
+"""TAP305: a kernel is compiled again for each size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BY_DESIGN = 3
 
 class RecompileStorm(Rule):
     code, name = "TAP305", "recompile-storm"
-    summary = "A kernel is compiled anew for each size of its data."
+    summary = "A kernel is compiled again for each size of its data."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
@@ -25,7 +25,7 @@ class RecompileStorm(Rule):
         arguments = phrases.listed(f"`{sweep.argument}`" for sweep in storms)
         yield Hit(
             kernel.span,
-            f"`{kernel.name}` is compiled anew for each size: {'; '.join(map(_counted, storms))}",
+            f"`{kernel.name}` is compiled again for each size: {'; '.join(map(_counted, storms))}",
             remedy=f"pass {arguments} as a plain argument, or round it up (`triton.next_power_of_2`)",
         )
 

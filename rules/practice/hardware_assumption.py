@@ -46,7 +46,7 @@ class HardwareAssumption(Rule):
         for call in bare_ptx(kernel.module, kernel.function):
             yield Hit(
                 kernel.place(call.func),
-                "this assembly is PTX, which compiles for NVIDIA's GPUs alone",
+                "this assembly is PTX, which compiles only for NVIDIA's GPUs",
                 remedy="write it with `tl` or `libdevice`, or choose it by a `tl.constexpr` of the launch",
                 severity=Severity.INFO,
                 confidence=Confidence.LOW,

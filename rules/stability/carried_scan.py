@@ -28,7 +28,7 @@ class CarriedScan(Rule):
             yield Hit(
                 span_of(scan.prefix, lines),
                 f"this prefix sum goes on from `{scan.carry}`, to which `tl.sum({scan.operand})` is added: it rounds "
-                "otherwise than `tl.cumsum`, and a threshold between the two is in no block",
+                "differently from `tl.cumsum`, and a threshold between the two is in no block",
                 remedy="carry on what the prefix ends at: the maximum of a `tl.cumsum` of what is not negative",
                 related=((span_of(scan.total, lines), "the carry is added up here"),),
             )

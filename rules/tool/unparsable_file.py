@@ -19,5 +19,5 @@ class UnparsableFile(Rule):
         yield Hit(
             Span(line, column, line, column + 1),
             f"this file cannot be parsed: {failure.message}",
-            remedy="mend it, or run tritonaudit under the Python version that it is written for",
+            remedy="fix it, or run tritonaudit under the Python version that it is written for",
         )

@@ -28,7 +28,7 @@ FAILED = {
     "scattered": {Item.COALESCED: "audit_scattered.py:"},
     "odd": {Item.POWERS_OF_2: "`BLOCK` of `double_kernel` is 48"},
     "untuned": {Item.AUTOTUNED: "`double_kernel` has no autotuner"},
-    "one_config": {Item.AUTOTUNED: "`double_kernel` has one config alone"},
+    "one_config": {Item.AUTOTUNED: "`double_kernel` has only one config"},
     "waiting": {Item.NO_WAIT: "`torch.cuda.synchronize()`"},
 }
 """What fails of each, and what is said of it."""

@@ -360,7 +360,7 @@ def test_a_storm_is_counted_with_the_argument_to_blame() -> None:
     storm = Sweep("size", (1008, 1009, 1010, 1011), 4, "n_cols")
     found = hit("TAP305", kernel(variant(), sweeps=(storm,)))
     assert found.message == (
-        "`softmax_kernel` is compiled anew for each size:"
+        "`softmax_kernel` is compiled again for each size:"
         " 4 sizes of `size` (1008, 1009, 1010, 1011) make 4 variants by `n_cols`"
     )
     assert found.remedy is not None

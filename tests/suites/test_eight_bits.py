@@ -54,7 +54,7 @@ def test_nan_among_floats_of_8_bits_is_compared(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("subject", "dtype", "what"),
     [
-        ("but_for_the_last", "float8_e4m3fn", "wrong at the boundary alone: 17: output: errors of 3 elements"),
+        ("but_for_the_last", "float8_e4m3fn", "wrong only at the boundary: 17: output: errors of 3 elements"),
         ("by_torch", "float8_e4m3fn", "no kernel launched: the call launches no kernel"),
         ("twice_by_half", "float32", "wrong result: 48: output: 0.3% of the elements are rounded more than once"),
         ("twice_by_bfloat", "float32", "wrong result: 48: output: 2.9% of the elements are rounded more than once"),

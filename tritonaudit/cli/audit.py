@@ -42,7 +42,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Do these parts alone: {', '.join(_STAGES)}."
+    "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Run only these parts: {', '.join(_STAGES)}."
 )
 @budget_option("subject")
 @SEED

@@ -29,7 +29,7 @@ _STDIN = Path("-")
 @audit_options()
 @fixing.fix_options
 @known_options
-@click.option("--statistics", is_flag=True, help="Show how often each rule found something, in place of the findings.")
+@click.option("--statistics", is_flag=True, help="Show how often each rule found something instead of the findings.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is called.")
 def command(
     paths: tuple[Path, ...],

@@ -25,7 +25,7 @@ _OPTIONS = (
     click.option("--fix", is_flag=True, help="Apply the safe fixes to the files, and report what remains."),
     click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: the unsafe fixes as well."),
     click.option(
-        "--diff", is_flag=True, help="Show what --fix would change in place of the report, and change nothing."
+        "--diff", is_flag=True, help="Show what --fix would change instead of the report, and change nothing."
     ),
 )
 

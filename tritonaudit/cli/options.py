@@ -54,7 +54,7 @@ DEVICE = click.option(
 )
 _SECONDS = 30.0
 _OPTIONS = (
-    click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules alone."),
+    click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run only these rules."),
     click.option("--extend-select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules too."),
     click.option("--ignore", multiple=True, callback=_selectors, metavar="RULES", help="Leave these rules out."),
     click.option("--pedantic", is_flag=True, help="Show findings of low confidence too."),

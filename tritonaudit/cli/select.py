@@ -53,7 +53,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     "regenerate",
     callback=_command,
     metavar="CMD",
-    help="Have this program write a variant that fails anew, at most three times.",
+    help="Have this program rewrite a variant that fails, at most three times.",
 )
 @click.option(
     "--regenerate-timeout",

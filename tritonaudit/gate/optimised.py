@@ -198,4 +198,4 @@ def _untuned(kernel: CompiledKernel) -> str:
     configs = _configs(kernel)
     if not configs:
         return f"`{kernel.name}` has no autotuner"
-    return f"`{kernel.name}` has one config alone: {next(iter(configs))}" if len(configs) == 1 else ""
+    return f"`{kernel.name}` has only one config: {next(iter(configs))}" if len(configs) == 1 else ""

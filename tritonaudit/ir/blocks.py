@@ -353,7 +353,7 @@ def _check_last(reader: Reader, bound: Bound, shape: Shape, until: Version | Non
     if isinstance(dim, Const) and type(dim.value) is int and dim.value != len(shape) - 1:
         reader.mistake(
             Kind.ARGUMENT_VALUE, bound.node, until=until,
-            name=f"tl.{bound.name}", takes=f"the last axis alone, {len(shape) - 1}", text="dim", given=dim.value,
+            name=f"tl.{bound.name}", takes=f"only the last axis, {len(shape) - 1}", text="dim", given=dim.value,
         )  # fmt: skip
 
 

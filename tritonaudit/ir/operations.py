@@ -346,7 +346,7 @@ def _check_rounding(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
     if before is None or after is None or value.dtype == dtype:
         return
     if value.dtype not in FLOATS or dtype not in FLOATS or after >= before:
-        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="a rounding to narrower floats alone", **words)
+        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="only a rounding to narrower floats", **words)
 
 
 def _is_false(value: Value) -> bool:

@@ -76,7 +76,7 @@ def summary_text(selected: Sequence[Selected], failed: Sequence[tuple[str, str]]
             "",
             f"Not timed: {names}, since {why}. The choice rests on correctness and on what the compiler makes",
         ]
-        lines += [f"of each kernel for {targets} alone."]
+        lines += [f"of each kernel only for {targets}."]
     return "\n".join(lines) + "\n"
 
 
@@ -295,5 +295,5 @@ def _choice(selected: Selected) -> Iterator[str]:
     yield from (f"* {prose(reason)}" for reason in selected.choice.reasons)
     for one in selected.variants:
         if not one.verdict.is_right:
-            mended = f"; attempt {one.mended.number} at it is right" if one.mended else ""
+            mended = f"; attempt {one.mended.number} is right" if one.mended else ""
             yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{mended}"

@@ -172,7 +172,7 @@ def _considered(
         verdict = verdicts[path]
         one = Considered(path.stem, path, techniques_of(path), verdict)
         if request.repairer is not None and not verdict.is_right:
-            progress.stage(f"having {path.stem} written anew", 0)
+            progress.stage(f"having {path.stem} rewritten", 0)
 
             def validate(attempt: Path) -> Verdict:
                 return validated([replace(operation, files=(attempt,))], config, request.audit, progress)[attempt]

@@ -112,7 +112,7 @@ _CANCELLATION = _named("cancellation", "cancellation in 16 bits")
 _ALTERNATING = _named("alternating sums", "alternating sums in 16 bits")
 
 _NO_RULE = "no rule reads it yet"
-_NO_TRAFFIC = "loads and stores are not counted, and traffic is measured on a GPU alone"
+_NO_TRAFFIC = "loads and stores are not counted, and traffic is measured only on a GPU"
 
 CORRECTNESS_INPUTS = Checklist(
     "1. Correctness: inputs",
@@ -149,7 +149,7 @@ CORRECTNESS_VERDICTS = Checklist(
             flag=True,
         ),
         Item(
-            "red flag: boundary elements treated otherwise than by PyTorch",
+            "red flag: boundary elements treated differently from PyTorch",
             checks=(Symptom.WRONG_AT_BOUNDARY.value,),
             flag=True,
         ),

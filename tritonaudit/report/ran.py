@@ -69,7 +69,7 @@ def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
     for what, why in run.left_out:
         yield ((f"{_INDENT}left out: {visible(what)}: {visible(why)}", "dim"),)
     if run.seed is not None:
-        yield ((f"{_INDENT}drawn anew: --seed {run.seed} repeats it", "dim"),)
+        yield ((f"{_INDENT}drawn afresh: --seed {run.seed} repeats it", "dim"),)
 
 
 def _outcome(outcome: Outcome) -> Line:

@@ -39,7 +39,7 @@ class NoProgram(Exception):
     """The launch cannot be executed: Triton rejects the kernel, with the `error`, or its grid is not known."""
 
     def __init__(self, launch: Launch) -> None:
-        super().__init__("its grid cannot be told" if launch.error is None else launch.error.message)
+        super().__init__("its grid is not known" if launch.error is None else launch.error.message)
         self.launch = launch
         self.error = launch.error
 

@@ -80,7 +80,7 @@ def called_cases(
     for what, case in _called(subject, axes, plan, taken):
         found.setdefault(case.label, CoreCase(what, case))
     for case in islice(fresh_cases(subject, axes, taken or plan.cases[0], seed), _FRESH):
-        found.setdefault(case.label, CoreCase("drawn anew", case))
+        found.setdefault(case.label, CoreCase("drawn afresh", case))
     return tuple(found.values())
 
 

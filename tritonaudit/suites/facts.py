@@ -14,7 +14,7 @@ class Symptom(Enum):
     WRONG_RESULT = "wrong result"
     NEW_NON_FINITE = "NaN or Inf where the reference has none"
     NONDETERMINISTIC = "another result when run again"
-    WRONG_AT_BOUNDARY = "wrong at the boundary alone"
+    WRONG_AT_BOUNDARY = "wrong only at the boundary"
     INPUT_CHANGED = "input changed"
     NOT_WRITTEN = "output not written"
     CRASH = "crash"

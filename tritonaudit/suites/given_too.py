@@ -23,7 +23,7 @@ ELSEWHERE = "at other sizes than given"
 """What the text ends in of what is seen at such sizes only, as far as is known."""
 BETWEEN = "at sizes in the midst of others at which it is right"
 """The same of what no limit of the sizes that the wrapper takes explains: it is certain."""
-OTHERWISE = "with tensors that lie otherwise than given"
+OTHERWISE = "with tensors laid out differently from those given"
 """The same of what is seen of these only, and harms no result."""
 
 
