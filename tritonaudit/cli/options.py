@@ -184,7 +184,7 @@ def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Con
 
     if output_file and output_file.is_file():
         found = discover(sources, config)
-        if any(output_file.samefile(source) for source in (*found.files, *found.templates)):
+        if any(output_file.samefile(source) for source in (*found.sources, *found.templates)):
             raise click.UsageError(f"--output-file would overwrite the source file {output_file}")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tritonaudit.config import Config
 from tritonaudit.finding import Problem
 from tritonaudit.source.gitignore import Patterns
+from tritonaudit.source.notebook import SUFFIX
 
 _TEMPLATES = (".jinja", ".j2")
 
@@ -21,15 +22,24 @@ _Layer = tuple[str, Patterns]
 
 @dataclass(frozen=True)
 class Discovery:
-    """Absolute paths, sorted, each file once. `templates` are Jinja templates: no Python before they are rendered."""
+    """Absolute paths, sorted, each file once. `templates` are Jinja templates: no Python before they are rendered.
+
+    Notebooks stand apart from the `files` of Python, since nothing can import one.
+    """
 
     files: tuple[Path, ...] = ()
+    notebooks: tuple[Path, ...] = ()
     templates: tuple[Path, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """All that the source stage reads."""
+        return tuple(sorted((*self.files, *self.notebooks)))
+
 
 def discover(paths: Sequence[Path], config: Config) -> Discovery:
-    """The Python files and templates among `paths` and in the folders among them.
+    """The Python files, notebooks and templates among `paths` and in the folders among them.
 
     A path that is named is taken even if it is excluded, unless the configuration says `force_exclude`. Links to
     folders are not followed; a file that is reached in several ways is listed once.
@@ -95,7 +105,8 @@ class _Walk:
             self._found.setdefault(_real(link), link)
         places = sorted(self._found.values())
         return Discovery(
-            files=tuple(Path(place) for place in places if not place.endswith(_TEMPLATES)),
+            files=tuple(Path(place) for place in places if not place.endswith((SUFFIX, *_TEMPLATES))),
+            notebooks=tuple(Path(place) for place in places if place.endswith(SUFFIX)),
             templates=tuple(Path(place) for place in places if place.endswith(_TEMPLATES)),
             problems=tuple(sorted(set(self._problems), key=lambda problem: problem.path)),
         )
@@ -230,7 +241,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _is_source(entry: os.DirEntry[str]) -> bool:
     """Whether it is a regular file, or a link to one, with a name of ours; a link in a circle is no file."""
     try:
-        return entry.name.endswith((".py", *_TEMPLATES)) and entry.is_file()
+        return entry.name.endswith((".py", SUFFIX, *_TEMPLATES)) and entry.is_file()
     except OSError:
         return False
 
