@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config
-from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Stage, Status, shown_line
+from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Status, shown_line
 from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
 from tritonaudit.results import (
@@ -33,8 +33,8 @@ from tritonaudit.results import (
     unread,
 )
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.rules import all_rules
-from tritonaudit.selection import Selection
+from tritonaudit.rules import all_rules, broken, installed
+from tritonaudit.selection import Chosen
 from tritonaudit.shown import shown_path
 from tritonaudit.source.basis import Basis, digest
 from tritonaudit.source.decode import Undecodable, decode
@@ -74,7 +74,8 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
         cache.close()
     results.extend(of_template(path) for path in found.templates)
     audit = merged(results)
-    return replace(audit, files=len(found.sources), problems=(*found.problems, *audit.problems))
+    problems = (*(broken() if installed() else ()), *found.problems, *audit.problems)
+    return replace(audit, files=len(found.sources), problems=problems)
 
 
 def check_text(data: bytes, path: Path, config: Config) -> Audit:
@@ -85,7 +86,12 @@ def check_text(data: bytes, path: Path, config: Config) -> Audit:
 def text_checker(config: Config) -> Callable[[bytes, Path], Audit]:
     """As `check_text`, for many texts: the projects that they belong to are read once."""
     checker = _Checker(config)
-    return lambda data, path: replace(merged([checker.file(path, data)]), files=1)
+
+    def checked(data: bytes, path: Path) -> Audit:
+        audit = merged([checker.file(path, data)])
+        return replace(audit, files=1, problems=(*broken(), *audit.problems))
+
+    return checked
 
 
 class KernelFacts(Protocol):
@@ -129,19 +135,16 @@ class _Checker:
         self._config = config
         self._types = types or {}
         self._rules = all_rules()
-        self._selection = Selection.of(config, self._rules)
+        self._chosen = cache(lambda config: Chosen(config, self._rules))
         self._projects: dict[Path, Any] = {}
         self._users = Users(glances or Glances())
         self._targets: dict[Path, Target | None] = {}
         self._examiners: dict[Path, Any] = {}
 
-    @cached_property
-    def _by_facts(self) -> dict[type, list[Rule]]:
-        table: dict[type, list[Rule]] = {}
-        for rule in self._rules:
-            if self._selection.enabled(rule):
-                table.setdefault(rule.facts(), []).append(rule())
-        return table
+    def _at(self, path: Path) -> Chosen:
+        """What is asked of a file, by the configuration that governs it."""
+        chosen: Chosen = self._chosen(self._config.of(path))
+        return chosen
 
     def file(self, path: Path, data: bytes | None = None) -> FileResult:
         """What the file comes to; `data` when it is not to be read from the disk."""
@@ -213,17 +216,16 @@ class _Checker:
             return FileResult(problems=(Problem(shown, f"cannot be read: {error.message}", error.line),))
         except OSError as error:
             return FileResult(problems=(Problem(shown, f"cannot be read: {error.strerror or error}"),))
-        ignored = self._selection.ignored_in(path)
+        chosen = self._at(path)
         findings = [
             replace(found, expression=text_at(module.lines, found.span))
             for fact in facts
-            for rule in self._by_facts.get(type(fact), ())
-            if rule.code not in ignored
+            for rule in chosen.rules(type(fact), path)
             for hit in rule.check(fact)
             for found in (self._finding(rule, hit, shown, None, fact.name),)
         ]
         kept, _ = suppressed(findings, read_suppressions(module.text, module.tree, self._rules))
-        visible = tuple(f for f in numbered(kept) if self._selection.shown(f.code, f.confidence))
+        visible = tuple(f for f in numbered(kept) if chosen.shown(f.code, f.confidence))
         return FileResult(visible, text=(shown, module.text) if visible else None, kernels=len(facts))
 
     def _unparsable(self, path: Path, shown: str, text: str, error: Unparsable) -> FileResult:
@@ -234,12 +236,10 @@ class _Checker:
         return FileResult(findings, (problem,), text=(shown, text) if findings else None, is_read=False)
 
     def _syntax_findings(self, path: Path, shown: str, error: Unparsable, span: Span) -> tuple[Finding, ...]:
-        ignored = self._selection.ignored_in(path)
         return tuple(
             self._finding(rule, replace(hit, where=span), shown, None, None)
-            for rule in self._by_facts.get(Unparsable, ())
+            for rule in self._at(path).rules(Unparsable, path)
             for hit in rule.check(error)
-            if rule.code not in ignored
         )
 
     def _module(self, path: Path, shown: str, module: Module, text: str, place: Placing | None = None) -> FileResult:
@@ -249,7 +249,7 @@ class _Checker:
         found = self._kernels(path, shown, module, Found(place), every=bool(suppressions.directives))
         kept, uses = suppressed(found.findings, suppressions)
         kept.extend(self._suppression_findings(path, shown, suppressions, uses if found.is_whole else None))
-        shown_findings = tuple(f for f in numbered(kept) if self._selection.shown(f.code, f.confidence))
+        shown_findings = tuple(f for f in numbered(kept) if self._at(path).shown(f.code, f.confidence))
         return FileResult(
             shown_findings,
             tuple(found.problems),
@@ -265,30 +265,30 @@ class _Checker:
             return found
         from tritonaudit.domains.analysis import NotAnalysed, analyse
 
-        ignored = self._selection.ignored_in(path)
         project = self._project(path)
         for facts in analyse(module, project, self._target(path, module), self._types):
             if not isinstance(facts, NotAnalysed):
                 found.kernels += 1
-                self._check_kernel(facts, shown, ignored, every, found)
+                self._check_kernel(facts, path, shown, every, found)
             elif facts.defect is None:
                 found.outcomes.append(not_run(found.place, facts.function, facts.reason))
             else:
                 found.failed(shown, facts.function, facts.defect)
-        found.findings.extend(self._checked_names(path, shown, module, ignored, every))
+        found.findings.extend(self._checked_names(path, shown, module, every))
         project.forget(module)
         return found
 
-    def _check_kernel(self, facts: Any, shown: str, ignored: frozenset[str], every: bool, found: Found) -> None:
+    def _check_kernel(self, facts: Any, path: Path, shown: str, every: bool, found: Found) -> None:
         """Adds what each rule finds in the kernel, or that it could not be asked."""
-        for rule in self._by_facts.get(type(facts), ()):
-            if rule.code in ignored or not (every or self._may_show(rule)):
+        chosen = self._at(path)
+        for rule in chosen.rules(type(facts), path):
+            if not (every or chosen.may_show(rule)):
                 continue
             try:
                 found.findings.extend(
                     self._finding(rule, hit, shown, facts.tree, facts.function.qualname)
                     for hit in rule.check(facts)
-                    if every or self._selection.shown(rule.code, hit.confidence or rule.confidence)
+                    if every or chosen.shown(rule.code, hit.confidence or rule.confidence)
                 )
             except RecursionError:
                 reason = f"nested too deeply to be checked by {rule.code}"
@@ -296,16 +296,12 @@ class _Checker:
             except Exception as error:  # a defect of a rule costs what it would find in one kernel
                 found.failed(shown, facts.function, error, rule)
 
-    def _may_show(self, rule: Rule) -> bool:
-        return not rule.is_pedantic() or self._selection.shown(rule.code, rule.confidence)
-
-    def _checked_names(
-        self, path: Path, shown: str, module: Module, ignored: frozenset[str], every: bool
-    ) -> Iterator[Finding]:
+    def _checked_names(self, path: Path, shown: str, module: Module, every: bool) -> Iterator[Finding]:
         """The findings of the rules that read how a file uses Triton's names."""
         from tritonaudit.api.facts import ApiFacts, Examiner
 
-        rules = [rule for rule in self._by_facts.get(ApiFacts, ()) if rule.code not in ignored]
+        chosen = self._at(path)
+        rules = chosen.rules(ApiFacts, path)
         if not rules:
             return
         project = self._project(path)
@@ -314,7 +310,7 @@ class _Checker:
         facts = self._examiners[project.root].examine(module, self._target(path, module))
         for rule in rules:
             for hit in rule.check(facts):
-                if every or self._selection.shown(rule.code, hit.confidence or rule.confidence):
+                if every or chosen.shown(rule.code, hit.confidence or rule.confidence):
                     kernel = facts.kernel_at(hit.where.line) if isinstance(hit.where, Span) else None
                     found = self._finding(rule, hit, shown, None, kernel)
                     yield replace(found, expression=text_at(module.lines, found.span))
@@ -329,12 +325,13 @@ class _Checker:
 
     def _target(self, path: Path, module: Module) -> Target:
         """The releases that the configuration names, or else the project of the file, or the file itself."""
-        if self._config.target_triton is not None:
-            return self._config.target
+        config = self._at(path).config
+        if config.target_triton is not None:
+            return config.target
         root = project_root(Path(os.path.abspath(path)).parent)
         if root not in self._targets:
             self._targets[root] = asked_target(root)
-        return self._targets[root] or guarded_target(module, self._config.target) or self._config.target
+        return self._targets[root] or guarded_target(module, config.target) or config.target
 
     def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
         where, related = hit.where, hit.related
@@ -369,17 +366,15 @@ class _Checker:
         self, path: Path, shown: str, suppressions: Suppressions, uses: frozenset[Use] | None
     ) -> Iterator[Finding]:
         """What is wrong with the comments; with no `uses`, where not all was checked, not which of them do nothing."""
-        ignored = self._selection.ignored_in(path)
-        enabled = [rule for rules in self._by_facts.values() for rule in rules]
-        ran = [rule.code for rule in enabled if rule.stage() is Stage.SOURCE and rule.code not in ignored]
+        chosen = self._at(path)
+        ran = [rule.code for rule in chosen.of_source(path)]
         facts: list[Unused | Malformed] = [
             *(() if uses is None else suppressions.unused(uses, ran)),
             *suppressions.malformed,
         ]
         for fact in facts:
-            for rule in self._by_facts.get(type(fact), ()):
-                if rule.code not in ignored:
-                    yield from (self._finding(rule, hit, shown, None, None) for hit in rule.check(fact))
+            for rule in chosen.rules(type(fact), path):
+                yield from (self._finding(rule, hit, shown, None, None) for hit in rule.check(fact))
 
 
 def _for_others(shown: str, cell: int, magic: str) -> Outcome:

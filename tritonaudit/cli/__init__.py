@@ -31,7 +31,11 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(error.format_message())
     except click.Abort:
         return INTERRUPTED
-    except Exception:
+    except Exception as error:
+        from tritonaudit.config import ConfigError
+
+        if isinstance(error, ConfigError):
+            return _fail(str(error))
         # Python would leave with 1, which says that there are findings.
         traceback.print_exc()
         return _fail("this is a defect of tritonaudit; please report it with the lines above")

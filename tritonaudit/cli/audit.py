@@ -117,7 +117,7 @@ def command(
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
     if keep_folder is not None:
         keep(keep_folder, config.root, result, note)
-    return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)
+    return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config, exit_zero)
 
 
 def _check_engine(only: frozenset[str], device: str) -> None:

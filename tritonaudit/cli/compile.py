@@ -103,7 +103,7 @@ def command(
     color = not output_file and terminal.wants_color()
     told = about(config, Stage.COMPILE)
     deliver(render(result.audit, output_format, color=color, sections=[section], about=told), output_file)
-    return exit_code(result.audit, config.fail_on, exit_zero)
+    return exit_code(result.audit, config, exit_zero)
 
 
 def require_compiler(name: str) -> None:

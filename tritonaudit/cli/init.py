@@ -50,13 +50,10 @@ def command(paths: tuple[Path, ...], output_dir: Path | None) -> int:
 
 def _discover(paths: tuple[Path, ...]) -> Discovery:
     from tritonaudit.cli.options import project_of
-    from tritonaudit.config import ConfigError, load_config
+    from tritonaudit.config import load_config
     from tritonaudit.source.discover import discover
 
-    try:
-        return discover(paths, load_config(project_of(paths)))
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
+    return discover(paths, load_config(project_of(paths)))
 
 
 def _line(spec: Spec) -> str:

@@ -17,6 +17,7 @@ from tritonaudit.cli import terminal
 from tritonaudit.finding import Audit, Severity, Stage
 from tritonaudit.report import FORMATS
 from tritonaudit.report.about import About
+from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.report.status import Exit, exit_of
 
 if TYPE_CHECKING:
@@ -146,32 +147,27 @@ def project_of(sources: tuple[Path, ...]) -> Path:
 def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -> Config:
     """The project's configuration with what the command line says.
 
-    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh.
+    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Folders with a configuration
+    of their own are governed by that, unless the command line names one for all. Raises ConfigError.
     """
-    from tritonaudit.config import ConfigError, load_config
+    from tritonaudit.config import Nearest, load_config, overlaid
 
-    try:
-        config = load_config(root, config_file)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    given = {name: value for name, value in overrides.items() if value}
-    for name in ("ignore", "extend_select"):
-        inherited = () if "select" in given else getattr(config, name)
-        given[name] = (*inherited, *overrides[name])
-    return replace(config, **given)
+    said = {name: value for name, value in overrides.items() if value}
+    config = overlaid(load_config(root, config_file), said)
+    return config if config_file is not None else replace(config, nearest=Nearest(said))
 
 
-def about(config: Config, *stages: Stage) -> About:
+def about(config: Config, *stages: Stage, is_brief: bool = False) -> About:
     """What a report says of the command that is running, which does these stages."""
     arguments = click.get_current_context().find_root().obj
-    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config))
+    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config), is_brief=is_brief)
 
 
 def _chosen(config: Config) -> frozenset[str] | None:
     """The codes of the rules that are on; None where all are, which asks no rule."""
     from tritonaudit.selection import ALL, Selection
 
-    if ALL in config.select and not config.ignore:
+    if any(selector.upper() == ALL for selector in config.select) and not config.ignore:
         return None
     from tritonaudit.rules import all_rules
 
@@ -196,12 +192,12 @@ def deliver(report: str, output_file: Path | None) -> None:
         terminal.write(report)
 
 
-def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
-    """2 where something could not be read or done, 1 where something new was found at the level.
+def exit_code(audit: Audit, config: Config, exit_zero: bool, strict: bool = False) -> int:
+    """2 where something could not be read or done, 1 where something new was found at the level of its file.
 
-    Else 3 where a subject's verdict is incomplete, 0 otherwise.
+    Else 3 where a subject's verdict is incomplete, 0 otherwise. What was not analysed was not done, if `strict`.
     """
-    found = exit_of(audit, fail_on)
-    if exit_zero and found is Exit.FOUND:
-        found = exit_of(replace(audit, findings=()), fail_on)
-    return int(found)
+    if strict and not_analysed(audit):
+        return int(Exit.ERROR)
+    failing = tuple(one for one in audit.findings if one.severity.rank <= config.of(Path(one.path)).fail_on.rank)
+    return int(exit_of(replace(audit, findings=() if exit_zero else failing), Severity.INFO))

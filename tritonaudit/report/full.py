@@ -19,7 +19,7 @@ _INDENT = "  "
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """The report; its plain form is the coloured one without the escape sequences."""
-    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections))
+    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections, about))
 
 
 def _plain(line: Line) -> str:
@@ -34,7 +34,7 @@ def _paint(line: Line) -> str:
     return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in line) + "\n"
 
 
-def _lines(audit: Audit, sections: Sequence[Section]) -> Iterator[Line]:
+def _lines(audit: Audit, sections: Sequence[Section], about: About) -> Iterator[Line]:
     for section in sections:
         yield from section.lines()
     sources = Sources(audit.texts)
@@ -44,6 +44,8 @@ def _lines(audit: Audit, sections: Sequence[Section]) -> Iterator[Line]:
         yield ()
     shortfall = shortfall_lines(audit)
     yield from (((line, "red"),) for line in shortfall)
+    if about.is_brief:
+        return
     if shortfall:
         yield ()
     yield ((summary(audit), "bold"),)
