@@ -104,7 +104,7 @@ def load_config(root: Path, file: Path | None = None, rules: Sequence[type[Rule]
         return _loaded(_Loader.of(file, rules), root)
     warnings: list[Problem] = []
     for folder in (root, *Path(os.path.abspath(root)).parents):
-        found = _in_folder(folder, rules)
+        found = _in_folder(folder, rules, is_own=folder is root)
         warnings += found.warnings
         if found.loader is not None:
             return replace(_loaded(found.loader, folder), warnings=tuple(warnings))
@@ -152,7 +152,7 @@ class Nearest:
         return self._found[folder]
 
     def _read(self, folder: Path) -> Config | None:
-        found = _in_folder(folder, None)
+        found = _in_folder(folder, None, is_own=False)
         if found.loader is None:
             return None
         return replace(overlaid(_loaded(found.loader, folder), self._said), warnings=found.warnings)
@@ -166,10 +166,10 @@ class _InFolder:
     warnings: tuple[Problem, ...] = ()
 
 
-def _in_folder(folder: Path, rules: Sequence[type[Rule]] | None) -> _InFolder:
+def _in_folder(folder: Path, rules: Sequence[type[Rule]] | None, *, is_own: bool) -> _InFolder:
     own, shared = folder / "tritonaudit.toml", folder / "pyproject.toml"
     has_own = own.is_file()
-    loader, warnings = _in_pyproject(shared, rules, is_needed=not has_own) if shared.is_file() else (None, ())
+    loader, warnings = _in_pyproject(shared, rules, is_own=is_own and not has_own) if shared.is_file() else (None, ())
     if not has_own:
         return _InFolder(loader, warnings)
     if loader is not None:
@@ -179,13 +179,16 @@ def _in_folder(folder: Path, rules: Sequence[type[Rule]] | None) -> _InFolder:
 
 
 def _in_pyproject(
-    file: Path, rules: Sequence[type[Rule]] | None, *, is_needed: bool
+    file: Path, rules: Sequence[type[Rule]] | None, *, is_own: bool
 ) -> tuple[_Loader | None, tuple[Problem, ...]]:
-    """The table of a pyproject.toml, where it has one, and tables that were meant for it."""
+    """The table of a pyproject.toml, where it has one, and tables that were meant for it.
+
+    One that is no TOML is an error where it is the project's own, or has to do with us.
+    """
     try:
         loader = _Loader.of(file, rules)
     except ConfigError:
-        if is_needed and b"tritonaudit" in _bytes(file):
+        if is_own or NAME.encode() in _bytes(file):
             raise
         return None, ()
     warnings = tuple(loader.misspelt())

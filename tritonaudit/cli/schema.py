@@ -22,7 +22,7 @@ _FILES = {
 def command(name: str) -> None:
     """Print a JSON schema: that of the configuration, or of another kind of file.
 
-    `config` describes [tool.tritonaudit] of a pyproject.toml and a tritonaudit.toml, `findings` what `check` writes with
-    --output-format json, `audit` what `audit` does, and `baseline` a file of --write-baseline.
+    `config` describes a tritonaudit.toml and [tool.tritonaudit] of a pyproject.toml, `findings` what `check` writes
+    with --output-format json, `audit` what `audit` does, and `baseline` a file of --write-baseline.
     """
     terminal.write(_FILES[name].read_text(encoding="utf-8"))
