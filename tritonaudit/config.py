@@ -299,7 +299,7 @@ class _Loader:
         lists = value.items() if isinstance(value, dict) else [("", value)]
         for glob, selectors in lists:
             for selector in selectors:
-                if message := unknown_selector(selector, self._rules()):
+                if (message := unknown_selector(selector, self._rules())) and not self._may_be_left_out():
                     yield self.problem(key, f"{glob!r}: {message}" if glob else message, selector)
 
     def _rules(self) -> Sequence[type[Rule]]:
@@ -310,6 +310,12 @@ class _Loader:
 
         rules: Sequence[type[Rule]] = all_rules()
         return rules
+
+    def _may_be_left_out(self) -> bool:
+        """Whether an installed package could not be loaded: the rules that are named may be its."""
+        from tritonaudit.rules import broken
+
+        return self.rules is None and bool(broken())
 
     def problem(self, key: str, message: str, selector: str | None = None) -> Problem:
         """What is wrong with a key, and the line that it stands in."""

@@ -8,12 +8,13 @@ from difflib import get_close_matches
 import click
 
 from tritonaudit.cli import terminal
+from tritonaudit.cli.options import complete_rules
 from tritonaudit.finding import Stage
 from tritonaudit.rule import Fixable, Rule
 
 
 @click.command()
-@click.argument("rules", nargs=-1, required=True, metavar="RULE…")
+@click.argument("rules", nargs=-1, required=True, metavar="RULE…", shell_complete=complete_rules)
 def command(rules: tuple[str, ...]) -> None:
     """Explain rules, each given by its code or its name.
 

@@ -29,16 +29,35 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _selectors(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     selectors = split(values)
     if selectors:
-        from tritonaudit.rules import all_rules
+        from tritonaudit.rules import all_rules, broken
         from tritonaudit.selection import unknown_selector
 
-        for message in filter(None, (unknown_selector(selector, all_rules()) for selector in selectors)):
+        for message in (
+            () if broken() else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
+        ):
             raise click.BadParameter(message)
     return selectors
 
 
+def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The codes, or else the names, that the last of several rules with commas may become."""
+    from tritonaudit.rules import all_rules
+
+    before, comma, last = incomplete.rpartition(",")
+    rules = all_rules()
+    codes = [rule.code for rule in rules if rule.code.startswith(last.upper())]
+    names = codes or [rule.name for rule in rules if rule.name.startswith(last.lower())]
+    return [f"{before}{comma}{name}" for name in names]
+
+
 def _severity(_: click.Context, __: click.Parameter, value: str | None) -> Severity | None:
     return Severity(value) if value else None
+
+
+def _rules_option(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(
+        name, multiple=True, callback=_selectors, metavar="RULES", shell_complete=complete_rules, help=text
+    )
 
 
 OUTPUT_FILE = click.option(
@@ -55,9 +74,9 @@ DEVICE = click.option(
 )
 _SECONDS = 30.0
 _OPTIONS = (
-    click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules alone."),
-    click.option("--extend-select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules too."),
-    click.option("--ignore", multiple=True, callback=_selectors, metavar="RULES", help="Leave these rules out."),
+    _rules_option("--select", "Run only these rules."),
+    _rules_option("--extend-select", "Run these rules too."),
+    _rules_option("--ignore", "Leave these rules out."),
     click.option("--pedantic", is_flag=True, help="Show findings of low confidence too."),
     click.option(
         "--fail-on",

@@ -14,7 +14,7 @@ _ASKED = re.compile(r"[%\w.*\[\]'\"]+\?{1,2}")
 _ASSIGNED = re.compile(r"(?P<target>[^=#]*[^=!<>#]=\s*)(?P<escape>[%!].*)", re.DOTALL)
 _VALUE = "get_ipython()"
 """What IPython itself makes of an escape is a call of this; nothing is known of what it returns."""
-_PART = re.compile(r"\"\"\"|'''|\"|'|[([{]|[)\]}]|#[^\n]*|\\(?:\r\n|.)|\n|[^\"'()\[\]{}#\\\n]+", re.DOTALL)
+_PART = re.compile(r"\"\"\"|'''|\"|'|[([{]|[)\]}]|#[^\n]*|\\(?:\r\n|.)?|\n|[^\"'()\[\]{}#\\\n]+", re.DOTALL)
 _IN_STRING = {quote: re.compile(rf"\\.|{quote}|\n|.", re.DOTALL) for quote in ('"""', "'''", '"', "'")}
 
 
