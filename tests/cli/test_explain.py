@@ -17,7 +17,9 @@ def test_a_pipe_gets_the_page_as_it_was_written(tritonaudit: Command, label: str
     ran = tritonaudit("explain", label)
     assert (ran.code, ran.err) == (0, "")
     title, _, page = find_rule("TAM101").page().partition("\n")
-    assert ran.out.startswith(f"{title}\n\n- Severity: error\n- Confidence: high\n- Fix: safe, with `--fix`, or else unsafe")
+    assert ran.out.startswith(
+        f"{title}\n\n- Severity: error\n- Confidence: high\n- Fix: safe, with `--fix`, or else unsafe"
+    )
     assert ran.out.endswith(page)
 
 
@@ -29,7 +31,7 @@ def test_what_a_rule_says_of_itself_stands_under_its_title(tritonaudit: Command)
         "- Confidence: low; shown only with `--pedantic`, or `--select` and its code\n"
         "- Fix: none\n"
         "- Found by: `tritonaudit check` (Memory patterns, since 0.1)\n"
-        "- Suppress: `# tritonaudit: ignore[TAM106] why`, or `ignore = [\"TAM106\"]` in the configuration\n"
+        '- Suppress: `# tritonaudit: ignore[TAM106] why`, or `ignore = ["TAM106"]` in the configuration\n'
         f"- Page: <{find_rule('TAM106').page_file().as_uri()}>\n"
     )
 
