@@ -105,7 +105,8 @@ def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit
     """Run the rules over what later stages learnt of the kernels of each file; comments suppress as ever."""
     checker = _Checker(config)
     results = [checker.learnt(path, facts) for path, facts in learnt.items()]
-    return replace(merged(results), files=len(learnt))
+    audit = merged(results)
+    return replace(audit, files=len(learnt), problems=(*(broken() if installed() else ()), *audit.problems))
 
 
 def check_typed(path: Path, config: Config, types: Types) -> Audit:

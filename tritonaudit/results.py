@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tritonaudit.rule import Rule
 from tritonaudit.shown import shown_path
 from tritonaudit.source.basis import Basis
 from tritonaudit.source.notebook import Notebook
-from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.source.outline import JitFunction, Module, may_hold_kernels
 from tritonaudit.source.suppressions import Suppressions, Use
 
 SOURCE = "source"
@@ -158,6 +158,18 @@ def not_read(place: Placing, module: Module) -> Iterator[Outcome]:
         yield Outcome(SOURCE, place(line), Status.NOT_RUN, reason="a kernel in a string is not analysed")
     for name, line in module.gluon:
         yield Outcome(SOURCE, place(line), Status.NOT_RUN, reason=f"`{name}` is written in Gluon")
+
+
+def only_read(notebooks: Iterable[Path], stage: str) -> Iterator[Outcome]:
+    """That a later stage does nothing about the kernels of notebooks, which nothing can import."""
+    for path in notebooks:
+        try:
+            holds_kernels = may_hold_kernels(path.read_bytes())
+        except OSError:  # which the source stage says
+            continue
+        if holds_kernels:
+            reason = "the kernels of a notebook are only read, not compiled or run"
+            yield Outcome(stage, shown_path(path), Status.NOT_RUN, reason=reason)
 
 
 _TEMPLATE_KERNEL = re.compile(rb"triton[\s\S]*\.jit|\.jit[\s\S]*triton|\btl\.load\b")

@@ -61,7 +61,7 @@ class PythonBooleanOnTensor(Rule):
     summary = "A Python boolean operator combines blocks; Triton deprecates it and its interpreter gets it wrong."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
-    fixable = Fixable.SAFE
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))

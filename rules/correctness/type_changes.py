@@ -54,7 +54,7 @@ class TypeChanges(Rule):
     code, name = "TAC122", "type-changes"
     summary = "A variable changes its type in a loop or a branch, which Triton does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
-    fixable = Fixable.SAFE
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

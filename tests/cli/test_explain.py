@@ -27,7 +27,7 @@ def test_what_a_rule_says_of_itself_stands_under_its_title(tritonaudit: Command)
     out = tritonaudit("explain", "TAM106").out
     assert out.split("\n## ")[0] == (
         "# TAM106 strided-lanes\n\n"
-        "- Severity: warning\n"
+        "- Severity: info\n"
         "- Confidence: low; shown only with `--pedantic`, or `--select` and its code\n"
         "- Fix: none\n"
         "- Found by: `tritonaudit check` (Memory patterns, since 0.1)\n"
