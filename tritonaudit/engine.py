@@ -57,7 +57,8 @@ _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting proce
 def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cache: FileCache | None = None) -> Audit:
     """Audit the files, and the Python files and notebooks of the folders, that `paths` names.
 
-    What the cache holds of a file is taken from there, and what it does not hold yet is kept in it.
+    What the cache holds of a file is taken from there, and what it does not hold yet is kept in it, as soon as it is
+    known: who is interrupted has that next time.
     """
     found = discover(paths, config)
     glances = Glances() if cache is None else cache.glances
@@ -66,12 +67,14 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
         with _uncollected():
             candidates, known = _remembered(candidates, cache)
         results.extend(known)
-    for path, result in _run(candidates, config, jobs, glances):
-        results.append(result)
-        if cache is not None and result.basis is not None:
-            cache.put(path, result.basis, replace(result, text=None, basis=None))
-    if cache is not None:
-        cache.close()
+    try:
+        for path, result in _run(candidates, config, jobs, glances):
+            results.append(result)
+            if cache is not None and result.basis is not None:
+                cache.put(path, result.basis, replace(result, text=None, basis=None))
+    finally:
+        if cache is not None:
+            cache.close()
     results.extend(of_template(path) for path in found.templates)
     audit = merged(results)
     problems = (*(broken() if installed() else ()), *found.problems, *audit.problems)
@@ -438,21 +441,24 @@ def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_C
 
 def _run(
     candidates: list[_Candidate], config: Config, jobs: int | None, glances: Glances
-) -> list[tuple[Path, FileResult]]:
+) -> Iterator[tuple[Path, FileResult]]:
+    """What each file comes to, as it is known."""
     if not candidates:
-        return []
+        return
     workers = min(jobs or os.cpu_count() or 1, len(candidates))
     if workers <= 1 or (jobs is None and sum(candidate.size for candidate in candidates) < _PARALLEL_FROM):
         with _uncollected():
             checker = _Checker(config, glances=glances)
-        return [(candidate.path, checker.file(candidate.path)) for candidate in candidates]
+        for candidate in candidates:
+            yield candidate.path, checker.file(candidate.path)
+        return
     import libcst  # noqa: F401  loaded before the workers are forked, so that they share it
 
     from tritonaudit.pool import spread
 
     paths = [candidate.path for candidate in sorted(candidates, key=lambda candidate: -candidate.size)]
-    done = spread(_work, paths, workers, _start_worker, (config, glances))
-    return [(path, result or _died(path)) for path, result in done]
+    for path, result in spread(_work, paths, workers, _start_worker, (config, glances)):
+        yield path, result or _died(path)
 
 
 def _died(path: Path) -> FileResult:
