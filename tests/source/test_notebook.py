@@ -41,6 +41,11 @@ def test_a_cell_that_is_no_python_costs_the_others_nothing() -> None:
     assert read.place(2) == (3, 1)
 
 
+def test_a_cell_with_a_language_of_its_own_is_not_read() -> None:
+    read = Notebook.read(notebook(code("x = 1"), code("select 1", metadata={"vscode": {"languageId": "sql"}})))
+    assert (read.module, read.broken) == ("x = 1", ())
+
+
 def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> None:
     kernel = "import triton\n@triton.jit\ndef f(): pass"
     read = Notebook.read(notebook(code(f"%%writefile k.py\n{kernel}"), code("%%bash\nls"), code("x = 1")))

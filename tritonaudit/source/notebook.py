@@ -241,6 +241,8 @@ def _cells(raw: str) -> Iterator[Cell]:
     for number, (whole, start) in enumerate(_items(raw, list_start), 1):
         if not isinstance(whole, dict) or whole.get("cell_type") != "code" or "source" not in whole:
             continue
+        if not _is_of_notebook(whole.get("metadata")):
+            continue
         source, place = _members(raw, start)["source"]
         if isinstance(source, str):
             _, end = _DECODER.raw_decode(raw, place)
@@ -248,6 +250,13 @@ def _cells(raw: str) -> Iterator[Cell]:
         elif isinstance(source, list) and all(isinstance(line, str) for line in source):
             strings = tuple(_strings(raw, place))
             yield Cell(number, "".join(source), strings, _between(raw, place, strings))
+
+
+def _is_of_notebook(metadata: Any) -> bool:
+    """Whether the notebook's kernel runs the cell: editors write down where a cell has a language of its own."""
+    editor = metadata.get("vscode") if isinstance(metadata, dict) else None
+    language = editor.get("languageId") if isinstance(editor, dict) else None
+    return language in (None, "python")
 
 
 def _strings(raw: str, start: int) -> Iterator[tuple[int, int]]:
