@@ -12,10 +12,25 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT, environment
+from tritonaudit.cli import _Interrupt
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="there is no /proc to see processes in")
 
 SOON = 3.0  # seconds; one where nothing else keeps the machine busy
+
+
+def test_a_second_press_is_heard_only_where_the_first_did_not_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    press = _Interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        press(signal.SIGINT, None)
+    press(signal.SIGINT, None)
+    now[0] += 0.5
+    press(signal.SIGINT, None)
+    now[0] += 1
+    with pytest.raises(KeyboardInterrupt):
+        press(signal.SIGINT, None)
 
 
 @pytest.fixture

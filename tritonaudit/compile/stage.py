@@ -107,7 +107,8 @@ def _judged(
     kept: KeptLaunches,
 ) -> Audit:
     """The findings in what was compiled, as they are kept where nothing has changed; rules of others change untold."""
-    about = b"" if installed() else _about(kernels, launches, repr((config, request.budget)))
+    governing = sorted({repr(config.of(path)) for path in files})
+    about = b"" if installed() else _about(kernels, launches, repr((config, governing, request.budget)))
     audit = kept.judged(files, about) if about else None
     if audit is None:
         audit = _settling(judge_kernels(kernels, request.budget, config), settle_all(launches, config))
