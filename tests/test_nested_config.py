@@ -191,6 +191,13 @@ def test_a_misspelt_table_is_a_warning(project: Path, audited: Audited, table: s
     assert warnings(ran) == [f"pyproject.toml:4: [{table}] is not read; did you mean [tool.tritonaudit]?"]
 
 
+def test_a_table_that_is_misspelt_in_a_folder_below_is_a_warning(project: Path, audited: Audited) -> None:
+    write("own/pyproject.toml", "[tool.tritonaudi]\nignore = ['ALL']\n")
+    assert warnings(audited(".")) == [
+        "own/pyproject.toml:1: [tool.tritonaudi] is not read; did you mean [tool.tritonaudit]?"
+    ]
+
+
 def test_tables_of_other_tools_are_none_of_ours(project: Path, audited: Audited) -> None:
     write("pyproject.toml", "[tool.triton]\nx = 1\n[tool.pip-audit]\n[tool.ruff]\n")
     assert audited(".").err == ""

@@ -25,6 +25,8 @@ else:
     import tomli as tomllib
 
 NAME = "tritonaudit"
+_HINT = re.compile(rb"triton|audit", re.IGNORECASE)
+"""What a file holds that may have to do with us; the others are not read any further."""
 _ALIKE = 0.85
 """How like it a name has to be that was meant for it."""
 DEFAULT_EXCLUDE = (
@@ -127,20 +129,19 @@ def overlaid(config: Config, said: Mapping[str, Any]) -> Config:
 
 
 class Nearest:
-    """The configurations of folders below a project, each read once; `said` is said on top of every one."""
+    """The configurations of folders below a project, each read once; `said` is said on top of every one.
+
+    `warnings` are what is odd about the files that were read.
+    """
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         self._said = dict(said)
         self._found: dict[str, Config | None] = {}
+        self.warnings: list[Problem] = []
 
     def of(self, folder: str, top: Config) -> Config:
         """What governs the files of a folder: the nearest configuration, `top` where there is none nearer."""
         return self._at(folder, top) or top
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """What is odd about those that were read."""
-        return tuple(dict.fromkeys(one for found in self._found.values() if found for one in found.warnings))
 
     def _at(self, folder: str, top: Config) -> Config | None:
         if folder == os.path.abspath(top.root):
@@ -153,9 +154,8 @@ class Nearest:
 
     def _read(self, folder: Path) -> Config | None:
         found = _in_folder(folder, None, is_own=False)
-        if found.loader is None:
-            return None
-        return replace(overlaid(_loaded(found.loader, folder), self._said), warnings=found.warnings)
+        self.warnings += found.warnings
+        return None if found.loader is None else overlaid(_loaded(found.loader, folder), self._said)
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,8 @@ def _in_pyproject(
 
     One that is no TOML is an error where it is the project's own, or has to do with us.
     """
+    if not is_own and _HINT.search(_bytes(file)) is None:
+        return None, ()
     try:
         loader = _Loader.of(file, rules)
     except ConfigError:
