@@ -137,7 +137,7 @@ def test_a_configuration_builds_on_another(project: Path, audited: Audited) -> N
         ("pedantic = true\nextend = 'gone.toml'\n", "own/tritonaudit.toml:2: extend: there is no file {own}/gone.toml"),
         (
             "extend = 'tritonaudit.toml'\n",
-            "own/tritonaudit.toml:1: extend: tritonaudit.toml extends this file in its turn",
+            "own/tritonaudit.toml:1: extend: tritonaudit.toml already extends this file",
         ),
         ("extend = 3\n", "own/tritonaudit.toml:1: extend: expected the path of a configuration file, got 3"),
     ],
@@ -174,10 +174,8 @@ def test_two_configuration_files_of_one_folder_are_a_warning(project: Path, audi
         write(f"{folder}/tritonaudit.toml", "ignore = ['ALL']\n")
     ran = audited(".")
     assert ran.code == 0
-    assert warnings(ran) == [
-        "pyproject.toml:3: tritonaudit.toml beside it is read in place of its [tool.tritonaudit]",
-        "own/pyproject.toml:3: tritonaudit.toml beside it is read in place of its [tool.tritonaudit]",
-    ]
+    why = "[tool.tritonaudit] is ignored, because tritonaudit.toml in the same folder takes precedence"
+    assert warnings(ran) == [f"pyproject.toml:3: {why}", f"own/pyproject.toml:3: {why}"]
     assert audited(".", "-q").err == ""
 
 

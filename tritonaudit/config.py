@@ -173,7 +173,7 @@ def _in_folder(folder: Path, rules: Sequence[type[Rule]] | None, *, is_own: bool
     if not has_own:
         return _InFolder(loader, warnings)
     if loader is not None:
-        said = f"{own.name} beside it is read in place of its [tool.tritonaudit]"
+        said = f"[tool.{NAME}] is ignored, because {own.name} in the same folder takes precedence"
         warnings = (*warnings, Problem(str(shared), said, loader.line_of_header))
     return _InFolder(_Loader.of(own, rules), warnings)
 
@@ -214,7 +214,7 @@ def _loaded(loader: _Loader, root: Path, above: tuple[Path, ...] = ()) -> Config
     file = Path(os.path.normpath(here / os.path.expanduser(extended)))
     chain = (*above, Path(os.path.abspath(loader.source)))
     if Path(os.path.abspath(file)) in chain:
-        raise ConfigError([loader.problem("extend", f"{extended} extends this file in its turn")])
+        raise ConfigError([loader.problem("extend", f"{extended} already extends this file")])
     if not file.is_file():
         raise ConfigError([loader.problem("extend", f"there is no file {file}")])
     base = _loaded(_Loader.of(file, loader.rules), root, chain)

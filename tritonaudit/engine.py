@@ -419,7 +419,7 @@ def _candidates(files: Sequence[Path], glances: Glances) -> tuple[list[_Candidat
 
 
 def _too_large(path: Path, size: int, most: int) -> FileResult:
-    reason = f"the file has {size / 1e6:,.1f} MB, and of those above {most // 10**6} MB none is analysed"
+    reason = f"too large, {size / 1e6:,.1f} MB of at most {most // 10**6} MB"
     return FileResult(outcomes=(Outcome(SOURCE, shown_path(path), Status.NOT_RUN, reason=reason),), is_read=False)
 
 

@@ -62,7 +62,7 @@ def test_a_file_that_is_too_large_is_not_analysed(
     ran = tritonaudit(path)
     assert ran.code == 0
     assert ran.out == (
-        f"{path}: not analysed: the file has 2.4 MB, and of those above 1 MB none is analysed\n\n"
+        f"{path}: not analysed: too large, 2.4 MB of at most 1 MB\n\n"
         "Nothing was checked. 1 file not read, 1 not analysed.\n"
     )
     assert tritonaudit(path, "--strict").code == 2
@@ -127,7 +127,7 @@ def test_no_kernels_are_a_warning(tritonaudit: Command, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("print('triton jit')\n")
     (tmp_path / "b.py").touch()
     ran = tritonaudit(tmp_path)
-    assert (ran.code, ran.out) == (0, "No kernels in 2 files.\n")
+    assert (ran.code, ran.out) == (0, "No kernels found in 2 files.\n")
     assert ran.err == "tritonaudit: warning: no Triton kernels found in 2 files\n"
 
 

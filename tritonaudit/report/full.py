@@ -136,7 +136,7 @@ def _nothing_found(audit: Audit) -> str:
         return f"No findings in {_checked(audit, audit.unread)}"
     if not read:
         return "Nothing was checked."
-    analysed = "No kernel was analysed" if not_analysed_lines(audit) else "No kernels"
+    analysed = "No kernel was analysed" if not_analysed_lines(audit) else "No kernels found"
     return f"{analysed} in {_count(read, 'file')}."
 
 
