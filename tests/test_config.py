@@ -207,6 +207,7 @@ ACCEPTED = [
     "target-triton = '3.6'",
     "target-triton = ' >= 3.2 , != 3.4, <3.8 '",
     "hardware = 'gpus.json'",
+    "select = ['all', 'ta', 'tam', 'Tam1', 'tam101', 'Unmasked-Access']",
 ]
 REJECTED = [
     "selekt = []",
@@ -232,6 +233,8 @@ REJECTED = [
     "target-triton = '>=3'",
     "target-triton = ''",
     "hardware = ''",
+    "extend = ''",
+    "extend = ['tritonaudit.toml']",
     "hardware = ['gpus.json']",
 ]
 
@@ -255,6 +258,7 @@ def test_the_schema_is_one_and_describes_every_key_with_its_default():
     defaults = {key: entry["default"] for key, entry in SCHEMA["properties"].items()}
     assert all(entry["description"] for entry in SCHEMA["properties"].values())
     assert defaults == {
+        "extend": None,
         "select": list(config.select),
         "ignore": [],
         "extend-select": [],

@@ -18,6 +18,7 @@ import pytest
 
 from tests.checkout import ROOT, environment, install_rule
 from tests.history.entries import entry, history
+from tests.notebooks import code, notebook
 from tests.programs import install_programs
 from tests.test_readme import SAMPLE, SAMPLE_TRITON, run_in_root
 from tritonaudit.cli import run
@@ -27,7 +28,7 @@ from tritonaudit.compile.installed import triton_version
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 WORKED = DOCS / "worked-example.md"
-CHEAP = ("api", "check", "explain", "hardware", "history", "rules")
+CHEAP = ("api", "check", "completion", "explain", "hardware", "history", "rules", "schema")
 """Commands that need neither torch nor triton, and no time."""
 SCALED = """\
 import torch
@@ -124,7 +125,10 @@ def test_a_cheap_command_does_what_it_is_there_for(
     (tmp_path / "src").mkdir()
     shutil.copy(ROOT / "examples" / "clean" / "softmax.py", tmp_path / "src")
     shutil.copy(ROOT / "examples" / "clean" / "softmax.py", tmp_path / "kernel.py")
+    (tmp_path / "explore.ipynb").write_text(notebook(code((tmp_path / "kernel.py").read_text())))
     history(tmp_path / "memory", entry(), entry())
+    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.chdir(tmp_path)
     arguments = case[1]
     if "--baseline" in arguments:

@@ -306,4 +306,5 @@ def united(audits: Sequence[Audit]) -> Audit:
         texts={path: text for audit in audits for path, text in audit.texts.items()},
         files=max((audit.files for audit in audits), default=0),
         kernels=max((audit.kernels for audit in audits), default=0),
+        unread=max((audit.unread for audit in audits), default=0),
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.finding import Finding
+from tritonaudit.report.sources import Sources
 
 _HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
@@ -40,12 +41,13 @@ class Changed:
         tracked = frozenset(map(os.fsdecode, _git(top, "ls-files", "-z").split(b"\0")))
         return cls(top, tracked, _lines(diff))
 
-    def holds(self, finding: Finding) -> bool:
-        """Whether a line of the finding changed."""
+    def holds(self, finding: Finding, sources: Sources) -> bool:
+        """Whether a line of the finding changed: of a notebook, a line of its file."""
         path = Path(os.path.relpath(os.path.realpath(finding.path), os.path.realpath(self.top))).as_posix()
         if path not in self.tracked:
             return True
-        first, last = finding.span.line, finding.span.end_line
+        span = sources.in_file(finding.path, finding.span)
+        first, last = span.line, span.end_line
         return any(lines.start <= last and first < lines.stop for lines in self.lines.get(path, ()))
 
 

@@ -1,12 +1,16 @@
-"""What a project says about its audit, in `[tool.tritonaudit]` of pyproject.toml or in a tritonaudit.toml."""
+"""What a project says about its audit, in `[tool.tritonaudit]` of pyproject.toml or in a tritonaudit.toml.
+
+The nearest such file at or above a file of the project governs it; with `extend` it builds on another one.
+"""
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+NAME = "tritonaudit"
+_HINT = re.compile(rb"triton|audit", re.IGNORECASE)
+"""What a file holds that may have to do with us; the others are not read any further."""
+_ALIKE = 0.85
+"""How like it a name has to be that was meant for it."""
 DEFAULT_EXCLUDE = (
     ".*/",
     "__pycache__/",
@@ -36,7 +45,11 @@ DEFAULT_EXCLUDE = (
 
 @dataclass(frozen=True)
 class Config:
-    """A configuration. Each field is a key, with `-` for `_`; patterns are those of a .gitignore in `root`."""
+    """A configuration. Each field is a key, with `-` for `_`; patterns are those of a .gitignore in `root`.
+
+    `source` is the file that says it, `nearest` finds what governs files below folders with one of their own, and
+    `warnings` are what is odd about it: none of these is a key, and none makes two configurations different.
+    """
 
     root: Path
     select: tuple[str, ...] = (ALL,)
@@ -51,6 +64,17 @@ class Config:
     fail_on: Severity = Severity.ERROR
     target_triton: str | None = None
     hardware: str | None = None
+    source: Path | None = field(default=None, repr=False, compare=False)
+    nearest: Nearest | None = field(default=None, repr=False, compare=False)
+    warnings: tuple[Problem, ...] = field(default=(), repr=False, compare=False)
+
+    def of(self, path: Path) -> Config:
+        """The configuration that governs a file. Raises ConfigError."""
+        return self.of_folder(os.path.dirname(os.path.abspath(path)))
+
+    def of_folder(self, folder: str) -> Config:
+        """The one that governs the files of a folder, which is absolute. Raises ConfigError."""
+        return self if self.nearest is None else self.nearest.of(folder, self)
 
     @property
     def hardware_file(self) -> Path | None:
@@ -74,30 +98,148 @@ class ConfigError(Exception):
 
 
 def load_config(root: Path, file: Path | None = None, rules: Sequence[type[Rule]] | None = None) -> Config:
-    """The configuration of the project at `root`: that of `file`, or else of its tritonaudit.toml or pyproject.toml.
+    """The configuration of the project at `root`: that of `file`, or else the nearest one at or above `root`.
 
     Selectors are checked against `rules`, by default all that are installed. Raises ConfigError.
     """
-    candidates = (root / "tritonaudit.toml", root / "pyproject.toml")
-    source = file or next((path for path in candidates if path.is_file()), None)
-    return Config(root) if source is None else _Loader.of(source, rules).config(root)
+    if file is not None:
+        return _loaded(_Loader.of(file, rules), root)
+    warnings: list[Problem] = []
+    for folder in (root, *Path(os.path.abspath(root)).parents):
+        found = _in_folder(folder, rules, is_own=folder is root)
+        warnings += found.warnings
+        if found.loader is not None:
+            return replace(_loaded(found.loader, folder), warnings=tuple(warnings))
+    return Config(root, warnings=tuple(warnings))
+
+
+def overlaid(config: Config, said: Mapping[str, Any]) -> Config:
+    """The configuration with what is said on top of it.
+
+    What extends a list is added to it, and so is what is ignored, unless `select` starts afresh.
+    """
+    values = dict(said)
+    adding = ["extend_exclude", "per_file_ignores", *(() if "select" in said else ("ignore", "extend_select"))]
+    for name in adding:
+        if name in said:
+            values[name] = (*getattr(config, name), *said[name])
+    if "select" in said:
+        values = {"ignore": (), "extend_select": (), **values}
+    return replace(config, **values)
+
+
+class Nearest:
+    """The configurations of folders below a project, each read once; `said` is said on top of every one.
+
+    `warnings` are what is odd about the files that were read.
+    """
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self._said = dict(said)
+        self._found: dict[str, Config | None] = {}
+        self.warnings: list[Problem] = []
+
+    def of(self, folder: str, top: Config) -> Config:
+        """What governs the files of a folder: the nearest configuration, `top` where there is none nearer."""
+        return self._at(folder, top) or top
+
+    def _at(self, folder: str, top: Config) -> Config | None:
+        if folder == os.path.abspath(top.root):
+            return None
+        if folder not in self._found:
+            above = os.path.dirname(folder)
+            inherited = None if above == folder else self._at(above, top)
+            self._found[folder] = self._read(Path(folder)) or inherited
+        return self._found[folder]
+
+    def _read(self, folder: Path) -> Config | None:
+        found = _in_folder(folder, None, is_own=False)
+        self.warnings += found.warnings
+        return None if found.loader is None else overlaid(_loaded(found.loader, folder), self._said)
+
+
+@dataclass(frozen=True)
+class _InFolder:
+    """What a folder has of configurations: the one that counts, and what is odd about it or about others."""
+
+    loader: _Loader | None
+    warnings: tuple[Problem, ...] = ()
+
+
+def _in_folder(folder: Path, rules: Sequence[type[Rule]] | None, *, is_own: bool) -> _InFolder:
+    own, shared = folder / "tritonaudit.toml", folder / "pyproject.toml"
+    has_own = own.is_file()
+    loader, warnings = _in_pyproject(shared, rules, is_own=is_own and not has_own) if shared.is_file() else (None, ())
+    if not has_own:
+        return _InFolder(loader, warnings)
+    if loader is not None:
+        said = f"[tool.{NAME}] is ignored, because {own.name} in the same folder takes precedence"
+        warnings = (*warnings, Problem(str(shared), said, loader.line_of_header))
+    return _InFolder(_Loader.of(own, rules), warnings)
+
+
+def _in_pyproject(
+    file: Path, rules: Sequence[type[Rule]] | None, *, is_own: bool
+) -> tuple[_Loader | None, tuple[Problem, ...]]:
+    """The table of a pyproject.toml, where it has one, and tables that were meant for it.
+
+    One that is no TOML is an error where it is the project's own, or has to do with us.
+    """
+    if not is_own and _HINT.search(_bytes(file)) is None:
+        return None, ()
+    try:
+        loader = _Loader.of(file, rules)
+    except ConfigError:
+        if is_own or NAME.encode() in _bytes(file):
+            raise
+        return None, ()
+    warnings = tuple(loader.misspelt())
+    return (loader if loader.is_there else None), warnings
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _loaded(loader: _Loader, root: Path, above: tuple[Path, ...] = ()) -> Config:
+    """The configuration of a file, on top of what it extends."""
+    said = loader.values()
+    extended = said.pop("extend", None)
+    if extended is None:
+        return replace(overlaid(Config(root), said), source=loader.source)
+    here = loader.source.parent
+    file = Path(os.path.normpath(here / os.path.expanduser(extended)))
+    chain = (*above, Path(os.path.abspath(loader.source)))
+    if Path(os.path.abspath(file)) in chain:
+        raise ConfigError([loader.problem("extend", f"{extended} already extends this file")])
+    if not file.is_file():
+        raise ConfigError([loader.problem("extend", f"there is no file {file}")])
+    base = _loaded(_Loader.of(file, loader.rules), root, chain)
+    if base.hardware is not None:
+        base = replace(base, hardware=str(Path(os.path.abspath(file)).parent / base.hardware))
+    return replace(overlaid(base, said), source=loader.source)
 
 
 @dataclass(frozen=True)
 class _Loader:
-    """Reads the table of one file; `header` is the table's name there."""
+    """Reads the table of one file; `header` is the table's name there, and `whole` all that the file says."""
 
     source: Path
     lines: tuple[str, ...]
     header: str
     table: dict[str, Any]
     rules: Sequence[type[Rule]] | None
+    whole: dict[str, Any]
 
     @classmethod
     def of(cls, source: Path, rules: Sequence[type[Rule]] | None) -> _Loader:
         try:
             text = source.read_bytes().decode("utf-8-sig")
             table: Any = tomllib.loads(text)
+            whole = table
         except OSError as error:
             raise ConfigError([Problem(str(source), f"cannot read it: {error.strerror}")]) from error
         except UnicodeDecodeError as error:
@@ -105,26 +247,53 @@ class _Loader:
             raise ConfigError([Problem(str(source), "not UTF-8, as TOML must be", line)]) from error
         except tomllib.TOMLDecodeError as error:
             raise ConfigError([_syntax_problem(source, str(error))]) from error
-        header = "tool.tritonaudit" if source.name == "pyproject.toml" else ""
+        header = f"tool.{NAME}" if source.name == "pyproject.toml" else ""
         for part in filter(None, header.split(".")):
             table = table.get(part, {})
             if not isinstance(table, dict):
                 raise ConfigError([Problem(str(source), f"{header} should be a table")])
-        return cls(source, tuple(text.splitlines()), header, table, rules)
+        return cls(source, tuple(text.splitlines()), header, table, rules, whole)
 
-    def config(self, root: Path) -> Config:
+    @property
+    def is_there(self) -> bool:
+        """Whether the file has the table at all."""
+        return not self.header or NAME in self.whole.get("tool", {})
+
+    @property
+    def line_of_header(self) -> int | None:
+        return next((number for number, text in enumerate(self.lines, 1) if _header(text) == self.header), None)
+
+    def misspelt(self) -> Iterator[Problem]:
+        """The tables of a pyproject.toml that were meant to be ours and are not."""
+        tools = self.whole.get("tool")
+        for name in (f"tool.{name}" for name in tools if _is_meant(name)) if isinstance(tools, dict) else ():
+            yield self._unread_table(name)
+        if isinstance(self.whole.get(NAME), dict):
+            yield self._unread_table(NAME)
+
+    def _unread_table(self, name: str) -> Problem:
+        line = next((number for number, text in enumerate(self.lines, 1) if _header(text) == name), None)
+        return Problem(str(self.source), f"[{name}] is not read; did you mean [{self.header}]?", line)
+
+    def values(self) -> dict[str, Any]:
+        """What the table says, each key by the name of its field. Raises ConfigError."""
         values: dict[str, Any] = {}
         problems: list[Problem] = []
         for key, value in self.table.items():
             try:
-                values[key.replace("-", "_")] = _reader(key)(value)
+                values[key.replace("-", "_")] = self._reader(key)(value)
             except ValueError as error:
-                problems.append(self._problem(key, str(error)))
+                problems.append(self.problem(key, str(error)))
             else:
                 problems += self._unknown_selectors(key, value)
         if problems:
             raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
-        return Config(root, **values)
+        return values
+
+    def _reader(self, key: str) -> Callable[[Any], Any]:
+        if key == "tool" and not self.header:
+            raise ValueError(f"keys stand at the top level of a {self.source.name}, not in [tool.{NAME}]")
+        return _reader(key)
 
     def _unknown_selectors(self, key: str, value: Any) -> Iterator[Problem]:
         if key not in ("select", "ignore", "extend-select", "per-file-ignores"):
@@ -132,8 +301,8 @@ class _Loader:
         lists = value.items() if isinstance(value, dict) else [("", value)]
         for glob, selectors in lists:
             for selector in selectors:
-                if message := unknown_selector(selector, self._rules()):
-                    yield self._problem(key, f"{glob!r}: {message}" if glob else message, selector)
+                if (message := unknown_selector(selector, self._rules())) and not self._may_be_left_out():
+                    yield self.problem(key, f"{glob!r}: {message}" if glob else message, selector)
 
     def _rules(self) -> Sequence[type[Rule]]:
         if self.rules is not None:
@@ -144,7 +313,14 @@ class _Loader:
         rules: Sequence[type[Rule]] = all_rules()
         return rules
 
-    def _problem(self, key: str, message: str, selector: str | None = None) -> Problem:
+    def _may_be_left_out(self) -> bool:
+        """Whether an installed package could not be loaded: the rules that are named may be its."""
+        from tritonaudit.rules import broken
+
+        return self.rules is None and bool(broken())
+
+    def problem(self, key: str, message: str, selector: str | None = None) -> Problem:
+        """What is wrong with a key, and the line that it stands in."""
         line = self._line_of(key)
         if line is not None and selector is not None:
             quoted = re.compile(f"([\"']){re.escape(selector)}\\1")
@@ -158,13 +334,25 @@ class _Loader:
         table_of_key = f"{self.header}.{key}".removeprefix(".")
         header = ""
         for number, text in enumerate(self.lines, 1):
-            if found := re.match(r"\s*\[([^\[\]]+)\]", text):
-                header = re.sub(r"[\s\"']", "", found[1])
+            if (found := _header(text)) is not None:
+                header = found
                 if header == table_of_key:
                     return number
             elif header == self.header and sought.match(text):
                 return number
         return None
+
+
+def _header(line: str) -> str | None:
+    """The name of the table that begins with a line."""
+    found = re.match(r"\s*\[([^\[\]]+)\]", line)
+    return None if found is None else re.sub(r"[\s\"']", "", found[1])
+
+
+def _is_meant(name: str) -> bool:
+    """Whether a table of that name was meant to be ours."""
+    plain = re.sub(r"[-_.]", "", name.lower())
+    return name != NAME and (plain == NAME or bool(difflib.get_close_matches(plain, [NAME], cutoff=_ALIKE)))
 
 
 def _reader(key: str) -> Callable[[Any], Any]:
@@ -205,6 +393,12 @@ def _path(value: Any) -> str:
     return value
 
 
+def _file(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"expected the path of a configuration file, got {value!r}")
+    return value
+
+
 def _target(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"expected a version specifier such as '{DEFAULT}', got {value!r}")
@@ -212,6 +406,7 @@ def _target(value: Any) -> str:
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
+    "extend": _file,
     "select": _strings,
     "ignore": _strings,
     "extend-select": _strings,

@@ -57,6 +57,7 @@ class FileCache:
 
     def __init__(self, config: Config) -> None:
         self._folder = cache_folder("source") / digest_of_texts((_release(), repr(config), os.getcwd()))
+        self._config = config
         self._places: dict[str, str] = {}
         self._roots: dict[str, str] = {}
         self.glances = Glances(self._read_glances())
@@ -116,11 +117,12 @@ class FileCache:
         return os.path.join(self._folder, name)
 
     def _place(self, path: Path) -> str:
-        """The project that the file belongs to, and the releases of Triton that it asks for."""
+        """The project that the file belongs to, the releases of Triton that it asks for, and its own configuration."""
         root = self._root(os.path.abspath(path))
         if root not in self._places:
             self._places[root] = f"{root} {asked_target(Path(root))!r}"
-        return self._places[root]
+        governing = self._config.of(path)
+        return self._places[root] + ("" if governing is self._config else f" {governing!r}")
 
     def _root(self, path: str) -> str:
         folder = os.path.dirname(path)

@@ -103,12 +103,31 @@ class Status(Enum):
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """A stretch of a file: lines and columns count from 1, columns in code points, the end is exclusive."""
+    """A stretch of a file: lines and columns count from 1, columns in code points, the end is exclusive.
+
+    In a notebook it is a stretch of the cell of that number, and the lines are those of the cell.
+    """
 
     line: int
     column: int
     end_line: int
     end_column: int
+    cell: int | None = None
+
+    @property
+    def shown_line(self) -> str:
+        """Where it starts, as it stands after a path: `12`, or `cell 3:12`."""
+        return shown_line(self.line, self.cell)
+
+    @property
+    def shown_start(self) -> str:
+        """The same with the column: `12:5`, or `cell 3:12:5`."""
+        return f"{self.shown_line}:{self.column}"
+
+
+def shown_line(line: int, cell: int | None) -> str:
+    """A line as it stands after a path: `12`, or `cell 3:12`."""
+    return str(line) if cell is None else f"cell {cell}:{line}"
 
 
 @dataclass(frozen=True)
@@ -204,8 +223,8 @@ class Finding:
         return hashlib.sha256("\0".join(map(str, self.identity)).encode()).hexdigest()[:16]
 
     @property
-    def sort_key(self) -> tuple[str, Span, str, str]:
-        return (self.path, self.span, self.code, self.message)
+    def sort_key(self) -> tuple[str, int, Span, str, str]:
+        return (self.path, self.span.cell or 0, self.span, self.code, self.message)
 
 
 @dataclass(frozen=True)
@@ -232,11 +251,15 @@ class Problem:
     path: str
     message: str
     line: int | None = None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)
 class Audit:
     """All that a run learnt. `texts` holds the text (newlines as `\\n`) of every file with a finding, by its path.
+
+    Of a notebook that is the text of its file, while the place of a finding is in a cell. `unread` counts the files,
+    among the others, of which nothing could be read.
 
     `fixed` counts the findings that were mended and are no longer among the others.
     """
@@ -248,3 +271,4 @@ class Audit:
     files: int = 0
     kernels: int = 0
     fixed: int = 0
+    unread: int = 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tritonaudit.finding import Edit, Finding, Fix, Span
+from tritonaudit.source.magics import parses
 
 MOST_ROUNDS = 10
 
@@ -16,6 +15,14 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 Look = Callable[[str], Sequence[Finding]]
 """What is found in a text."""
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """How a kind of text takes edits, and whether what they leave can still be read."""
+
+    edited: Callable[[str, Iterable[Edit]], str]
+    parses: Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -32,17 +39,18 @@ class Mended:
     settled: bool = True
 
 
-def mend(text: str, look: Look, *, unsafe: bool = False) -> Mended:
+def mend(text: str, look: Look, *, unsafe: bool = False, syntax: Syntax | None = None) -> Mended:
     """Apply the safe fixes, or the `unsafe` ones as well, of what `look` finds until it finds none to apply.
 
-    The newlines of the text stay as they are, and new ones are like its first.
+    The newlines of the text stay as they are, and new ones are like its first. It is Python without another `syntax`.
     """
+    syntax = syntax or Syntax(edited, parses)
     mended = Mended(text)
     for _ in range(MOST_ROUNDS):
         offered = _offered(mended, look, unsafe)
         if not offered:
             return mended
-        mended = _round(mended, offered)
+        mended = _round(mended, offered, syntax)
     return replace(mended, settled=not _offered(mended, look, unsafe))
 
 
@@ -81,27 +89,27 @@ def united(fixes: Sequence[Fix]) -> Fix:
     return replace(fixes[0], edits=tuple(edits))
 
 
-def _round(mended: Mended, offered: Sequence[Finding]) -> Mended:
+def _round(mended: Mended, offered: Sequence[Finding], syntax: Syntax) -> Mended:
     chosen = _compatible(offered)
-    text = edited(mended.text, (edit for _, fix in chosen for edit in fix.edits))
-    if _parses(text):
+    text = syntax.edited(mended.text, (edit for _, fix in chosen for edit in fix.edits))
+    if syntax.parses(text):
         return replace(mended, text=text, fixed=mended.fixed + len(chosen))
-    return _one_by_one(mended, chosen)
+    return _one_by_one(mended, chosen, syntax)
 
 
-def _one_by_one(mended: Mended, chosen: Sequence[tuple[Finding, Fix]]) -> Mended:
+def _one_by_one(mended: Mended, chosen: Sequence[tuple[Finding, Fix]], syntax: Syntax) -> Mended:
     """The fixes that leave a text that parses, also with those before them; those that alone leave none are dropped."""
     edits: list[Edit] = []
     dropped: list[Finding] = []
     done = 0
     for finding, fix in chosen:
-        if _parses(edited(mended.text, [*edits, *fix.edits])):
+        if syntax.parses(syntax.edited(mended.text, [*edits, *fix.edits])):
             edits.extend(fix.edits)
             done += 1
-        elif not _parses(edited(mended.text, fix.edits)):
+        elif not syntax.parses(syntax.edited(mended.text, fix.edits)):
             dropped.append(finding)
     return replace(
-        mended, text=edited(mended.text, edits), fixed=mended.fixed + done, dropped=(*mended.dropped, *dropped)
+        mended, text=syntax.edited(mended.text, edits), fixed=mended.fixed + done, dropped=(*mended.dropped, *dropped)
     )
 
 
@@ -119,17 +127,12 @@ def _compatible(offered: Sequence[Finding]) -> list[tuple[Finding, Fix]]:
 
 
 def _touch(left: Span, right: Span) -> bool:
-    return (left.line, left.column) <= (right.end_line, right.end_column) and (right.line, right.column) <= (
-        left.end_line,
-        left.end_column,
+    return (
+        left.cell == right.cell
+        and (left.line, left.column) <= (right.end_line, right.end_column)
+        and (right.line, right.column)
+        <= (
+            left.end_line,
+            left.end_column,
+        )
     )
-
-
-def _parses(text: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
@@ -37,6 +38,15 @@ class Hit:
     cause: str | None = None
 
 
+class Fixable(Enum):
+    """What can be done about what a rule finds; of some findings even then nothing."""
+
+    NO = "no"
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    EITHER = "safe or unsafe"
+
+
 class Rule:
     """One rule. A subclass gives the metadata and `check`, whose parameter's annotation names the facts it reads.
 
@@ -51,6 +61,7 @@ class Rule:
     confidence: ClassVar[Confidence]
     since: ClassVar[str]
     once_in: ClassVar[Extent | None] = None
+    fixable: ClassVar[Fixable] = Fixable.NO
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -94,4 +105,9 @@ class Rule:
     @classmethod
     def page(cls) -> str:
         """The rule's documentation, the Markdown file beside its module."""
-        return Path(inspect.getfile(cls)).with_suffix(".md").read_text(encoding="utf-8")
+        return cls.page_file().read_text(encoding="utf-8")
+
+    @classmethod
+    def page_file(cls) -> Path:
+        """Where its documentation stands."""
+        return Path(inspect.getfile(cls)).with_suffix(".md")

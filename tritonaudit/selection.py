@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence
+from tritonaudit.finding import Confidence, Stage
 from tritonaudit.rule import Rule
 from tritonaudit.source.gitignore import Patterns
 
@@ -23,12 +24,13 @@ _PREFIX = re.compile(r"TA([A-Z]\d{0,3})?")
 
 
 def specificity(selector: str, rule: type[Rule]) -> int | None:
-    """How closely a selector names a rule: its code or name most, `ALL` least; None when it does not."""
-    if selector in (rule.code, rule.name):
+    """How closely a selector, in upper or lower case, names a rule: its code or name most, `ALL` least; or not."""
+    code = selector.upper()
+    if code == rule.code or selector.lower() == rule.name:
         return _EXACT
-    if selector == ALL:
+    if code == ALL:
         return 0
-    return len(selector) if _PREFIX.fullmatch(selector) and rule.code.startswith(selector) else None
+    return len(code) if _PREFIX.fullmatch(code) and rule.code.startswith(code) else None
 
 
 def selected(selector: str, rules: Iterable[type[Rule]]) -> frozenset[str]:
@@ -38,7 +40,7 @@ def selected(selector: str, rules: Iterable[type[Rule]]) -> frozenset[str]:
 
 def unknown_selector(selector: str, rules: Sequence[type[Rule]]) -> str | None:
     """What to say of a selector that names no rule, None for a good one."""
-    if selector == ALL or selected(selector, rules):
+    if selector.upper() == ALL or selected(selector, rules):
         return None
     names = [ALL, *(rule.code for rule in rules), *(rule.name for rule in rules)]
     close = difflib.get_close_matches(selector.upper(), names) or difflib.get_close_matches(selector, names)
@@ -95,6 +97,41 @@ class Selection:
             return frozenset()
         matching = (entry for entry in self._per_file if entry.patterns.covers(relative) is not entry.negated)
         return frozenset().union(*(entry.codes for entry in matching))
+
+
+class Chosen:
+    """What a configuration asks of the files that it governs."""
+
+    def __init__(self, config: Config, rules: Sequence[type[Rule]]) -> None:
+        self.config = config
+        self._rules = rules
+        self._selection = Selection.of(config, rules)
+
+    @cached_property
+    def _by_facts(self) -> dict[type, list[Rule]]:
+        table: dict[type, list[Rule]] = {}
+        for rule in self._rules:
+            if self._selection.enabled(rule):
+                table.setdefault(rule.facts(), []).append(rule())
+        return table
+
+    def rules(self, facts: type, path: Path) -> list[Rule]:
+        """The rules that read such facts and are on in a file."""
+        found = self._by_facts.get(facts, [])
+        ignored = self._selection.ignored_in(path) if found else frozenset()
+        return [rule for rule in found if rule.code not in ignored] if ignored else found
+
+    def of_source(self, path: Path) -> list[Rule]:
+        """The rules of the source stage that are on in a file."""
+        return [rule for facts in self._by_facts for rule in self.rules(facts, path) if rule.stage() is Stage.SOURCE]
+
+    def shown(self, code: str, confidence: Confidence) -> bool:
+        """Whether a finding is shown."""
+        return self._selection.shown(code, confidence)
+
+    def may_show(self, rule: Rule) -> bool:
+        """Whether any finding of a rule may be shown."""
+        return not rule.is_pedantic() or self.shown(rule.code, rule.confidence)
 
 
 def _closest(selectors: Iterable[str], rule: type[Rule]) -> int:

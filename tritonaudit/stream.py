@@ -53,9 +53,9 @@ def audit_files(
     """The audit of every file below the paths that is not known, as they are ready. Raises KeyboardInterrupt, NoGpu."""
     found = discover(paths, config)
     hear(found.problems)
-    digests = _digests(found.files, config, request)
-    wanted = [path for path in found.files if not known(shown_path(path), digests[path])]
-    subjects = set(subject_files(wanted))
+    digests = _digests(found.sources, config, request)
+    wanted = [path for path in found.sources if not known(shown_path(path), digests[path])]
+    subjects = set(subject_files([path for path in wanted if path not in found.notebooks]))
     others = [path for path in wanted if path not in subjects]
     if "source" in request.parts and others:
         read = audit_paths(others, config, replace(request, parts=frozenset(("source",))), progress)

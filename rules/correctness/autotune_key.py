@@ -19,13 +19,14 @@ from tritonaudit.kernel.tuning import (
 )
 from tritonaudit.kernel.tuning_keys import missing_flags
 from tritonaudit.mends.tuning import innermost, option_beside
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 
 class AutotuneKey(Rule):
     code, name = "TAC202", "autotune-key"
     summary = "An autotuner or heuristics do not fit the kernel below them: wrong names, options or order."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         found = decorators(kernel.module, kernel.function)

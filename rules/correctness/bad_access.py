@@ -9,7 +9,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.assignments import assigned_back
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _OPTION = Words("`{name}` is {value!r}, which is none of {allowed}", "use one of {allowed}")
 
@@ -105,6 +105,7 @@ class BadAccess(Rule):
     code, name = "TAC124", "bad-access"
     summary = "A load, store or atomic is given what it does not take, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -9,7 +9,7 @@ from tritonaudit.api.facts import ApiFacts, Misuse
 from tritonaudit.api.hits import hits
 from tritonaudit.api.problems import Kind
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 
 class DeprecatedApi(Rule):
@@ -17,6 +17,7 @@ class DeprecatedApi(Rule):
     summary = "A name or a keyword that the targeted Triton has removed, or is about to."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     once_in = Extent.FILE
+    fixable = Fixable.EITHER
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
         for misuse, hit in hits(file, (Kind.GONE, Kind.DEPRECATED)):

@@ -11,7 +11,7 @@ from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.integers import divided_down
 from tritonaudit.queries.dot_operands import hard_coded_operands, one_way_operands
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
     (Kind.OPERANDS, "float"): Words(
@@ -90,6 +90,7 @@ class DtypeConflict(Rule):
     code, name = "TAC112", "dtype-conflict"
     summary = "Dtypes do not go together, or a function does not take them, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

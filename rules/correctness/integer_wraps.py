@@ -9,7 +9,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.integers import widened_factor
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
     (Kind.OUT_OF_RANGE, "wraps"): Words(
@@ -43,6 +43,7 @@ class IntegerWraps(Rule):
     code, name = "TAC132", "integer-wraps"
     summary = "An integer wraps, or has no defined value, in a kernel that compiles without a warning."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

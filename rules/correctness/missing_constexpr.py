@@ -10,7 +10,7 @@ from tritonaudit.domains.facts import KernelFlow, ShapeUse
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, also
 from tritonaudit.ir.mistakes import Kind as Mistaken
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
     (Mistaken.NEEDS_CONSTANT, "parameter"): Words(
@@ -54,6 +54,7 @@ class MissingConstexpr(Rule):
     code, name = "TAC103", "missing-constexpr"
     summary = "A value is used as a shape or a compile-time bound without being `tl.constexpr`."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from also(kernel, self._uses(kernel), _WORDS)

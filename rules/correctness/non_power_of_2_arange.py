@@ -15,7 +15,7 @@ from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.queries.admits import admits
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.arms import comes_to
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -56,6 +56,7 @@ class NonPowerOf2Arange(Rule):
     code, name = "TAC102", "non-power-of-2-arange"
     summary = "The length of a `tl.arange` or block is not a power of two, so the kernel does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.UNSAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from also(kernel, self._sizes(kernel), _WORDS)

@@ -10,7 +10,7 @@ from tritonaudit.domains.facts import BooleanUse, KernelFlow
 from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 from tritonaudit.source.outline import span_of
 
 _REMEDY = "write `{}`, with each comparison in parentheses"
@@ -61,6 +61,7 @@ class PythonBooleanOnTensor(Rule):
     summary = "A Python boolean operator combines blocks; Triton deprecates it and its interpreter gets it wrong."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))

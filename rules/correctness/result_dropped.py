@@ -9,7 +9,7 @@ from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.assignments import assigned_back
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
     (Kind.DOT_DROPPED, "acc"): Words(
@@ -36,6 +36,7 @@ class ResultDropped(Rule):
     code, name = "TAC130", "result-dropped"
     summary = "A result or an option is silently dropped, so the kernel does less than it says."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

@@ -20,5 +20,7 @@ class StaleResult(Rule):
 
     def check(self, run: RunKernel) -> Iterator[Hit]:
         for seen in run.of(*self.symptoms):
-            message = f"`{run.name}` does not recompute its result in every call {sentences.cases(run, seen)}: {seen.text}"
+            message = (
+                f"`{run.name}` does not recompute its result in every call {sentences.cases(run, seen)}: {seen.text}"
+            )
             yield sentences.hit(seen, message, _REMEDY)

@@ -10,7 +10,7 @@ from tritonaudit.ir.hits import Words, told
 from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.assignments import begun_as_float
 from tritonaudit.mends.integers import divided_down_bound
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
     (Kind.LOOP_TYPE, "*"): Words(
@@ -54,6 +54,7 @@ class TypeChanges(Rule):
     code, name = "TAC122", "type-changes"
     summary = "A variable changes its type in a loop or a branch, which Triton does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         yield from told(kernel, _WORDS)

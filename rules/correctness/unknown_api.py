@@ -9,7 +9,7 @@ from tritonaudit.api.facts import ApiFacts
 from tritonaudit.api.hits import hits
 from tritonaudit.api.problems import Kind
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _KINDS = (Kind.UNKNOWN, Kind.NOT_YET, Kind.TOO_MANY, Kind.MISSING, Kind.BY_PATH)
 
@@ -19,6 +19,7 @@ class UnknownApi(Rule):
     summary = "A name, a keyword or an argument that the targeted Triton does not have."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     once_in = Extent.FILE
+    fixable = Fixable.EITHER
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
         for misuse, hit in hits(file, _KINDS):

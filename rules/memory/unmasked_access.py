@@ -12,7 +12,7 @@ from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.bounds import Beyond, in_all_launches
 from tritonaudit.queries.late_guards import late_guards
 from tritonaudit.queries.unbounded import Unbounded, unbounded_lane
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -26,6 +26,7 @@ class UnmaskedAccess(Rule):
     summary = "A block access can run past the end of its tensor."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         said = {id(guard.access) for guard in late_guards(kernel)}  # by the rule on loads in the arms of `tl.where`

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 _LIMITS = {"exp": 88, "exp2": 128}  # natural logarithm and binary logarithm of the largest fp32
 
@@ -34,6 +34,7 @@ class ExpWithoutMax(Rule):
     code, name = "TAN102", "exp-without-max"
     summary = "An exponential whose argument is not bounded above overflows."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
+    fixable = Fixable.UNSAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         from tritonaudit.mends.clamps import clamped

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import Accumulation, KernelFlow
 from tritonaudit.domains.value import HALF, INTEGERS
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 
 class LowPrecisionAccumulation(Rule):
@@ -15,6 +15,7 @@ class LowPrecisionAccumulation(Rule):
     summary = "A sum is accumulated in 16 bits, or rounded to them on its way."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
+    fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         from tritonaudit.mends.precision import wide_sum

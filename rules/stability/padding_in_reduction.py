@@ -13,7 +13,7 @@ from tritonaudit.domains.value import Fill, Padding
 from tritonaudit.finding import Confidence, Fix, Severity
 from tritonaudit.queries.launched import are_alike, numbers_of
 from tritonaudit.queries.unbounded import is_multiple
-from tritonaudit.rule import Hit, Rule
+from tritonaudit.rule import Fixable, Hit, Rule
 
 if TYPE_CHECKING:
     from libcst import CSTNode
@@ -23,6 +23,7 @@ class PaddingInReduction(Rule):
     code, name = "TAN105", "padding-in-reduction"
     summary = "Masked-off lanes reach a reduction with a value that changes its result."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         surest: dict[int, tuple[Confidence, Reduction, Padding]] = {}

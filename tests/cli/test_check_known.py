@@ -115,20 +115,20 @@ def test_a_baseline_holds_wherever_it_is_used_from(
 def test_what_no_longer_occurs_is_told(tritonaudit: Command, project: Path) -> None:
     tritonaudit(project, "--write-baseline", "known.json")
     (project / "softmax.py").write_text("")
-    ran = tritonaudit(project, "--baseline", "known.json")
+    ran = tritonaudit(project, "--baseline", "known.json", "-q")
     assert ran.code == 0
     assert ran.err.startswith("tritonaudit: no longer found of what known.json holds: src/softmax.py TA")
     (project / "softmax.py").unlink()
     (project / "other.py").touch()
-    assert tritonaudit(project / "other.py", "--baseline", "known.json").err == ran.err
+    assert tritonaudit(project / "other.py", "--baseline", "known.json", "-q").err == ran.err
 
 
 def test_what_was_not_asked_for_is_not_told(tritonaudit: Command, project: Path) -> None:
     tritonaudit(project, "--pedantic", "--write-baseline", "known.json")
     (project / "other.py").touch()
-    assert tritonaudit(project / "other.py", "--baseline", "known.json").err == ""
-    assert tritonaudit(project, "--baseline", "known.json", "--select", "TAX001").err == ""
-    assert tritonaudit(project, "--baseline", "known.json").err == ""
+    assert tritonaudit(project / "other.py", "--baseline", "known.json", "-q").err == ""
+    assert tritonaudit(project, "--baseline", "known.json", "-q", "--select", "TAX001").err == ""
+    assert tritonaudit(project, "--baseline", "known.json", "-q").err == ""
 
 
 def test_a_baseline_is_what_its_schema_says(tritonaudit: Command, project: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.notebooks import code, notebook
+
 Command = Callable[..., Any]
 
 KERNELS = """\
@@ -54,6 +56,20 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "audit_scale.py"
     file.write_text(KERNELS.format(value="x * 2"))
     return file
+
+
+# Notebooks
+
+
+def test_kernels_of_a_notebook_are_not_compiled(
+    tritonaudit: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "n.ipynb").write_text(notebook(code(KERNELS.format(value="x * 2"))))
+    assert (
+        "n.ipynb: not analysed: the kernels of a notebook are only read, not compiled or run\n"
+        in tritonaudit("compile").out
+    )
 
 
 # Bad usage

@@ -8,6 +8,7 @@ import pytest
 
 from tests.checkout import ROOT, python
 from tests.cli.conftest import Command
+from tests.notebooks import scaling
 from tests.subject.wrappers import COPY, IMPORTS
 
 WRAPPER = "def f(x):\n    rows, cols = x.shape\n    kernel[(1,)](x, x, x.numel(), BLOCK=64)\n"
@@ -27,6 +28,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ops.py").write_text(IMPORTS + COPY + WRAPPER)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_notebook_is_named(tritonaudit: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scaling(tmp_path)
+    ran = tritonaudit("init", ".")
+    assert (ran.code, ran.out) == (0, "no spec for scale.ipynb: nothing can import a notebook\n")
 
 
 def test_it_says_what_it_wrote(project: Path, tritonaudit: Command) -> None:

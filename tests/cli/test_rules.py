@@ -24,7 +24,20 @@ def test_json_says_all_of_a_rule(tritonaudit: Command) -> None:
     listed = json.loads(tritonaudit("rules", "--output-format", "json").out)
     assert len(listed) == len(all_rules())
     unmasked = next(rule for rule in listed if rule["code"] == "TAM101")
-    assert list(unmasked) == ["code", "name", "category", "severity", "confidence", "stage", "since", "summary"]
+    assert list(unmasked) == [
+        "code",
+        "name",
+        "category",
+        "severity",
+        "confidence",
+        "stage",
+        "since",
+        "summary",
+        "fix",
+        "page",
+    ]
+    assert unmasked["fix"] == "safe or unsafe"
+    assert unmasked["page"].endswith("unmasked_access.md")
     assert unmasked["name"] == "unmasked-access"
     assert unmasked["category"] == "Memory patterns"
     assert unmasked["stage"] == "source"

@@ -40,11 +40,11 @@ def test_colour_adds_only_escape_sequences(audit: Audit) -> None:
 @pytest.mark.parametrize(
     ("audit", "summary"),
     [
-        (Audit(), "No findings in 0 files, 0 kernels.\n"),
+        (Audit(), "Nothing was checked.\n"),
         (Audit(files=1, kernels=2), "No findings in 1 file, 2 kernels.\n"),
         (
             Audit(outcomes=(Outcome("source", "a.py", Status.NOT_RUN),), files=1),
-            "a.py: not analysed\n\nNo findings in 1 file, 0 kernels. 1 not analysed.\n",
+            "a.py: not analysed\n\nNo kernel was analysed in 1 file. 1 not analysed.\n",
         ),
     ],
 )

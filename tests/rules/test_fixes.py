@@ -15,6 +15,8 @@ from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.finding import Finding
 from tritonaudit.fixes import Mended, is_fixable, mend
+from tritonaudit.rule import Fixable
+from tritonaudit.rules import all_rules, find_rule
 
 FIXTURES = ROOT / "fixtures" / "rules"
 FIXED = (
@@ -38,6 +40,20 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Mended]:
     """A rule's code, and what all its fixes make of its fixture."""
     code = str(request.param)
     return code, mend(bad(code).read_text(encoding="utf-8"), look(code), unsafe=True)
+
+
+def test_a_rule_says_what_of_it_can_be_fixed(case: tuple[str, Mended]) -> None:
+    code, _ = case
+    found = look(code)(bad(code).read_text(encoding="utf-8"))
+    seen = {finding.fix.safe for finding in found if finding.fix is not None}
+    said = {Fixable.SAFE: {True}, Fixable.UNSAFE: {False}, Fixable.EITHER: {True, False}}
+    rule = find_rule(code)
+    assert rule is not None
+    assert seen <= said[rule.fixable]
+
+
+def test_no_other_rule_says_so() -> None:
+    assert {rule.code for rule in all_rules() if rule.fixable is not Fixable.NO} == {*FIXED, "TAC130"}
 
 
 def test_the_fixed_fixture_is_literal(case: tuple[str, Mended], expected: Callable[[Path, str], None]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -12,13 +16,29 @@ import click
 from tritonaudit.cli.app import app
 
 _COULD_NOT = 2
+_PATIENCE = 1.0  # seconds
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
+    with suppress(ValueError, OSError):  # as where this is no main thread
+        signal.signal(signal.SIGINT, _Interrupt())
     sys.exit(run(sys.argv[1:]))
+
+
+class _Interrupt:
+    """Ctrl-C, which people press twice: what ends after the first is not disturbed by the next ones."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def __call__(self, *_: object) -> None:
+        now = time.monotonic()
+        if now - self._last >= _PATIENCE:
+            self._last = now
+            raise KeyboardInterrupt
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -29,9 +49,13 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(" ".join(error.format_message().split()))
     except click.ClickException as error:
         return _fail(error.format_message())
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except Exception:
+    except Exception as error:
+        from tritonaudit.config import ConfigError
+
+        if isinstance(error, ConfigError):
+            return _fail(str(error))
         # Python would leave with 1, which says that there are findings.
         traceback.print_exc()
         return _fail("this is a defect of tritonaudit; please report it with the lines above")

@@ -11,6 +11,7 @@ import click
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.keeping import keep, keep_options, require_history
+from tritonaudit.cli.notices import warn_of_config
 from tritonaudit.cli.options import (
     DEVICE,
     SEED,
@@ -112,12 +113,13 @@ def command(
         raise click.ClickException(f"--device gpu: {error}") from error
     except PartFileError as error:
         raise click.ClickException(str(error)) from error
+    warn_of_config(config)
     color = not output_file and terminal.wants_color()
     told = about(config, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
     if keep_folder is not None:
         keep(keep_folder, config.root, result, note)
-    return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config.fail_on, exit_zero)
+    return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config, exit_zero)
 
 
 def _check_engine(only: frozenset[str], device: str) -> None:

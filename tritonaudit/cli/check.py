@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tritonaudit.cli import fixing, terminal
+from tritonaudit.cli import fixing, notices, shown, terminal
 from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
 from tritonaudit.finding import Audit, Stage
@@ -29,7 +29,12 @@ _STDIN = Path("-")
 @audit_options()
 @fixing.fix_options
 @known_options
-@click.option("--statistics", is_flag=True, help="Show how often each rule found something instead of the findings.")
+@click.option("--strict", is_flag=True, help="Leave with 2 where something was not analysed.")
+@click.option("-q", "--quiet", is_flag=True, help="Show the findings, with no summary and no warnings.")
+@click.option("--no-cache", is_flag=True, help="Read every file, whatever an earlier run found in it.")
+@click.option("--show-files", is_flag=True, help="Show which files would be read, and leave.")
+@click.option("--show-settings", is_flag=True, help="Show which configuration governs the first path, and leave.")
+@click.option("--statistics", is_flag=True, help="Show how often each rule found something, instead of the findings.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is called.")
 def command(
     paths: tuple[Path, ...],
@@ -44,6 +49,11 @@ def command(
     baseline: Path | None,
     write_baseline: Path | None,
     changed_since: str | None,
+    strict: bool,
+    quiet: bool,
+    no_cache: bool,
+    show_files: bool,
+    show_settings: bool,
     statistics: bool,
     stdin_filename: Path | None,
     **overrides: Any,
@@ -64,10 +74,15 @@ def command(
     is_stdin = paths == (_STDIN,)
     sources = (stdin_filename or Path("<stdin>"),) if is_stdin else paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
+    if show_files or show_settings:
+        return shown.show_files(sources, config) if show_files else shown.show_settings(sources[0], config)
     for file in (output_file, write_baseline):
         keep_inputs(file, sources, config)
-    asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs)
+    asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs, not no_cache)
     audit = asked.audit()
+    if not quiet:
+        notices.warn_of_config(config)
+        notices.warn_of_nothing(audit, sources)
     if diff:
         return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero)
     if fix:
@@ -77,13 +92,13 @@ def command(
     report = (
         counted(audit, output_format)
         if statistics
-        else render(audit, output_format, color=color, about=about(config, Stage.SOURCE))
+        else render(audit, output_format, color=color, about=about(config, Stage.SOURCE, is_brief=quiet))
     )
     if fix and is_stdin and output_file is None:
         click.echo(report, nl=False, err=True)
     else:
         deliver(report, output_file)
-    return exit_code(audit, config.fail_on, exit_zero)
+    return exit_code(audit, config, exit_zero, strict)
 
 
 def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
@@ -115,6 +130,7 @@ class _Asked:
     config: Config
     text: bytes | None
     jobs: int | None
+    is_kept: bool = True
 
     def audit(self) -> Audit:
         from tritonaudit.engine import check, check_text
@@ -122,7 +138,7 @@ class _Asked:
 
         if self.text is not None:
             return check_text(self.text, self.sources[0], self.config)
-        return check(self.sources, self.config, jobs=self.jobs, cache=open_cache(self.config))
+        return check(self.sources, self.config, jobs=self.jobs, cache=open_cache(self.config) if self.is_kept else None)
 
     def changes(self, audit: Audit, unsafe: bool) -> list[fixing.Change]:
         """What fixes make of the files, or of the text."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tritonaudit.cli import terminal
+from tritonaudit.cli.notices import warn_of_config
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of, split
 from tritonaudit.cli.progress import shown_progress
 from tritonaudit.finding import Stage
@@ -99,11 +100,12 @@ def command(
     config = configure(project_of(sources), config_file, overrides)
     keep_inputs(output_file, sources, config)
     result = _compile(sources, config, targets, budget, jobs)
+    warn_of_config(config)
     section = _section(result, against, earlier)
     color = not output_file and terminal.wants_color()
     told = about(config, Stage.COMPILE)
     deliver(render(result.audit, output_format, color=color, sections=[section], about=told), output_file)
-    return exit_code(result.audit, config.fail_on, exit_zero)
+    return exit_code(result.audit, config, exit_zero)
 
 
 def require_compiler(name: str) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tritonaudit.finding import Audit, Problem
-from tritonaudit.fixes import MOST_ROUNDS, Mended, is_fixable, mend
+from tritonaudit.fixes import MOST_ROUNDS, Mended, Syntax, is_fixable, mend
 from tritonaudit.replacing import replace_file
 from tritonaudit.source.decode import encoding_of
+from tritonaudit.source.notebook import edited, is_as_sound, is_notebook
 
 if TYPE_CHECKING:
     from tritonaudit.config import Config
@@ -81,7 +82,8 @@ def change(path: Path, data: bytes, check: Callable[[bytes, Path], Audit], unsaf
     if text.encode(encoding) != data:
         problem = Problem(path.as_posix(), f"is not fixed: {encoding} would not write back what it reads")
         return Change(path, data, data, problems=(problem,))
-    mended = mend(text, lambda text: check(text.encode(encoding), path).findings, unsafe=unsafe)
+    syntax = Syntax(edited, lambda changed: is_as_sound(changed, text)) if is_notebook(path) else None
+    mended = mend(text, lambda text: check(text.encode(encoding), path).findings, unsafe=unsafe, syntax=syntax)
     return Change(path, data, mended.text.encode(encoding), mended.fixed, tuple(_left(path, mended)))
 
 
@@ -121,7 +123,7 @@ def remaining(audit: Audit, fixed: int, problems: tuple[Problem, ...]) -> Audit:
 def _left(path: Path, mended: Mended) -> Iterator[Problem]:
     for finding in mended.dropped:
         reason = f"the fix of {finding.code} is left out, for the file would not parse; please report it"
-        yield Problem(path.as_posix(), reason, finding.span.line)
+        yield Problem(path.as_posix(), reason, finding.span.line, finding.span.cell)
     if not mended.settled:
         yield Problem(path.as_posix(), f"there is more to fix after {MOST_ROUNDS} rounds; please report it")
 

@@ -43,20 +43,19 @@ def command(paths: tuple[Path, ...], output_dir: Path | None) -> int:
             _complain(spec.module, spec.reason)
         else:
             terminal.write(f"{_line(spec)}\n")
-    if not fates and not found.problems:
+    for notebook in found.notebooks:
+        terminal.write(f"no spec for {_shown(notebook)}: nothing can import a notebook\n")
+    if not fates and not found.problems and not found.notebooks:
         terminal.write("nothing to write: no function there launches a Triton kernel\n")
     return 2 if found.problems or Fate.FAILED in fates else 0
 
 
 def _discover(paths: tuple[Path, ...]) -> Discovery:
     from tritonaudit.cli.options import project_of
-    from tritonaudit.config import ConfigError, load_config
+    from tritonaudit.config import load_config
     from tritonaudit.source.discover import discover
 
-    try:
-        return discover(paths, load_config(project_of(paths)))
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
+    return discover(paths, load_config(project_of(paths)))
 
 
 def _line(spec: Spec) -> str:

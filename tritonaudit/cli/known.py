@@ -98,9 +98,12 @@ class Known:
 
     def _changed(self, audit: Audit, revision: str) -> Audit:
         from tritonaudit.changed import Changed, NoRevision
+        from tritonaudit.report.sources import Sources
 
         try:
             changed = Changed.since(revision, self.config.root)
         except NoRevision as error:
             raise click.ClickException(f"--changed-since {revision}: {error}") from error
-        return replace(audit, findings=tuple(finding for finding in audit.findings if changed.holds(finding)))
+        sources = Sources(audit.texts)
+        kept = tuple(finding for finding in audit.findings if changed.holds(finding, sources))
+        return replace(audit, findings=kept)

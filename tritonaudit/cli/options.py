@@ -17,6 +17,7 @@ from tritonaudit.cli import terminal
 from tritonaudit.finding import Audit, Severity, Stage
 from tritonaudit.report import FORMATS
 from tritonaudit.report.about import About
+from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.report.status import Exit, exit_of
 
 if TYPE_CHECKING:
@@ -28,16 +29,35 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _selectors(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     selectors = split(values)
     if selectors:
-        from tritonaudit.rules import all_rules
+        from tritonaudit.rules import all_rules, broken
         from tritonaudit.selection import unknown_selector
 
-        for message in filter(None, (unknown_selector(selector, all_rules()) for selector in selectors)):
+        for message in (
+            () if broken() else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
+        ):
             raise click.BadParameter(message)
     return selectors
 
 
+def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The codes, or else the names, that the last of several rules with commas may become."""
+    from tritonaudit.rules import all_rules
+
+    before, comma, last = incomplete.rpartition(",")
+    rules = all_rules()
+    codes = [rule.code for rule in rules if rule.code.startswith(last.upper())]
+    names = codes or [rule.name for rule in rules if rule.name.startswith(last.lower())]
+    return [f"{before}{comma}{name}" for name in names]
+
+
 def _severity(_: click.Context, __: click.Parameter, value: str | None) -> Severity | None:
     return Severity(value) if value else None
+
+
+def _rules_option(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(
+        name, multiple=True, callback=_selectors, metavar="RULES", shell_complete=complete_rules, help=text
+    )
 
 
 OUTPUT_FILE = click.option(
@@ -54,9 +74,9 @@ DEVICE = click.option(
 )
 _SECONDS = 30.0
 _OPTIONS = (
-    click.option("--select", multiple=True, callback=_selectors, metavar="RULES", help="Run only these rules."),
-    click.option("--extend-select", multiple=True, callback=_selectors, metavar="RULES", help="Run these rules too."),
-    click.option("--ignore", multiple=True, callback=_selectors, metavar="RULES", help="Leave these rules out."),
+    _rules_option("--select", "Run only these rules."),
+    _rules_option("--extend-select", "Run these rules too."),
+    _rules_option("--ignore", "Leave these rules out."),
     click.option("--pedantic", is_flag=True, help="Show findings of low confidence too."),
     click.option(
         "--fail-on",
@@ -146,32 +166,27 @@ def project_of(sources: tuple[Path, ...]) -> Path:
 def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -> Config:
     """The project's configuration with what the command line says.
 
-    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh.
+    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Folders with a configuration
+    of their own are governed by that, unless the command line names one for all. Raises ConfigError.
     """
-    from tritonaudit.config import ConfigError, load_config
+    from tritonaudit.config import Nearest, load_config, overlaid
 
-    try:
-        config = load_config(root, config_file)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from error
-    given = {name: value for name, value in overrides.items() if value}
-    for name in ("ignore", "extend_select"):
-        inherited = () if "select" in given else getattr(config, name)
-        given[name] = (*inherited, *overrides[name])
-    return replace(config, **given)
+    said = {name: value for name, value in overrides.items() if value}
+    config = overlaid(load_config(root, config_file), said)
+    return config if config_file is not None else replace(config, nearest=Nearest(said))
 
 
-def about(config: Config, *stages: Stage) -> About:
+def about(config: Config, *stages: Stage, is_brief: bool = False) -> About:
     """What a report says of the command that is running, which does these stages."""
     arguments = click.get_current_context().find_root().obj
-    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config))
+    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config), is_brief=is_brief)
 
 
 def _chosen(config: Config) -> frozenset[str] | None:
     """The codes of the rules that are on; None where all are, which asks no rule."""
     from tritonaudit.selection import ALL, Selection
 
-    if ALL in config.select and not config.ignore:
+    if any(selector.upper() == ALL for selector in config.select) and not config.ignore:
         return None
     from tritonaudit.rules import all_rules
 
@@ -184,7 +199,7 @@ def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Con
 
     if output_file and output_file.is_file():
         found = discover(sources, config)
-        if any(output_file.samefile(source) for source in (*found.files, *found.templates)):
+        if any(output_file.samefile(source) for source in (*found.sources, *found.templates)):
             raise click.UsageError(f"--output-file would overwrite the source file {output_file}")
 
 
@@ -196,12 +211,12 @@ def deliver(report: str, output_file: Path | None) -> None:
         terminal.write(report)
 
 
-def exit_code(audit: Audit, fail_on: Severity, exit_zero: bool) -> int:
-    """2 where something could not be read or done, 1 where something new was found at the level.
+def exit_code(audit: Audit, config: Config, exit_zero: bool, strict: bool = False) -> int:
+    """2 where something could not be read or done, 1 where something new was found at the level of its file.
 
-    Else 3 where a subject's verdict is incomplete, 0 otherwise.
+    Else 3 where a subject's verdict is incomplete, 0 otherwise. What was not analysed was not done, if `strict`.
     """
-    found = exit_of(audit, fail_on)
-    if exit_zero and found is Exit.FOUND:
-        found = exit_of(replace(audit, findings=()), fail_on)
-    return int(found)
+    if strict and not_analysed(audit):
+        return int(Exit.ERROR)
+    failing = tuple(one for one in audit.findings if one.severity.rank <= config.of(Path(one.path)).fail_on.rank)
+    return int(exit_of(replace(audit, findings=() if exit_zero else failing), Severity.INFO))

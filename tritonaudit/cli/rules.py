@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from tritonaudit.cli import terminal
+from tritonaudit.cli.notices import complain
 from tritonaudit.rule import Rule
 
 _COLUMNS = ("code", "name", "category", "severity", "confidence", "stage", "since", "summary")
@@ -15,15 +16,21 @@ _COLUMNS = ("code", "name", "category", "severity", "confidence", "stage", "sinc
 
 @click.command()
 @click.option("--output-format", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def command(output_format: str) -> None:
-    """List the rules."""
-    from tritonaudit.rules import all_rules
+def command(output_format: str) -> int:
+    """List the rules.
+
+    The exit code is 2 if the rules of an installed package had to be left out.
+    """
+    from tritonaudit.rules import all_rules, broken
 
     rows = [_row(rule) for rule in all_rules()]
     terminal.write(f"{json.dumps(rows, indent=2)}\n" if output_format == "json" else _table(rows))
+    complain(broken())
+    return 2 if broken() else 0
 
 
-def _row(rule: type[Rule]) -> dict[str, str]:
+def _row(rule: type[Rule]) -> dict[str, str | None]:
+    page = rule.page_file()
     return {
         "code": rule.code,
         "name": rule.name,
@@ -33,12 +40,14 @@ def _row(rule: type[Rule]) -> dict[str, str]:
         "stage": rule.stage().name.lower(),
         "since": rule.since,
         "summary": rule.summary,
+        "fix": rule.fixable.value,
+        "page": str(page) if page.is_file() else None,
     }
 
 
-def _table(rows: Sequence[dict[str, str]]) -> str:
+def _table(rows: Sequence[dict[str, str | None]]) -> str:
     """One line per rule, for people and for `grep`."""
-    lines = [_COLUMNS, *(tuple(row.values()) for row in rows)]
+    lines = [_COLUMNS, *(tuple(str(row[column]) for column in _COLUMNS) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines

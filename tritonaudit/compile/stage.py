@@ -21,6 +21,7 @@ from tritonaudit.data import NotData, encode
 from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
+from tritonaudit.results import only_read
 from tritonaudit.rules import installed
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
@@ -60,6 +61,7 @@ def compile_paths(
                 *(Outcome("compile", "every kernel", Status.NOT_RUN, reason=gap) for gap in gaps.values()),
                 *gathered.outcomes,
                 *_uncompiled(gathered.launches, compiled.lost),
+                *only_read(found.notebooks, "compile"),
                 *audit.outcomes,
             ),
             files=len(found.files),
@@ -105,7 +107,8 @@ def _judged(
     kept: KeptLaunches,
 ) -> Audit:
     """The findings in what was compiled, as they are kept where nothing has changed; rules of others change untold."""
-    about = b"" if installed() else _about(kernels, launches, repr((config, request.budget)))
+    governing = sorted({repr(config.of(path)) for path in files})
+    about = b"" if installed() else _about(kernels, launches, repr((config, governing, request.budget)))
     audit = kept.judged(files, about) if about else None
     if audit is None:
         audit = _settling(judge_kernels(kernels, request.budget, config), settle_all(launches, config))

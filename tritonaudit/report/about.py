@@ -20,10 +20,11 @@ def today() -> str:
 class About:
     """The command that makes the report, the stages that were done, the codes of the rules that were on, the date.
 
-    `rules` is None where every rule was on.
+    `rules` is None where every rule was on. A brief report for people has no summary.
     """
 
     command: str = ""
     stages: frozenset[Stage] = frozenset((Stage.SOURCE,))
     rules: frozenset[str] | None = None
     date: str = field(default_factory=today)
+    is_brief: bool = False

@@ -19,5 +19,5 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
 
 
 def _line(finding: Finding) -> str:
-    place = f"{visible(finding.path)}:{finding.span.line}:{finding.span.column}"
+    place = f"{visible(finding.path)}:{finding.span.shown_start}"
     return f"{place}: {finding.code} [{finding.severity.value}] {visible(finding.message)}"

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 from tritonaudit.compile.audit import CompileAudit
-from tritonaudit.engine import SOURCE
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
@@ -21,6 +20,7 @@ from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.report.words import Code, Words, among, words
+from tritonaudit.results import SOURCE
 from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.suites.facts import Symptom
@@ -263,4 +263,4 @@ def by_impact(findings: Iterable[Finding]) -> list[Finding]:
 
 def place(finding: Finding) -> str:
     """`softmax.py:17`."""
-    return f"{finding.path}:{finding.span.line}"
+    return f"{finding.path}:{finding.span.shown_line}"

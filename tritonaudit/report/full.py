@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tritonaudit.finding import Audit, Finding, Severity
+from tritonaudit.finding import Audit, Finding, Severity, Span, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.section import Line, Section
 from tritonaudit.report.shortfall import not_analysed_lines, shortfall_lines
+from tritonaudit.report.sources import Sources
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
 _INDENT = "  "
@@ -18,7 +19,7 @@ _INDENT = "  "
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """The report; its plain form is the coloured one without the escape sequences."""
-    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections))
+    return "".join(_paint(line) if color else _plain(line) for line in _lines(audit, sections, about))
 
 
 def _plain(line: Line) -> str:
@@ -33,16 +34,18 @@ def _paint(line: Line) -> str:
     return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in line) + "\n"
 
 
-def _lines(audit: Audit, sections: Sequence[Section]) -> Iterator[Line]:
+def _lines(audit: Audit, sections: Sequence[Section], about: About) -> Iterator[Line]:
     for section in sections:
         yield from section.lines()
-    sources = {path: text.split("\n") for path, text in audit.texts.items()}
+    sources = Sources(audit.texts)
     for finding in audit.findings:
-        lines = _finding(finding, sources.get(finding.path, []))
+        lines = _finding(finding, sources.lines(finding))
         yield from map(_dimmed, lines) if finding.in_baseline else lines
         yield ()
     shortfall = shortfall_lines(audit)
     yield from (((line, "red"),) for line in shortfall)
+    if about.is_brief:
+        return
     if shortfall:
         yield ()
     yield ((summary(audit), "bold"),)
@@ -66,7 +69,7 @@ def _dimmed(line: Line) -> Line:
 def _header(finding: Finding) -> Line:
     kernel = f" in {visible(finding.kernel)}" if finding.kernel else ""
     return (
-        (_place(finding.path, finding.span.line, finding.span.column), "bold"),
+        (_place(finding.path, finding.span), "bold"),
         (": ", ""),
         (finding.code, _SEVERITY_STYLES[finding.severity]),
         (f" {visible(finding.name)} [", ""),
@@ -77,8 +80,8 @@ def _header(finding: Finding) -> Line:
     )
 
 
-def _place(path: str, line: int, column: int) -> str:
-    return f"{visible(path)}:{line}:{column}"
+def _place(path: str, span: Span) -> str:
+    return f"{visible(path)}:{span.shown_start}"
 
 
 def _frame(rows: tuple[Row, ...], mark_style: str) -> Iterator[Line]:
@@ -97,7 +100,7 @@ def _notes(finding: Finding) -> Iterator[Line]:
         kind = "safe" if finding.fix.safe else "unsafe"
         yield _note("fix", "bold green", f"{finding.fix.message} ({kind})")
     for related in finding.related:
-        place = _place(related.path, related.span.line, related.span.column)
+        place = _place(related.path, related.span)
         yield _note("note", "bold cyan", f"{place}: {related.message}")
     if finding.witness:
         yield _note("witness", "bold magenta", finding.witness.description)
@@ -111,14 +114,30 @@ def _note(label: str, style: str, text: str) -> Line:
 
 def summary(audit: Audit) -> str:
     """One line: the findings by severity, what was looked at, what can be fixed, and what could not be analysed."""
-    checked = f"{_count(audit.files, 'file')}, {_count(audit.kernels, 'kernel')}."
     if audit.findings:
         places = len({finding.path for finding in audit.findings})
-        found = f"Found {_count(len(audit.findings), 'finding')} ({_by_severity(audit)}) in {places} of {checked}"
+        found = (
+            f"Found {_count(len(audit.findings), 'finding')} ({_by_severity(audit)}) in {places} of {_checked(audit)}"
+        )
     else:
-        found = f"No findings in {checked}"
+        found = _nothing_found(audit)
     fixed = f"Fixed {_count(audit.fixed, 'finding')}. " if audit.fixed else ""
     return fixed + found + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+
+
+def _checked(audit: Audit, unread: int = 0) -> str:
+    return f"{_count(audit.files - unread, 'file')}, {_count(audit.kernels, 'kernel')}."
+
+
+def _nothing_found(audit: Audit) -> str:
+    """That there are no findings is said only of what was looked at."""
+    read = audit.files - audit.unread
+    if audit.kernels or any(outcome.status is not Status.NOT_RUN for outcome in audit.outcomes):
+        return f"No findings in {_checked(audit, audit.unread)}"
+    if not read:
+        return "Nothing was checked."
+    analysed = "No kernel was analysed" if not_analysed_lines(audit) else "No kernels found"
+    return f"{analysed} in {_count(read, 'file')}."
 
 
 def _in_baseline(audit: Audit) -> str:
@@ -145,7 +164,8 @@ def _by_severity(audit: Audit) -> str:
 
 def _missed(audit: Audit) -> str:
     problems, skipped = len(audit.problems), len(not_analysed_lines(audit))
-    parts = [_count(problems, "problem")] * bool(problems) + [f"{skipped} not analysed"] * bool(skipped)
+    parts = [f"{_count(audit.unread, 'file')} not read"] * bool(audit.unread)
+    parts += [_count(problems, "problem")] * bool(problems) + [f"{skipped} not analysed"] * bool(skipped)
     return f" {', '.join(parts)}." if parts else ""
 
 

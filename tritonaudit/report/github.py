@@ -8,6 +8,7 @@ from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Note, Section
+from tritonaudit.report.sources import Sources, in_cell
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -15,15 +16,20 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One command a line: findings, then problems, then what the sections note."""
     notes = (_note(note) for section in sections for note in section.notes())
-    return "".join([*map(_finding, audit.findings), *map(_problem, audit.problems), *notes])
+    sources = Sources(audit.texts)
+    findings = (_finding(finding, sources) for finding in audit.findings)
+    return "".join([*findings, *map(_problem, audit.problems), *notes])
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, sources: Sources) -> str:
+    """What GitHub shows of a notebook is its file, so that the line is one of its JSON; the text says the cell."""
     title = f"{finding.code} {finding.name}"
-    text = visible(finding.message)
+    text = in_cell(finding.span.line, finding.span.cell) + visible(finding.message)
     if finding.remedy:
         text += f"\nhelp: {visible(finding.remedy)}"
-    return _command(_COMMANDS[finding.severity], finding.path, _lines(finding.span), title, text)
+    return _command(
+        _COMMANDS[finding.severity], finding.path, _lines(sources.in_file(finding.path, finding.span)), title, text
+    )
 
 
 def _lines(span: Span) -> dict[str, int]:
@@ -34,8 +40,9 @@ def _lines(span: Span) -> dict[str, int]:
 
 
 def _problem(problem: Problem) -> str:
-    line = {} if problem.line is None else {"line": problem.line}
-    return _command("error", problem.path, line, "problem", visible(problem.message))
+    line = {} if problem.line is None or problem.cell is not None else {"line": problem.line}
+    text = in_cell(problem.line, problem.cell) + visible(problem.message)
+    return _command("error", problem.path, line, "problem", text)
 
 
 def _note(note: Note) -> str:

@@ -52,8 +52,9 @@ def _witness(witness: Witness) -> dict[str, Any]:
     return {"description": witness.description, "command": witness.command}
 
 
-def _place(span: Span) -> dict[str, int]:
+def _place(span: Span) -> dict[str, int | None]:
     return {
+        "cell": span.cell,
         "line": span.line,
         "column": span.column,
         "end_line": span.end_line,
@@ -62,7 +63,7 @@ def _place(span: Span) -> dict[str, int]:
 
 
 def _error(problem: Problem) -> dict[str, Any]:
-    return {"path": problem.path, "line": problem.line, "message": problem.message}
+    return {"path": problem.path, "cell": problem.cell, "line": problem.line, "message": problem.message}
 
 
 def _not_analysed(outcome: Outcome) -> dict[str, str]:

@@ -18,6 +18,7 @@ from tritonaudit.report.sarif_rules import descriptor
 from tritonaudit.report.sarif_walk import plain
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed_lines
+from tritonaudit.report.sources import Sources, in_cell
 from tritonaudit.rules import all_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -67,13 +68,13 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> 
     rules = all_rules()
     indices = {rule.code: index for index, rule in enumerate(rules)}
     sources = {path: Source(text) for path, text in audit.texts.items()}
-    unread = Source(None)
+    unread, places = Source(None), Sources(audit.texts)
     return om.Run(
         tool=om.Tool(driver=_driver([descriptor(rule) for rule in rules])),
         automation_details=om.RunAutomationDetails(id="tritonaudit/"),
         column_kind="unicodeCodePoints",
         invocations=[_invocation(audit, kept)],
-        results=[result(finding, indices, sources.get(finding.path, unread)) for finding in kept],
+        results=[result(finding, indices, sources.get(finding.path, unread), places) for finding in kept],
         properties=told,
     )
 
@@ -95,10 +96,11 @@ def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:
 
 
 def _of_problem(problem: Problem) -> om.Notification:
-    region = None if problem.line is None else om.Region(start_line=problem.line)
+    in_file = problem.line is not None and problem.cell is None
+    region = om.Region(start_line=problem.line) if in_file else None
     return om.Notification(
         level="error",
-        message=om.Message(text=visible(problem.message)),
+        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.message)),
         locations=[om.Location(physical_location=physical_location(problem.path, region))],
     )
 

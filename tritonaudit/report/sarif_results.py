@@ -12,6 +12,7 @@ from tritonaudit.finding import Edit, Finding, Fix, Related, Span
 from tritonaudit.report.escape import visible
 from tritonaudit.report.line_hash import line_hashes
 from tritonaudit.report.sarif_rules import LEVELS
+from tritonaudit.report.sources import Sources, in_cell
 
 MOST_RELATED = 999
 """GitHub takes 1,000 locations in a result, and the finding's own is one."""
@@ -40,18 +41,22 @@ class Source:
         return self._hashes[line - 1] if 1 <= line <= len(self._hashes) else None
 
 
-def result(finding: Finding, rule_indices: Mapping[str, int], source: Source) -> om.Result:
-    """The finding at one line: GitHub shows an alert on a pull request only if all its lines were changed."""
+def result(finding: Finding, rule_indices: Mapping[str, int], source: Source, places: Sources) -> om.Result:
+    """The finding at one line: GitHub shows an alert on a pull request only if all its lines were changed.
+
+    Of a notebook that is a line of its file, which is JSON; the message and a logical location say the cell.
+    """
+    span = places.in_file(finding.path, finding.span)
     related = finding.related[:MOST_RELATED]
     return om.Result(
         rule_id=finding.code,
         rule_index=rule_indices.get(finding.code, -1),
         level=LEVELS[finding.severity],
         message=om.Message(text=_message(finding, related)),
-        locations=[_location(finding, source)],
-        related_locations=[_related(number, place) for number, place in enumerate(related, 1)] or None,
-        partial_fingerprints=_fingerprints(finding, source),
-        fixes=None if finding.fix is None else [_fix(finding.path, finding.fix)],
+        locations=[_location(finding, span, source)],
+        related_locations=[_related(number, place, places) for number, place in enumerate(related, 1)] or None,
+        partial_fingerprints=_fingerprints(finding, span, source),
+        fixes=None if finding.fix is None else [_fix(finding.path, finding.fix, places)],
         baseline_state=None if finding.in_baseline is None else "unchanged" if finding.in_baseline else "new",
         properties={"confidence": finding.confidence.value},
     )
@@ -77,7 +82,7 @@ def _uri(path: str) -> str:
 
 
 def _message(finding: Finding, related: tuple[Related, ...]) -> str:
-    parts = [_prose(finding.message)]
+    parts = [in_cell(finding.span.line, finding.span.cell) + _prose(finding.message)]
     if finding.remedy:
         parts.append(_prose(finding.remedy))
     if finding.witness:
@@ -99,11 +104,15 @@ def _link_text(text: str) -> str:
     return visible(text).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
 
 
-def _location(finding: Finding, source: Source) -> om.Location:
-    location = om.Location(physical_location=physical_location(finding.path, _first_line(finding.span, source)))
-    if finding.kernel:
-        location.logical_locations = [om.LogicalLocation(name=visible(finding.kernel), kind="function")]
+def _location(finding: Finding, span: Span, source: Source) -> om.Location:
+    location = om.Location(physical_location=physical_location(finding.path, _first_line(span, source)))
+    kernel = [om.LogicalLocation(name=visible(finding.kernel), kind="function")] if finding.kernel else []
+    location.logical_locations = [*kernel, *_cell(finding.span)] or None
     return location
+
+
+def _cell(span: Span) -> list[om.LogicalLocation]:
+    return [] if span.cell is None else [om.LogicalLocation(name=f"cell {span.cell}", kind="module")]
 
 
 def _first_line(span: Span, source: Source) -> om.Region:
@@ -117,11 +126,11 @@ def _first_line(span: Span, source: Source) -> om.Region:
     )
 
 
-def _related(number: int, related: Related) -> om.Location:
+def _related(number: int, related: Related, places: Sources) -> om.Location:
     return om.Location(
         id=number,
-        physical_location=physical_location(related.path, _region(related.span)),
-        message=om.Message(text=_prose(related.message)),
+        physical_location=physical_location(related.path, _region(places.in_file(related.path, related.span))),
+        message=om.Message(text=in_cell(related.span.line, related.span.cell) + _prose(related.message)),
     )
 
 
@@ -134,11 +143,12 @@ def _region(span: Span) -> om.Region:
     )
 
 
-def _fix(path: str, fix: Fix) -> om.Fix:
+def _fix(path: str, fix: Fix, places: Sources) -> om.Fix:
     """The edits; that a fix is unsafe stands in its description, for SARIF has no field for it."""
     text = fix.message if fix.safe else f"{fix.message} (unsafe: check what it changes)"
     change = om.ArtifactChange(
-        artifact_location=_artifact_location(path), replacements=[_replacement(edit) for edit in fix.edits]
+        artifact_location=_artifact_location(path),
+        replacements=[_replacement(places.edit_in_file(path, edit)) for edit in fix.edits],
     )
     return om.Fix(artifact_changes=[change], description=om.Message(text=visible(text)))
 
@@ -147,8 +157,8 @@ def _replacement(edit: Edit) -> om.Replacement:
     return om.Replacement(deleted_region=_region(edit.span), inserted_content=om.ArtifactContent(text=edit.replacement))
 
 
-def _fingerprints(finding: Finding, source: Source) -> dict[str, str]:
+def _fingerprints(finding: Finding, span: Span, source: Source) -> dict[str, str]:
     fingerprints = {"tritonaudit/v1": finding.fingerprint}
-    if line_hash := source.line_hash(finding.span.line):
+    if line_hash := source.line_hash(span.line):
         fingerprints["primaryLocationLineHash"] = line_hash
     return fingerprints

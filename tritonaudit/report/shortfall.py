@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.finding import Audit, Outcome, Problem, Status, shown_line
 from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
 from tritonaudit.suites.facts import CROSS_CHECK
@@ -18,7 +18,7 @@ _VERBS = {
 
 def problem_line(problem: Problem) -> str:
     """`path:line: problem: message`."""
-    line = "" if problem.line is None else f":{problem.line}"
+    line = "" if problem.line is None else f":{shown_line(problem.line, problem.cell)}"
     return f"{visible(problem.path)}{line}: problem: {visible(problem.message)}"
 
 
@@ -50,6 +50,6 @@ def not_analysed_lines(audit: Audit) -> list[str]:
 
 def shortfall_lines(audit: Audit) -> list[str]:
     """All of them, but for the problems that a finding of the tool's own already tells."""
-    told = {finding.path for finding in audit.findings if finding.code == UNPARSABLE}
-    problems = (problem for problem in audit.problems if problem.path not in told)
+    told = {(finding.path, finding.span.cell) for finding in audit.findings if finding.code == UNPARSABLE}
+    problems = (problem for problem in audit.problems if (problem.path, problem.cell) not in told)
     return [*map(problem_line, problems), *map(incomplete_line, incomplete(audit)), *not_analysed_lines(audit)]

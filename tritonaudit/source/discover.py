@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from tritonaudit.config import Config
 from tritonaudit.finding import Problem
 from tritonaudit.source.gitignore import Patterns
+from tritonaudit.source.notebook import SUFFIX
 
 _TEMPLATES = (".jinja", ".j2")
 
@@ -21,15 +23,24 @@ _Layer = tuple[str, Patterns]
 
 @dataclass(frozen=True)
 class Discovery:
-    """Absolute paths, sorted, each file once. `templates` are Jinja templates: no Python before they are rendered."""
+    """Absolute paths, sorted, each file once. `templates` are Jinja templates: no Python before they are rendered.
+
+    Notebooks stand apart from the `files` of Python, since nothing can import one.
+    """
 
     files: tuple[Path, ...] = ()
+    notebooks: tuple[Path, ...] = ()
     templates: tuple[Path, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """All that the source stage reads."""
+        return tuple(sorted((*self.files, *self.notebooks)))
+
 
 def discover(paths: Sequence[Path], config: Config) -> Discovery:
-    """The Python files and templates among `paths` and in the folders among them.
+    """The Python files, notebooks and templates among `paths` and in the folders among them.
 
     A path that is named is taken even if it is excluded, unless the configuration says `force_exclude`. Links to
     folders are not followed; a file that is reached in several ways is listed once.
@@ -62,12 +73,12 @@ class _Walk:
     """One discovery under way. Folders are strings with `/`, and the root of the file system is the empty one."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
         self._root = _posix(config.root)
-        self._exclude = Patterns.of((*config.exclude, *config.extend_exclude))
         self._found: dict[str, str] = {}
         self._links: list[str] = []
         self._problems: list[Problem] = []
+        self._of = cache(lambda folder: config.of_folder(folder or "/"))
+        self._patterns = cache(_excluded)
         self._layers_in = cache(self._find_layers_in)
         self._is_reached = cache(self._find_reached)
 
@@ -81,7 +92,9 @@ class _Walk:
         is_folder = stat.S_ISDIR(mode)
         if not is_folder and not stat.S_ISREG(mode):
             self._problems.append(Problem(str(path), "neither a file nor a folder"))
-        elif self._config.force_exclude and not self._is_admitted(place, is_folder=is_folder):
+        elif self._of(place if is_folder else place.rpartition("/")[0]).force_exclude and not self._is_admitted(
+            place, is_folder=is_folder
+        ):
             return
         elif is_folder:
             self._walk(place)
@@ -95,7 +108,8 @@ class _Walk:
             self._found.setdefault(_real(link), link)
         places = sorted(self._found.values())
         return Discovery(
-            files=tuple(Path(place) for place in places if not place.endswith(_TEMPLATES)),
+            files=tuple(Path(place) for place in places if not place.endswith((SUFFIX, *_TEMPLATES))),
+            notebooks=tuple(Path(place) for place in places if place.endswith(SUFFIX)),
             templates=tuple(Path(place) for place in places if place.endswith(_TEMPLATES)),
             problems=tuple(sorted(set(self._problems), key=lambda problem: problem.path)),
         )
@@ -106,7 +120,6 @@ class _Walk:
 
     def _walk(self, top: str) -> None:
         real_top = _real(top)
-        anchor = self._anchor(top)
         pending = [(top, self._layers_above(top))]
         while pending:
             folder, layers = pending.pop()
@@ -115,12 +128,14 @@ class _Walk:
             if "pyvenv.cfg" in names and folder != top:
                 continue
             layers = self._layers_with(folder, layers, names)
+            config = self._of(folder)
+            anchor = _anchor(folder, config, top)
             for entry in entries:
                 place = f"{folder}/{entry.name}"
                 is_folder = _is_folder(entry)
                 if not is_folder and not _is_source(entry):
                     continue
-                if self._is_ignored(place, layers, anchor, is_folder=is_folder):
+                if self._is_ignored(place, config, layers, anchor, is_folder=is_folder):
                     continue
                 if is_folder:
                     pending.append((place, layers))
@@ -137,8 +152,10 @@ class _Walk:
             self._problems.append(Problem(folder, f"cannot list the folder: {error.strerror}"))
             return []
 
-    def _is_ignored(self, place: str, layers: Sequence[_Layer], anchor: str, *, is_folder: bool) -> bool:
-        if self._exclude.verdict(place[len(anchor) + 1 :], folder=is_folder):
+    def _is_ignored(
+        self, place: str, config: Config, layers: Sequence[_Layer], anchor: str, *, is_folder: bool
+    ) -> bool:
+        if self._patterns(config).verdict(place[len(anchor) + 1 :], folder=is_folder):
             return True
         for base, patterns in reversed(layers):
             verdict = patterns.verdict(place[len(base) + 1 :], folder=is_folder)
@@ -154,7 +171,7 @@ class _Walk:
         return self._is_reached(folder) and not self._is_ignored_in(folder, place, is_folder=False)
 
     def _find_reached(self, folder: str) -> bool:
-        if folder in ("", self._anchor(folder)):
+        if folder in ("", self._outermost(folder)):
             return True
         parent = folder.rpartition("/")[0]
         return (
@@ -164,10 +181,12 @@ class _Walk:
         )
 
     def _is_ignored_in(self, folder: str, place: str, *, is_folder: bool) -> bool:
-        return self._is_ignored(place, self._layers_in(folder), self._anchor(folder), is_folder=is_folder)
+        config = self._of(folder)
+        anchor = _anchor(folder, config, folder)
+        return self._is_ignored(place, config, self._layers_in(folder), anchor, is_folder=is_folder)
 
-    def _anchor(self, folder: str) -> str:
-        """What the configuration's patterns are relative to: the root, or outside of it the folder itself."""
+    def _outermost(self, folder: str) -> str:
+        """The folder in which a walk to this one would begin: the project's, or outside of it the folder itself."""
         return self._root if _is_within(folder, self._root) else folder
 
     def _top(self, folder: str) -> str:
@@ -175,7 +194,7 @@ class _Walk:
         for ancestor in _upwards(folder):
             if os.path.lexists(f"{ancestor}/.git"):
                 return ancestor
-        return self._anchor(folder)
+        return self._outermost(folder)
 
     def _layers_above(self, folder: str) -> tuple[_Layer, ...]:
         return () if folder == self._top(folder) else self._layers_in(folder.rpartition("/")[0])
@@ -186,7 +205,7 @@ class _Walk:
 
     def _layers_with(self, folder: str, above: tuple[_Layer, ...], names: Iterable[str]) -> tuple[_Layer, ...]:
         """The layers inside a folder with these entries: a repository of its own starts afresh."""
-        if not self._config.respect_gitignore:
+        if not self._of(folder).respect_gitignore:
             return ()
         layers = above
         if ".git" in names:
@@ -205,6 +224,16 @@ class _Walk:
             self._problems.append(Problem(file, f"cannot read it: {error.strerror}"))
             return ()
         return ((base, Patterns.of(text.removeprefix("\ufeff").split("\n"))),)
+
+
+def _anchor(folder: str, config: Config, top: str) -> str:
+    """What the patterns of the configuration of a folder are relative to: its root, or outside of it the walk's top."""
+    root = _posix(config.root)
+    return root if _is_within(folder, root) else top
+
+
+def _excluded(config: Config) -> Patterns:
+    return Patterns.of((*config.exclude, *config.extend_exclude))
 
 
 def _git_folder(folder: str) -> str:
@@ -230,7 +259,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _is_source(entry: os.DirEntry[str]) -> bool:
     """Whether it is a regular file, or a link to one, with a name of ours; a link in a circle is no file."""
     try:
-        return entry.name.endswith((".py", *_TEMPLATES)) and entry.is_file()
+        return entry.name.endswith((".py", SUFFIX, *_TEMPLATES)) and entry.is_file()
     except OSError:
         return False
 
@@ -254,7 +283,17 @@ def _real(place: str) -> str:
     return _posix(Path(os.path.realpath(place or "/")))
 
 
+def _beside(path: Path) -> list[str]:
+    try:
+        return os.listdir(path.parent)
+    except OSError:
+        return []
+
+
 def _reason(error: OSError, path: Path) -> str:
     if isinstance(error, FileNotFoundError):
-        return "a link to nothing" if os.path.islink(path) else "no such file or folder"
+        if os.path.islink(path):
+            return "a link to nothing"
+        close = difflib.get_close_matches(path.name, _beside(path), 1)
+        return "no such file or folder" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
     return f"cannot read it: {error.strerror}"

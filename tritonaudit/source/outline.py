@@ -19,7 +19,9 @@ _PREFILTER = (re.compile(rb"triton|\btl\b"), b"jit")
 
 
 def may_hold_kernels(data: bytes) -> bool:
-    """The prefilter: a search in the raw bytes, before anything is parsed."""
+    """The prefilter: a search in the raw bytes, before anything is parsed; encodings of wide characters count, too."""
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
     return _PREFILTER[1] in data and _PREFILTER[0].search(data) is not None
 
 
@@ -64,7 +66,10 @@ class JitFunction:
 
 @dataclass(frozen=True)
 class Module:
-    """One file. `names` maps a name of the file to what it is elsewhere, dotted: `tl` to `triton.language`."""
+    """One file. `names` maps a name of the file to what it is elsewhere, dotted: `tl` to `triton.language`.
+
+    `embedded` are the lines of strings that hold kernels, `gluon` the kernels in Triton's other language, by line.
+    """
 
     path: str
     text: str
@@ -73,6 +78,7 @@ class Module:
     jit: tuple[JitFunction, ...]
     constants: dict[str, ast.expr]
     embedded: tuple[int, ...] = ()
+    gluon: tuple[tuple[str, int], ...] = ()
     lines: list[str] = field(default_factory=list)
     _walked: dict[int, Nodes] = field(default_factory=dict, repr=False, compare=False)
 
@@ -151,7 +157,8 @@ def _outline(path: str, text: str, tree: ast.Module) -> Module:
     # A walk over everything is worth it only where more kernels are spelled than were found.
     spelled = len(_JIT_SPELLED.findall(text))
     embedded = tuple(_embedded(tree)) if spelled > len(jit) else ()
-    return Module(path, text, tree, names, jit, constants, embedded, lines, walked)
+    gluon = tuple(_gluon_functions(tree, resolve)) if "gluon" in text else ()
+    return Module(path, text, tree, names, jit, constants, embedded, gluon, lines, walked)
 
 
 _NESTED_IMPORT = re.compile(r"^[ \t]+(?:from|import)\s", re.MULTILINE)
@@ -286,6 +293,13 @@ class _Resolver:
             return True
         return None  # a re-export or a wrapper of the project's own, or another compiler
 
+    def is_gluon(self, node: ast.expr) -> bool:
+        """Whether it is the decorator of Gluon's kernels."""
+        dotted = dotted_name(node.func if isinstance(node, ast.Call) else node) or ""
+        head, _, rest = dotted.partition(".")
+        origin = self._names.get(head, head) + (f".{rest}" if rest else "")
+        return origin.startswith("triton.experimental.gluon") and origin.endswith("jit")
+
 
 def _wrapped_functions(nodes: Nodes, resolve: _Resolver) -> set[str]:
     """Functions made kernels by a call: `kernel = triton.jit(fn)`."""
@@ -310,6 +324,12 @@ def _jit_functions(tree: ast.Module, resolve: _Resolver, wrapped: set[str]) -> I
             elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
                 stack.append((node, prefix, scope))
     yield from sorted(found, key=lambda function: function.first_line)
+
+
+def _gluon_functions(tree: ast.Module, resolve: _Resolver) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(map(resolve.is_gluon, node.decorator_list)):
+            yield node.name, node.lineno
 
 
 def _blocks(parent: ast.AST) -> Iterator[ast.AST]:

@@ -24,7 +24,7 @@ _MARK = "tritonaudit:"
 _WORDS = ("ignore", "ignore-file")
 _DIRECTIVE = re.compile(r"#\s*tritonaudit:\s*(?P<body>.*?)\s*(?=#\s*tritonaudit:|$)")
 _BODY = re.compile(r"(?P<word>[\w-]*)(?:\s*\[(?P<selectors>[^\[\]]*)\])?(?P<rest>.*)")
-_CODE = re.compile(r"TA[A-Z]\d{0,3}")
+_CODE = re.compile(r"TA[A-Z]\d{0,3}|[tT][aA][a-zA-Z]\d{1,3}")  # `tab` is a word
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class _Reader:
         if rest and not rest[0].isspace():
             return f"{rest[0]!r} after {word!r}; rules stand in brackets, as in '{word}[TAM101]', then the reason"
         first = re.match(r"\s*([\w-]+)", rest)
-        if first and (_CODE.fullmatch(first[1]) or any(first[1] == rule.name for rule in self.rules)):
+        if first and (_CODE.fullmatch(first[1]) or any(first[1].lower() == rule.name for rule in self.rules)):
             return f"rules stand in brackets: '{word}[{first[1]}]'; without them every rule would be meant"
         return None
 

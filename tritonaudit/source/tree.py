@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +17,8 @@ from tritonaudit.source.outline import JitFunction, Module
 
 # LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
 MAX_DEPTH = 200
-MAX_STATEMENT = 20_000  # characters: what Python keeps flat, such as adjacent strings, LibCST nests as well
+# Characters, but for those inside of strings: what Python keeps flat, such as adjacent strings, LibCST nests as well.
+MAX_STATEMENT = 20_000
 _ALWAYS_SHALLOW = 8_000  # characters: a function this short cannot overflow it, and is not walked
 _WRAPPER = "if 1:\n"
 
@@ -81,17 +84,32 @@ def _depth(root: ast.AST) -> int:
 
 
 def _longest_statement(function: ast.FunctionDef, lines: list[str]) -> int:
-    """The characters of the longest statement, of a compound one those of its head and each part by itself."""
+    """The size of the longest statement, of a compound one that of its head and each part by itself."""
     longest = 0
     stack: list[ast.stmt] = [function]
     while stack:
         node = stack.pop()
         inside = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
         last = min((child.lineno for child in inside), default=(node.end_lineno or node.lineno) + 1)
-        length = sum(len(line) for line in lines[node.lineno - 1 : max(last - 1, node.lineno)])
-        longest = max(longest, length)
+        longest = max(longest, _size(lines[node.lineno - 1 : max(last - 1, node.lineno)]))
         stack.extend(inside)
     return longest
+
+
+def _size(lines: list[str]) -> int:
+    """The characters of a statement; a string counts as a few, however long it is."""
+    length = sum(map(len, lines))
+    if length <= MAX_STATEMENT:
+        return length
+    tokens = tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline)
+    try:
+        return sum(_STRING if token.type in _STRINGS else len(token.string) for token in tokens)
+    except (tokenize.TokenError, IndentationError):  # the head of a compound statement ends in the middle
+        return length
+
+
+_STRING = 8  # characters, for 2,500 of them side by side are as many as the parser can bear
+_STRINGS = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
 
 
 _Place = tuple[int, int, int, int]

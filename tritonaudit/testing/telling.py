@@ -22,7 +22,7 @@ def text_of(verdict: Verdict) -> str:
 
 def summary_of(finding: Finding) -> str:
     """`kernels.py:7:5: TAC401 wrong-result [error] in kernel: …`."""
-    place = f"{finding.path}:{finding.span.line}:{finding.span.column}"
+    place = f"{finding.path}:{finding.span.shown_start}"
     kernel = f" in {finding.kernel}" if finding.kernel else ""
     return visible(f"{place}: {finding.code} {finding.name} [{finding.severity.value}]{kernel}: {finding.message}")
 
@@ -30,7 +30,7 @@ def summary_of(finding: Finding) -> str:
 def _finding(finding: Finding) -> Iterator[str]:
     yield summary_of(finding)
     for related in finding.related:
-        yield visible(f"    {related.path}:{related.span.line}: {related.message}")
+        yield visible(f"    {related.path}:{related.span.shown_line}: {related.message}")
     if finding.witness is not None:
         yield visible(f"    witness: {finding.witness.description}")
         if finding.witness.command:

@@ -10,6 +10,7 @@ from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.html.badge import badge_of_level
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
 from tritonaudit.report.html.rule_page import rule_page
+from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
 
@@ -17,14 +18,14 @@ def findings(evidence: Evidence) -> Iterator[Markup]:
     if not evidence.audit.findings:
         yield element("p", "No findings. The summary says what was not run.")
         return
-    sources = {path: text.split("\n") for path, text in evidence.audit.texts.items()}
+    sources = Sources(evidence.audit.texts)
     explained: set[str] = set()
     for category in Category:
         found = by_impact(finding for finding in evidence.audit.findings if finding.category is category)
         if found:
             yield element("h3", category.title)
         for finding in found:
-            yield _finding(finding, sources.get(finding.path, []), is_first=finding.code not in explained)
+            yield _finding(finding, sources.lines(finding), is_first=finding.code not in explained)
             explained.add(finding.code)
 
 
@@ -66,7 +67,7 @@ def _facts(finding: Finding) -> Iterator[Markup]:
     kernel: tuple[Content, ...] = (" in ", Code(finding.kernel)) if finding.kernel else ()
     yield _fact("Where", Code(place(finding)), *kernel, sure)
     for related in finding.related:
-        yield _fact("See", Code(f"{related.path}:{related.span.line}"), ": ", prose(related.message))
+        yield _fact("See", Code(f"{related.path}:{related.span.shown_line}"), ": ", prose(related.message))
     if finding.witness:
         yield _fact("Witness", prose(finding.witness.description))
         if finding.witness.command:

@@ -8,13 +8,14 @@ from tritonaudit.finding import Category, Finding
 from tritonaudit.report.evidence import Evidence, by_impact, level, place
 from tritonaudit.report.frame import frame
 from tritonaudit.report.markdown.text import code, fenced, prose
+from tritonaudit.report.sources import Sources
 
 
 def details(evidence: Evidence) -> Iterator[str]:
     if not evidence.audit.findings:
         yield "No findings. The summary says what was not run."
         return
-    sources = {path: text.split("\n") for path, text in evidence.audit.texts.items()}
+    sources = Sources(evidence.audit.texts)
     is_first = True
     for category in Category:
         findings = by_impact(finding for finding in evidence.audit.findings if finding.category is category)
@@ -26,7 +27,7 @@ def details(evidence: Evidence) -> Iterator[str]:
         yield f"### {category.title}"
         for number, finding in enumerate(findings, 1):
             yield ""
-            yield from _finding(number, finding, sources.get(finding.path, []))
+            yield from _finding(number, finding, sources.lines(finding))
 
 
 def _finding(number: int, finding: Finding, source: list[str]) -> Iterator[str]:
@@ -37,7 +38,7 @@ def _finding(number: int, finding: Finding, source: list[str]) -> Iterator[str]:
     sure = "" if finding.confidence.rank == 0 else f" ({finding.confidence.value} confidence)"
     yield f"{indent}* Where: {code(place(finding))}{kernel}{sure}"
     for related in finding.related:
-        yield f"{indent}* See {code(f'{related.path}:{related.span.line}')}: {prose(related.message)}"
+        yield f"{indent}* See {code(f'{related.path}:{related.span.shown_line}')}: {prose(related.message)}"
     if finding.witness:
         command = f": {code(finding.witness.command)}" if finding.witness.command else ""
         yield f"{indent}* Witness: {prose(finding.witness.description)}{command}"

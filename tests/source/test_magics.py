@@ -1,0 +1,67 @@
+"""Cells of a notebook as Python: magics and shell escapes give way, and every line stays where it is."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tritonaudit.source.magics import python_of
+
+
+@pytest.mark.parametrize(
+    ("cell", "python"),
+    [
+        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+        ("if True:\n    !pip install triton\nx = 1", "if True:\n    pass\nx = 1"),
+        ("!pip install \\\n  triton \\\n  torch\nx = 1", "pass\n\n\nx = 1"),
+        ("files = !ls *.py\nx = 1", "files = get_ipython()\nx = 1"),
+        ("a, b = %sql select 1", "a, b = get_ipython()"),
+        ("files = !ls \\\n  -l\nx = 1", "files = get_ipython()\n\nx = 1"),
+        ("kernel?\nx = 1", "pass\nx = 1"),
+        ("?kernel\n??kernel.fn\nx = 1", "pass\npass\nx = 1"),
+        ("%%time\nx = 1", "\nx = 1"),
+        ("\n%%capture out\nx = 1", "\n\nx = 1"),
+        ("%%time\n!ls\nx = 1", "\npass\nx = 1"),
+    ],
+)
+def test_what_only_ipython_understands_gives_way(cell: str, python: str) -> None:
+    assert python_of(cell) == python
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "x = (a\n     % b)\n!ls",
+        "x = '''\n!ls\n%time\n'''\n!ls",
+        "x = f(1,  # why?\n      2)\n!ls",
+        "x = a \\\n    % b\n!ls",
+        "x = a != b\n!ls",
+        "x = {'a': 1,\n     'b': '}'}\n!ls",
+        'x = "it\'s"\n!ls',
+        "x = 'a\\\n!ls'\n!ls",
+    ],
+)
+def test_what_only_looks_like_a_magic_stays(cell: str) -> None:
+    found = python_of(cell)
+    assert found == cell.removesuffix("!ls") + "pass"
+    ast.parse(found)
+
+
+def test_what_is_python_already_is_not_touched() -> None:
+    cell = "x = '''\n!ls\n'''\n"
+    assert python_of(cell) is cell
+
+
+@pytest.mark.parametrize(
+    "cell", ["%%bash\nls", "%%writefile kernel.py\nimport triton\n", "%%javascript\nalert(1)", "%%\nx"]
+)
+def test_a_cell_for_something_else_is_no_python(cell: str) -> None:
+    assert python_of(cell) is None
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "\n\n", "!", "%", "x = (\n", "'''", '"', "x = [\n!ls", "\\", "!ls \\", "\t%x\r\n"]
+)
+def test_a_cell_keeps_its_lines_whatever_it_holds(cell: str) -> None:
+    assert (python_of(cell) or "").count("\n") == cell.count("\n")
