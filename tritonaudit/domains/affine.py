@@ -81,11 +81,12 @@ Product = tuple[Atom, ...]  # sorted by id
 class Affine:
     """An immutable polynomial: products of atoms with integer factors; the empty product is the constant."""
 
-    __slots__ = ("_key", "terms")
+    __slots__ = ("_inside", "_key", "terms")
 
     def __init__(self, terms: dict[Product, int]) -> None:
         self.terms = terms
         self._key: frozenset[tuple[Product, int]] | None = None
+        self._inside: frozenset[Atom] | None = None
 
     @staticmethod
     def constant(value: int) -> Affine:
@@ -162,15 +163,21 @@ class Affine:
         for product in self.terms:
             yield from product
 
-    def atoms_inside(self) -> set[Atom]:
+    def atoms_inside(self) -> frozenset[Atom]:
         """Every atom, those that opaque atoms are computed from included."""
-        found: set[Atom] = set()
-        parts = [self]
-        while parts:
-            new = set(parts.pop().atoms()) - found
-            found |= new
-            parts.extend(part for atom in new for part in atom.inner)
-        return found
+        if self._inside is None:
+            found: set[Atom] = set()
+            parts = [self]
+            while parts:  # functions may stand within each other deeper than calls may
+                part = parts.pop()
+                if part._inside is not None:
+                    found |= part._inside
+                    continue
+                new = {atom for product in part.terms for atom in product if atom not in found}
+                found |= new
+                parts.extend(inner for atom in new for inner in atom.inner)
+            self._inside = frozenset(found)
+        return self._inside
 
     def lanes(self) -> set[Atom]:
         return {atom for atom in self.atoms() if atom.kind is Kind.LANE}

@@ -140,6 +140,8 @@ class Arithmetic:
 
     def put_in(self, value: Affine, known: Callable[[Atom], Affine | None]) -> Affine:
         """The polynomial with what is known of its atoms put in, those inside of functions included."""
+        if all(known(atom) is None for atom in value.atoms_inside()):
+            return value
         return self._put_in(value, known, {})
 
     def _put_in(self, value: Affine, known: Callable[[Atom], Affine | None], done: dict[Atom, Affine]) -> Affine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 
 from tritonaudit.domains.affine import Affine, Atom
@@ -91,6 +91,7 @@ class LaunchSite:
         """Whether the text shows all that is passed."""
         return self.made.is_whole
 
+    @cached_property
     def facts(self) -> Facts:
         """What holds where the launch is made."""
         facts = Facts(self.arithmetic)
