@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property, lru_cache
 
 
 class Kind(Enum):
@@ -57,7 +58,7 @@ class Atom:
         number = self.name[len("tl.program_id(") : -1]
         return int(number) if self.kind is Kind.PID and number.isdigit() else None
 
-    @property
+    @cached_property
     def spelled(self) -> str:
         """Its name, or the operation that it is the result of."""
         symbol = _SYMBOLS.get(self.name)
@@ -89,6 +90,7 @@ class Affine:
         self._inside: frozenset[Atom] | None = None
 
     @staticmethod
+    @lru_cache(maxsize=4096, typed=True)
     def constant(value: int) -> Affine:
         return Affine({(): value} if value else {})
 
@@ -134,6 +136,15 @@ class Affine:
             else:
                 terms.pop(product, None)
         return Affine(terms)
+
+    def above(self, other: Affine) -> int | None:
+        """By how much it is more than the other, where that is a number."""
+        terms, others = self.terms, other.terms
+        if any(product and others.get(product) != factor for product, factor in terms.items()):
+            return None
+        if any(product and product not in terms for product in others):
+            return None
+        return terms.get((), 0) - others.get((), 0)
 
     def __neg__(self) -> Affine:
         return Affine({product: -factor for product, factor in self.terms.items()})

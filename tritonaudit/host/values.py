@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.domains.affine import Affine
@@ -53,11 +54,15 @@ class Test:
     reason: str = ""
     roots: frozenset[str] = frozenset()
 
-    def __hash__(self) -> int:
+    @cached_property
+    def _hash(self) -> int:
         return hash((self.relation, self.key, self.polynomial))
 
+    def __hash__(self) -> int:
+        return self._hash
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Test):
+        if not isinstance(other, Test) or self._hash != other._hash:
             return False
         return (self.relation, self.key, self.polynomial) == (other.relation, other.key, other.polynomial)
 
