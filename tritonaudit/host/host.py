@@ -91,9 +91,12 @@ class LaunchSite:
         """Whether the text shows all that is passed."""
         return self.made.is_whole
 
-    @cached_property
     def facts(self) -> Facts:
         """What holds where the launch is made."""
+        return self._facts
+
+    @cached_property
+    def _facts(self) -> Facts:
         facts = Facts(self.arithmetic)
         for condition in self.conditions:
             facts.assume(condition)

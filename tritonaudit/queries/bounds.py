@@ -89,7 +89,7 @@ class _Asked:
         return self._over_configs(known)
 
     def _over_configs(self, known: Sequence[Affine]) -> Answer:
-        facts, elements = self._site.facts, self._memory.elements
+        facts, elements = self._site.facts(), self._memory.elements
         found: Answer = Unknown("no sizes that were tried show anything")
         for put in chosen_configs(self._site, [elements, *known]):
             values = [facts.normal(self._site.arithmetic.put_in(value, put.get)) for value in (elements, *known)]

@@ -128,7 +128,7 @@ def _chosen(site: LaunchSite, left: Affine) -> list[_Put]:
 
 def _under(host: Host, site: LaunchSite, tiling: Tiling, left: Affine, put: _Put, others: Sequence[Tiling]) -> Answer:
     """The answer for one config."""
-    facts = site.facts
+    facts = site.facts()
     left = facts.normal(site.arithmetic.put_in(left, put.get))
     if is_at_most_zero(facts, left):
         return Proven()

@@ -220,7 +220,7 @@ class _Asked:
         known = [value for value in needed if value is not None]
         if len(known) < len(needed):
             raise NotKnown("what the launch passes")
-        facts, arithmetic = self._site.facts, self._site.arithmetic
+        facts, arithmetic = self._site.facts(), self._site.arithmetic
         for put in chosen_configs(self._site, [*self._memory.sizes, *known])[:1]:
             of_launch = without_strides(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
             fixed = self._fixed(of_launch)
@@ -349,7 +349,7 @@ class _Asked:
     def _bound_to(self, bound: Affine) -> set[Atom]:
         names = [atom.name for atom in bound.atoms_inside() if atom.kind in GIVEN]
         passed = [self._site.argument(name) for name in names]
-        return without_strides(inputs_of(self._site.facts.normal(one) for one in passed if one is not None))
+        return without_strides(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
 
 
 def _only_reads(called: ast.expr) -> bool:

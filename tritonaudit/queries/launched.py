@@ -63,7 +63,7 @@ def _of(site: LaunchSite, value: Affine, depth: int) -> int | None:
 def _passed(site: LaunchSite, value: Affine | None) -> int | None:
     if value is None:
         return None
-    facts = site.facts
+    facts = site.facts()
     configs = [site.chosen(config) for config in site.configs] or [{}]
     try:
         found = [facts.bounds(facts.normal(site.arithmetic.put_in(value, put.get)))[1] for put in configs]
@@ -76,7 +76,7 @@ def may_exceed_one(host: Host, site: LaunchSite, value: Affine | None) -> bool:
     """Whether some sizes of inputs, at which the host code launches, make a number of the launch more than 1."""
     if value is None or any(keyword.arg == "prune_configs_by" for keyword in _tuning(site)):
         return False
-    facts = site.facts
+    facts = site.facts()
     for put in chosen_configs(site, [value]):
         number = facts.normal(_with_tiles(site, value, put))
         least, most = facts.bounds(number)

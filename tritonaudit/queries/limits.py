@@ -68,7 +68,7 @@ def _long_axis(site: LaunchSite, axis: int, accesses: Sequence[Access]) -> LongA
     programs = site.axis(axis)
     if programs is None:
         return None
-    facts = site.facts
+    facts = site.facts()
     programs = facts.normal(programs)
     most = facts.bounds(programs)[1]
     extent = _Sizes(site).of(programs) if most is None or most > MOST_PROGRAMS else None
@@ -100,7 +100,7 @@ class _Sizes:
 
     def __init__(self, site: LaunchSite) -> None:
         self._site = site
-        self._facts = site.facts
+        self._facts = site.facts()
 
     def of(self, value: Affine) -> Extent | None:
         """The largest of the terms; None where one is not known."""

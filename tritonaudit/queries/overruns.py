@@ -75,7 +75,7 @@ def _has_known_rank(site: LaunchSite, value: object) -> bool:
 
 def _is_a_number_given(site: LaunchSite, atom: Atom) -> bool:
     """Whether callers give it as a number, more than 1 if they like, whatever the sizes of tensors are."""
-    key, most = site.arithmetic.keys.get(atom), site.facts.bounds(Affine.of(atom))[1]
+    key, most = site.arithmetic.keys.get(atom), site.facts().bounds(Affine.of(atom))[1]
     return isinstance(key, tuple) and key[:1] == ("input",) and len(key) == 2 and (most is None or most > 1)
 
 

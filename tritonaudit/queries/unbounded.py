@@ -256,7 +256,7 @@ def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, a
         size = None if lane.size is None or site.doubt else passed_for(site, lane.size)
         if size is None:
             continue
-        facts = site.facts
+        facts = site.facts()
         if size.atom is not None and size.atom.name == "next_power_of_2":
             what = f"the launch rounds `{lane.size}` up (`{size}`), so the last lanes are past the end"
             return what, site.call
@@ -274,7 +274,7 @@ def is_multiple(flow: KernelFlow, whole: Affine, size: Affine | None) -> bool:
     sites = flow.launches.sites
     for site in sites:
         values = [None if value is None else passed_for(site, value) for value in (size, whole)]
-        if values[0] is None or values[1] is None or not site.facts.divides(values[0], values[1]):
+        if values[0] is None or values[1] is None or not site.facts().divides(values[0], values[1]):
             return False
     return bool(sites)
 

@@ -430,7 +430,7 @@ def _is_whole(promise: _Promise, size: Affine) -> bool:
     tile = passed_for(site, size)
     for put in chosen_configs(site, [tile or ZERO, promise.of]) if tile is not None else ():
         of, each = (site.arithmetic.put_in(value, put.get) for value in (promise.of, tile or ZERO))
-        if not site.facts.divides(each, of):
+        if not site.facts().divides(each, of):
             return False
     return True
 
