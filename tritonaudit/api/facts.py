@@ -109,8 +109,8 @@ class _Places:
     @cached_property
     def _set_here(self) -> set[str]:
         """`tl.gather = …`: attributes that the file itself defines."""
-        stored = (node for node in ast.walk(self._module.tree) if isinstance(node, ast.Attribute))
-        return {ast.unparse(node) for node in stored if isinstance(node.ctx, ast.Store)}
+        attributes = self._module.nodes(self._module.tree).of(ast.Attribute)
+        return {ast.unparse(node) for node in attributes if isinstance(node.ctx, ast.Store)}
 
 
 def _is_sure(problem: Problem) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property, lru_cache
 
 
 class Kind(Enum):
@@ -57,7 +58,7 @@ class Atom:
         number = self.name[len("tl.program_id(") : -1]
         return int(number) if self.kind is Kind.PID and number.isdigit() else None
 
-    @property
+    @cached_property
     def spelled(self) -> str:
         """Its name, or the operation that it is the result of."""
         symbol = _SYMBOLS.get(self.name)
@@ -81,13 +82,15 @@ Product = tuple[Atom, ...]  # sorted by id
 class Affine:
     """An immutable polynomial: products of atoms with integer factors; the empty product is the constant."""
 
-    __slots__ = ("_key", "terms")
+    __slots__ = ("_inside", "_key", "terms")
 
     def __init__(self, terms: dict[Product, int]) -> None:
         self.terms = terms
         self._key: frozenset[tuple[Product, int]] | None = None
+        self._inside: frozenset[Atom] | None = None
 
     @staticmethod
+    @lru_cache(maxsize=4096, typed=True)
     def constant(value: int) -> Affine:
         return Affine({(): value} if value else {})
 
@@ -134,6 +137,15 @@ class Affine:
                 terms.pop(product, None)
         return Affine(terms)
 
+    def above(self, other: Affine) -> int | None:
+        """By how much it is more than the other, where that is a number."""
+        terms, others = self.terms, other.terms
+        if any(product and others.get(product) != factor for product, factor in terms.items()):
+            return None
+        if any(product and product not in terms for product in others):
+            return None
+        return terms.get((), 0) - others.get((), 0)
+
     def __neg__(self) -> Affine:
         return Affine({product: -factor for product, factor in self.terms.items()})
 
@@ -162,15 +174,21 @@ class Affine:
         for product in self.terms:
             yield from product
 
-    def atoms_inside(self) -> set[Atom]:
+    def atoms_inside(self) -> frozenset[Atom]:
         """Every atom, those that opaque atoms are computed from included."""
-        found: set[Atom] = set()
-        parts = [self]
-        while parts:
-            new = set(parts.pop().atoms()) - found
-            found |= new
-            parts.extend(part for atom in new for part in atom.inner)
-        return found
+        if self._inside is None:
+            found: set[Atom] = set()
+            parts = [self]
+            while parts:  # functions may stand within each other deeper than calls may
+                part = parts.pop()
+                if part._inside is not None:
+                    found |= part._inside
+                    continue
+                new = {atom for product in part.terms for atom in product if atom not in found}
+                found |= new
+                parts.extend(inner for atom in new for inner in atom.inner)
+            self._inside = frozenset(found)
+        return self._inside
 
     def lanes(self) -> set[Atom]:
         return {atom for atom in self.atoms() if atom.kind is Kind.LANE}

@@ -23,6 +23,7 @@ class Arithmetic:
     def __init__(self) -> None:
         self.atoms = Atoms()
         self.keys: dict[Atom, object] = {}
+        self._symbols: dict[tuple[object, str, bool, Affine | None], Affine] = {}
         self._functions: dict[str, Callable[..., Affine]] = {
             QUOTIENT: self.quotient, REMAINDER: self.remainder, ROUNDED_UP: self.rounded_up,
             POWER_OF_2: self.power_of_2, LEAST: self.least, MOST: self.most,
@@ -30,9 +31,12 @@ class Arithmetic:
 
     def symbol(self, key: object, name: str, is_free: bool, least: Affine | None = None) -> Affine:
         """A size or number that comes in (free), or one that could not be evaluated; it is `least` or more."""
-        atom = self.atoms.get(Kind.PARAM if is_free else Kind.OPAQUE, name, key, start=least)
-        self.keys[atom] = key
-        return Affine.of(atom)
+        known = (key, name, is_free, least)
+        if known not in self._symbols:
+            atom = self.atoms.get(Kind.PARAM if is_free else Kind.OPAQUE, name, key, start=least)
+            self.keys[atom] = key
+            self._symbols[known] = Affine.of(atom)
+        return self._symbols[known]
 
     def _opaque(self, name: str, *inner: Affine) -> Affine:
         return self.atoms.opaque(name, None, inner)
@@ -140,6 +144,8 @@ class Arithmetic:
 
     def put_in(self, value: Affine, known: Callable[[Atom], Affine | None]) -> Affine:
         """The polynomial with what is known of its atoms put in, those inside of functions included."""
+        if all(known(atom) is None for atom in value.atoms_inside()):
+            return value
         return self._put_in(value, known, {})
 
     def _put_in(self, value: Affine, known: Callable[[Atom], Affine | None], done: dict[Atom, Affine]) -> Affine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import lru_cache
 
 from tritonaudit.host import library, members
 from tritonaudit.host.expressions import value
@@ -105,7 +106,7 @@ def _decorated(run: Run, function: Function) -> Value:
 def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
     """The parameters of a function with what is passed for them. Raises Raises where the call does not fit."""
     spec = function.node.args
-    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    positional, known, given = _parameters(function.node)
     is_open = "**" in keywords or any(isinstance(value, Bag) for value in args)
     args = [value for value in args if not isinstance(value, Bag)]
     names = dict(zip(positional, args, strict=False))
@@ -113,11 +114,10 @@ def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, V
         names[spec.vararg.arg] = tuple(args[len(positional) :])
     elif len(args) > len(positional):
         raise Raises(f"`{function.name}` takes {len(positional)} arguments, not {len(args)}")
-    known = {*positional, *(arg.arg for arg in spec.kwonlyargs)}
     names.update({name: value for name, value in keywords.items() if name in known})
     if spec.kwarg is not None:
         names[spec.kwarg.arg] = {name: value for name, value in keywords.items() if name not in known and name != "**"}
-    for name, default in defaults(function).items():
+    for name, default in given.items():
         if name not in names:
             names[name] = value(run, function.frame, default)
     for name in known - set(names):
@@ -127,9 +127,14 @@ def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, V
     return names
 
 
-def defaults(function: Function) -> dict[str, ast.expr]:
-    spec = function.node.args
+@lru_cache(maxsize=1024)
+def _parameters(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+) -> tuple[list[str], frozenset[str], dict[str, ast.expr]]:
+    """Those that are passed by their places, all that may be passed by name, and the defaults."""
+    spec = node.args
     positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-    found = dict(zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True))
+    given = dict(zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True))
     only = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-    return {**found, **{arg.arg: default for arg, default in only if default is not None}}
+    given.update({arg.arg: default for arg, default in only if default is not None})
+    return positional, frozenset((*positional, *(arg.arg for arg in spec.kwonlyargs))), given

@@ -66,7 +66,7 @@ def _constant(run: Run, frame: Frame, node: ast.Constant) -> Value:
 
 
 def _name(run: Run, frame: Frame, node: ast.Name) -> Value:
-    return look_up(run, frame, node.id)
+    return frame.names[node.id] if node.id in frame.names else look_up(run, frame, node.id)
 
 
 def _attribute(run: Run, frame: Frame, node: ast.Attribute) -> Value:

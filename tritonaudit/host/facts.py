@@ -30,6 +30,7 @@ class Facts:
     _values: dict[Key, Key] = field(default_factory=dict)
     _equal: dict[Atom, Affine] = field(default_factory=dict)
     _bounds: dict[Atom, Bounds] = field(default_factory=dict)
+    _at_most: list[tuple[Affine, Affine]] = field(default_factory=list)  # what is 0 or less, and its opposite
 
     def assume(self, condition: Condition) -> None:
         """Add what holds. Raises Contradiction where it cannot."""
@@ -105,21 +106,21 @@ class Facts:
             return True
         if low is not None and low > 0:
             return False
-        for condition in self.conditions:
-            if condition.test.relation == AT_MOST and condition.test.polynomial is not None:
-                known = condition.test.polynomial if condition.holds else ONE - condition.test.polynomial
-                above, below = (value - known).value, (value + known).value
-                if above is not None and above <= 0:
-                    return True
-                if below is not None and below > 0:
-                    return False
+        for known, opposite in self._at_most:
+            above, below = value.above(known), value.above(opposite)
+            if above is not None and above <= 0:
+                return True
+            if below is not None and below > 0:
+                return False
         return None
 
     def _learn(self, condition: Condition) -> None:
         polynomial = condition.test.polynomial
         assert polynomial is not None
         if condition.test.relation == AT_MOST:
-            self._learn_bound(polynomial if condition.holds else ONE - polynomial)
+            known = polynomial if condition.holds else ONE - polynomial
+            self._at_most.append((known, -known))
+            self._learn_bound(known)
         elif condition.holds:
             self._learn_equal(self.normal(polynomial))
         elif self.bounds(polynomial)[0] == 0:

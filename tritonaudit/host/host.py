@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 
 from tritonaudit.domains.affine import Affine, Atom
@@ -93,6 +93,10 @@ class LaunchSite:
 
     def facts(self) -> Facts:
         """What holds where the launch is made."""
+        return self._facts
+
+    @cached_property
+    def _facts(self) -> Facts:
         facts = Facts(self.arithmetic)
         for condition in self.conditions:
             facts.assume(condition)
@@ -301,7 +305,7 @@ class Host:
         given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
-            kind = _KINDS.get("" if arg.annotation is None else ast.unparse(arg.annotation))
+            kind = None if arg.annotation is None else _kind_of(arg.annotation)
             if kind is not None or arg.arg in shown:
                 run.kinds[symbol.key] = kind or _TENSOR
             given[arg.arg] = symbol
@@ -324,6 +328,11 @@ def used_as_tensors(node: ast.FunctionDef) -> frozenset[str]:
 
 
 _KINDS = {"torch.Tensor": _TENSOR, "Tensor": _TENSOR, "int": "int", "bool": "bool", "float": "float"}
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(annotation: ast.expr) -> str | None:
+    return _KINDS.get(ast.unparse(annotation))
 
 
 def _differ(conditions: tuple[Condition, ...], chosen: Mapping[Test, bool]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from tritonaudit.domains.affine import Affine
 from tritonaudit.host import tensors
@@ -443,6 +444,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
 def member(dotted: str) -> Value:
     """What an attribute of a library is: a dtype, a number, or something of that name."""
     head, _, name = dotted.rpartition(".")

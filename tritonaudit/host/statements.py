@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tritonaudit.host.expressions import bind, learn_rank, look_up, value
 from tritonaudit.host.members import set_attribute
@@ -38,14 +39,17 @@ def execute(run: Run, frame: Frame, body: list[ast.stmt]) -> Outcome:
 
 
 def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
-    if isinstance(node, ast.Expr):
-        value(run, frame, node.value)
-    elif isinstance(node, ast.Assign):
+    if isinstance(node, ast.Assign):
         for target in node.targets:
             learn_rank(run, frame, target, node.value)
         given = value(run, frame, node.value)
         for target in node.targets:
             bind(run, frame, target, given)
+    elif isinstance(node, ast.If):
+        holds = run.truth(value(run, frame, node.test), not isinstance(node.body[-1], ast.Raise))
+        return execute(run, frame, node.body if holds else node.orelse)
+    elif isinstance(node, ast.Expr):
+        value(run, frame, node.value)
     elif isinstance(node, ast.AnnAssign):
         if node.value is not None:
             bind(run, frame, node.target, value(run, frame, node.value))
@@ -55,7 +59,7 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
     elif isinstance(node, ast.Return):
         return Returned(None if node.value is None else value(run, frame, node.value))
     elif isinstance(node, ast.Assert):
-        run.require(_all_of(run, frame, node.test), f"`assert {ast.unparse(node.test)[:80]}` fails")
+        run.require(_all_of(run, frame, node.test), _fails(node.test))
     elif isinstance(node, ast.Raise):
         raise Raises(f"it raises `{'' if node.exc is None else ast.unparse(node.exc)[:80]}`")
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -70,9 +74,6 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
 
 
 def _compound(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
-    if isinstance(node, ast.If):
-        holds = run.truth(value(run, frame, node.test), not isinstance(node.body[-1], ast.Raise))
-        return execute(run, frame, node.body if holds else node.orelse)
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return _for(run, frame, node)
     if isinstance(node, ast.While):
@@ -91,6 +92,11 @@ def _compound(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
     return None
 
 
+@lru_cache(maxsize=1024)
+def _fails(test: ast.expr) -> str:
+    return f"`assert {ast.unparse(test)[:80]}` fails"
+
+
 def _loaded(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
     """The target of `+=`, to be read."""
     if isinstance(target, ast.Name):
@@ -102,7 +108,7 @@ def _all_of(run: Run, frame: Frame, test: ast.expr) -> Value:
     """The last part of `a and b`, after the others are required: an assertion goes one way only."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         for part in test.values[:-1]:
-            run.require(_all_of(run, frame, part), f"`assert {ast.unparse(part)[:80]}` fails")
+            run.require(_all_of(run, frame, part), _fails(part))
         return _all_of(run, frame, test.values[-1])
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
         left, right = value(run, frame, test.left), value(run, frame, test.comparators[0])
@@ -120,7 +126,7 @@ def _same_shapes(run: Run, left: Value, right: Value, test: ast.Compare) -> Valu
     one, other = pair
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         for a, b in zip(one, other, strict=True):
-            run.require(compare(run, ast.Eq(), a, b), f"`assert {ast.unparse(test)[:80]}` fails")
+            run.require(compare(run, ast.Eq(), a, b), _fails(test))
         return True
     return compare(run, ast.Eq(), left, right)
 

@@ -56,9 +56,8 @@ def _unknown(run: Run, tensor: Tensor, what: str, *made_of: Value) -> Symbol:
 def is_contiguous(run: Run, tensor: Tensor) -> Condition | bool:
     if tensor.is_contiguous:
         return True
-    name = tensor.symbol.name
-    test = Test(CONTIGUOUS, tensor.symbol.key, f"{name}.is_contiguous()", None, tensor.symbol.reason)
-    return run.condition(Condition(replace(test, roots=tensor.symbol.roots)))
+    of = tensor.symbol
+    return run.condition(Condition(Test(CONTIGUOUS, of.key, f"{of.name}.is_contiguous()", None, of.reason, of.roots)))
 
 
 def stride(run: Run, tensor: Tensor, index: int) -> Value:

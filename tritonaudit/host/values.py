@@ -1,7 +1,8 @@
 """The values of host code.
 
 An integer is a polynomial, a number included; `bool`, `float`, `str`, `None`, tuples, lists and dictionaries are
-Python's own. All else is one of the classes below.
+Python's own. All else is one of the classes below. Only frames and objects change once they are made; those with slots
+are not frozen because so many are made.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Value = Any
 Key = tuple[object, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Symbol:
     """A value of which only its identity is known: what comes in, or what cannot be evaluated, which has a `reason`.
 
@@ -40,7 +41,7 @@ class Symbol:
         return Symbol((*self.key, name), f"{self.name}.{name}", self.reason, self.roots)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Test:
     """A condition that sizes or inputs decide. Of `polynomial` it says `== 0` or `<= 0`; others are known by `key`."""
 
@@ -52,9 +53,12 @@ class Test:
     polynomial: Affine | None = None
     reason: str = ""
     roots: frozenset[str] = frozenset()
+    _hash: int = field(default=0, init=False, repr=False)
 
     def __hash__(self) -> int:
-        return hash((self.relation, self.key, self.polynomial))
+        if not self._hash:
+            self._hash = hash((self.relation, self.key, self.polynomial))
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Test):
@@ -62,7 +66,7 @@ class Test:
         return (self.relation, self.key, self.polynomial) == (other.relation, other.key, other.polynomial)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Condition:
     """A test, or its opposite."""
 
@@ -92,7 +96,7 @@ class Dtype:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Dims:
     """The sizes of a tensor whose number of dimensions is not known, those from `first` up to `last` (None: all)."""
 
@@ -104,7 +108,7 @@ class Dims:
 Shape = tuple[Value, ...] | Dims
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Tensor:
     """A tensor. `made` says how: given, or by the function that made it; strides None are those of the `storage`."""
 
@@ -145,7 +149,7 @@ class Frame:
     owner: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Function:
     """A function of the project, or a lambda, with the names around it; `first` is what a method is bound to.
 
@@ -163,7 +167,7 @@ class Function:
         return getattr(self.node, "name", "a lambda")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Builtin:
     """A function that the evaluator knows, or a method with its object."""
 

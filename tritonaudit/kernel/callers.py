@@ -43,7 +43,7 @@ class Decision:
 
 def decisions(module: Module, kernel: JitFunction) -> Iterator[Decision]:
     """Those in the file's wrappers, in the order of the text, told of the first kernel that is launched there."""
-    if not any(name.rpartition(".")[2] in module.text for name in _ASKED):
+    if not _may_ask(module):
         return
     launches = launches_of(module)
     if next((one for one in module.jit if launches.get(one)), None) is not kernel:
@@ -52,10 +52,17 @@ def decisions(module: Module, kernel: JitFunction) -> Iterator[Decision]:
     yield from _Reading(module, calls).decisions()
 
 
+def _may_ask(module: Module) -> bool:
+    """Whether it imports what tells who asks, or may, and has its last name somewhere."""
+    known = {*_imported(module).values(), *module.names.values()}
+    spelled = [name for name in _ASKED if name.rpartition(".")[2] in module.text]
+    return any(name == origin or name.startswith(f"{origin}.") for name in spelled for origin in known)
+
+
 class _Reading:
     def __init__(self, module: Module, launches: set[int]) -> None:
         self._module = module
-        self._imported = _imported(module.tree)
+        self._imported = _imported(module)
         jitted = {id(jit.node) for jit in module.jit}
         nodes = module.nodes(module.tree)
         every: list[_Function] = [*nodes.of(ast.FunctionDef), *nodes.of(ast.AsyncFunctionDef)]
@@ -178,14 +185,14 @@ def _set(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name.id, node.value) for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _imported(module: Module) -> dict[str, str]:
     """What each name is that is imported anywhere in a file, dotted."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                name = alias.asname or alias.name.partition(".")[0]
-                found[name] = alias.name if alias.asname else name
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
+    nodes = module.nodes(module.tree)
+    for alias in (alias for node in nodes.of(ast.Import) for alias in node.names):
+        name = alias.asname or alias.name.partition(".")[0]
+        found[name] = alias.name if alias.asname else name
+    for node in nodes.of(ast.ImportFrom):
+        if node.module is not None and not node.level:
             found.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
     return found

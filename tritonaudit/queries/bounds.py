@@ -13,7 +13,7 @@ from tritonaudit.domains.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.queries.answer import Proven, Refuted, Unknown
-from tritonaudit.queries.memory import Memory, memory_of
+from tritonaudit.queries.memory import Memory, memory_for
 from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_in, rounds_of
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried, without_strides
 
@@ -42,7 +42,7 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
     origin, address = access.pointer.origin, access.pointer.affine
     if access.pointer.block is not None or origin is None or address is None:
         return Unknown("the address is no sum that is understood")
-    memory = memory_of(site, site.arguments.get(origin.name))
+    memory = memory_for(site, origin.name)
     if memory is None:
         return Unknown(f"what the launch passes for `{origin.name}`, or how large it is, is not known")
     if site.doubt or not site.is_whole:
@@ -152,8 +152,8 @@ class _Asked:
     def _strides(self, numbers: Mapping[Atom, int], put: Put) -> Iterator[tuple[str, int]]:
         """Of all tensors, those of rows one behind the other."""
         known = {atom: Affine.constant(number) for atom, number in numbers.items()}
-        for value in self._site.arguments.values():
-            memory = memory_of(self._site, value)
+        for name in self._site.arguments:
+            memory = memory_for(self._site, name)
             sizes = [self._put_in(one, known, put) for one in (() if memory is None else memory.sizes)]
             for index in range(len(sizes)):
                 behind = sizes[index + 1 :]

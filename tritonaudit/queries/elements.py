@@ -20,9 +20,10 @@ from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers
 from tritonaudit.queries.launched import argument_node
-from tritonaudit.queries.memory import Memory, memory_of
+from tritonaudit.queries.memory import Memory, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, without_strides
+from tritonaudit.source.nodes import Nodes
 
 _MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
 _FEW = (4, 8, 2, 16)
@@ -105,7 +106,7 @@ def _asked(flow: KernelFlow) -> Iterator[list[_Asked]]:
     for parameter, its in accesses.items():
         launches = []
         for site in flow.launches.sites[:_MOST_SITES]:
-            memory = memory_of(site, site.arguments.get(parameter))
+            memory = memory_for(site, parameter)
             if memory is not None and site.is_whole:
                 is_all = not lost and parameter not in blocks
                 launches.append(_Asked(flow, site, parameter, its, memory, is_all=is_all))
@@ -181,8 +182,13 @@ class _Asked:
         passed = argument_node(self._site, self._parameter)
         if not isinstance(passed, ast.Name) or "load" not in kinds or self._memory.made in _MADE_HERE:
             return False
-        indexed = [node.value for node in ast.walk(self._site.made.calls[-1].node) if isinstance(node, ast.Subscript)]
+        indexed = [node.value for node in self._nodes.of(ast.Subscript)]
         return not any(isinstance(node, ast.Name) and node.id == passed.id for node in indexed)
+
+    @property
+    def _nodes(self) -> Nodes:
+        """Those of the function that launches."""
+        return self._site.module.nodes(self._site.made.calls[-1].node)
 
     def _index(self, access: Access) -> Affine:
         origin, address = access.pointer.origin, access.pointer.affine
@@ -195,18 +201,15 @@ class _Asked:
         passed = argument_node(self._site, self._parameter)
         if not isinstance(passed, ast.Name):
             return False
-        harmless = {id(node) for node in ast.walk(self._site.call)}
-        function = self._site.made.calls[-1].node
-        for node in ast.walk(function):
-            if isinstance(node, ast.Attribute) and not node.attr.endswith("_"):
-                harmless.add(id(node.value))
-            elif isinstance(node, ast.Return) and node.value is not None:
-                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-                harmless |= {id(value) for value in values}
-            elif isinstance(node, ast.Call) and _only_reads(node.func):
-                harmless |= {id(value) for value in node.args}
-        used = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == passed.id]
-        return all(isinstance(n.ctx, ast.Store) or id(n) in harmless for n in used)
+        nodes = self._nodes
+        harmless = {id(node) for node in self._site.module.nodes(self._site.call).of(ast.Name)}
+        harmless |= {id(node.value) for node in nodes.of(ast.Attribute) if not node.attr.endswith("_")}
+        for returned in nodes.of(ast.Return):
+            values = returned.value.elts if isinstance(returned.value, ast.Tuple) else [returned.value]
+            harmless |= {id(value) for value in values}
+        harmless |= {id(value) for call in nodes.of(ast.Call) if _only_reads(call.func) for value in call.args}
+        used = [node for node in nodes.of(ast.Name) if node.id == passed.id]
+        return all(isinstance(node.ctx, ast.Store) or id(node) in harmless for node in used)
 
     # -- trials --------------------------------------------------------------------------------------------------
 
@@ -287,8 +290,8 @@ class _Asked:
         """
         values = (self._site.integer(value) for value in self._site.arguments.values())
         told = {atom.name for atom in inputs_of(value for value in values if value is not None)}
-        for place, value in enumerate(self._site.arguments.values()):
-            memory = memory_of(self._site, value)
+        for place, passed in enumerate(self._site.arguments):
+            memory = memory_for(self._site, passed)
             if memory is None or not memory.is_free or not memory.sizes:
                 continue
             stride = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tritonaudit.domains.affine import ONE, ZERO, Affine
 from tritonaudit.host.host import LaunchSite
@@ -26,6 +27,12 @@ class Memory:
     made: str
     is_free: bool
     is_sure: bool = True
+
+
+@lru_cache(maxsize=256)
+def memory_for(site: LaunchSite, parameter: str) -> Memory | None:
+    """What is known of the memory of what a launch passes for a parameter."""
+    return memory_of(site, site.arguments.get(parameter))
 
 
 def memory_of(site: LaunchSite, value: object) -> Memory | None:

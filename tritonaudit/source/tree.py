@@ -6,6 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import libcst as cst
@@ -13,7 +14,7 @@ from libcst._nodes.internal import CodegenState  # the public position provider 
 
 from tritonaudit.finding import Span
 from tritonaudit.source.concrete import concrete
-from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.source.outline import JitFunction, Module, span_of
 
 # LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
 MAX_DEPTH = 200
@@ -21,6 +22,10 @@ MAX_DEPTH = 200
 MAX_STATEMENT = 20_000
 _ALWAYS_SHALLOW = 8_000  # characters: a function this short cannot overflow it, and is not walked
 _WRAPPER = "if 1:\n"
+_SAME_PLACE = (
+    ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
+)  # fmt: skip
+"""What starts and ends where LibCST has it, too, without writing out the function to count."""
 
 
 class TooDeep(Exception):
@@ -43,17 +48,26 @@ class FunctionTree:
         self._module = cst.parse_module(_WRAPPER + source if indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
-        self._root = function.node
-        self._concrete: dict[int, cst.CSTNode] | None = None
+        self._outlined, self._lines = function, module.lines
+
+    @cached_property
+    def _concrete(self) -> dict[int, cst.CSTNode]:
+        return concrete(self._outlined.node, self.function)
+
+    @cached_property
+    def _written(self) -> dict[int, ast.expr]:
+        nodes = (node for kind in _SAME_PLACE for node in self._outlined.nodes.of(kind))
+        return {id(self._concrete.get(id(node))): node for node in nodes}
 
     def node(self, node: ast.AST) -> cst.CSTNode | None:
         """The node of this tree that a statement or an expression of Python's own tree is."""
-        if self._concrete is None:
-            self._concrete = concrete(self._root, self.function)
         return self._concrete.get(id(node))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node of this tree stands in the file."""
+        written = self._written.get(id(node))
+        if written is not None:
+            return span_of(written, self._lines)
         if self._places is None:
             self._places = _positions(self._module, self._first_line - 1)
         return Span(*self._places[id(node)])
