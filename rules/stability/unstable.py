@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
-from tritonaudit.suites.facts import RunKernel, Symptom
+from tritonaudit.suites.facts import MASKED_ALONE, RunKernel, Symptom
+
+_OF_A_MASK = (Severity.WARNING, Confidence.MEDIUM)
+"""NaN beside a block of -inf in one tensor alone, which is ordinary only in a mask."""
 
 
 class Unstable(Rule):
@@ -22,4 +25,5 @@ class Unstable(Rule):
                 continue
             message = f"`{run.name}` is unstable {sentences.cases(run, seen)}: {seen.text}"
             remedy = "subtract the maximum before `exp`, accumulate in float32, guard divisions"
-            yield sentences.hit(seen, message, remedy)
+            is_masked = seen.text.endswith(MASKED_ALONE)
+            yield sentences.hit(seen, message, remedy, _OF_A_MASK if is_masked else sentences.DOUBTFUL)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tritonaudit.subject.model import Layout, Subject, Tensor
+from dataclasses import replace
+
+import pytest
+
+from tritonaudit.subject.model import Case, Layout, Subject, Tensor
 from tritonaudit.suites.large import ELEMENTS, large_cases
-from tritonaudit.suites.stability import HARDSHIPS, long_case, stability_cases
+from tritonaudit.suites.stability import HARDSHIPS, long_case, masked_cases, stability_cases
 
 
 def nothing(*_: object) -> None:
@@ -56,3 +60,33 @@ def test_one_case_has_rows_so_long_that_blocks_hardly_grow() -> None:
     assert case is not None
     assert (case["rows"], case["cols"], case.fill) == (16, 4096, "normal")
     assert long_case(Subject(nothing, inputs=lambda case: None)) is None
+
+
+def test_one_tensor_alone_has_a_block_of_infinity_as_a_mask_has() -> None:
+    attention = Subject(
+        nothing,
+        inputs=[Tensor("heads", "dim"), Tensor("keys", "dim"), Tensor("keys"), Tensor("heads", dtype="int32")],
+        sizes={"heads": [4], "dim": [16], "keys": [100]},
+    )
+    assert [case.label for _, case in masked_cases(attention)] == [
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 0",
+        "heads=4 dim=16 keys=100 float32 -inf/normal of tensor 0",
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 1",
+        "heads=4 dim=16 keys=100 float32 -inf/normal of tensor 1",
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 2",
+    ]
+    assert not list(masked_cases(Subject(nothing, inputs=lambda case: None)))
+
+
+def test_the_numbers_beside_a_block_of_infinity_are_positive() -> None:
+    pytest.importorskip("torch")
+    from tritonaudit.subject.inputs import make_inputs
+
+    subject = Subject(nothing, inputs=[Tensor("rows", "cols"), Tensor("rows", "cols")])
+    case = Case({"rows": 3, "cols": 2}, "float32", device="cpu")
+    (plain, rows), _ = make_inputs(subject, replace(case, fill="-inf/normal of tensor 1"))
+    assert rows.isinf().tolist() == [[True, True], [True, True], [False, False]]
+    assert bool((rows[:2] < 0).all() and (rows[2] > 0).all() and (plain > 0).all() and plain.isfinite().all())
+    (columns, plain), _ = make_inputs(subject, replace(case, fill="-inf|normal of tensor 0"))
+    assert columns.isinf().tolist() == [[True, False]] * 3
+    assert bool(plain.isfinite().all())

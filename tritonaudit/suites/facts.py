@@ -54,6 +54,8 @@ WATCHED = frozenset(
 """What only the CPU engine looks for, which watches every access to memory; a hang shows anywhere."""
 NOT_COMPILED = "the kernel does not compile"
 """What a crash's text begins with where the compiler rejects the kernel."""
+MASKED_ALONE = "where one of the tensors alone has a block of -inf"
+"""What the text ends in of what is seen only there: an ordinary input, if it is a mask, and an odd one if not."""
 CORE = "all that has to be tried"
 """What the check is called that is incomplete where a pass of the others would rest on too little."""
 CROSS_CHECK = "agrees with TRITON_INTERPRET=1"

@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import FLOATING, Case, Subject
 from tritonaudit.suites.axes import Axes, Axis, axes_of, has_infinity, largest
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import MASKED_ALONE, Symptom
 from tritonaudit.suites.limits import can_be_made
-from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
 _LONG, _LONGER, _FEW = 1000, 4096, 16
+_MASKS = ("-inf|normal", "-inf/normal")
+"""The first half of each row, and of all rows."""
+_MOST_MASKED = 6
+"""Tensors."""
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
@@ -92,6 +97,24 @@ def _given_cases(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str,
             yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
 
 
+def masked_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple[str, Case]]:
+    """Cases in which one tensor alone begins with a block of -inf, along its rows or its columns, as a mask does.
+
+    They are beside the hardships: what -inf means in a tensor nobody says. None where a function makes the inputs.
+    """
+    if callable(subject.inputs):
+        return
+    sizes = _all_sizes(subject, axes_of(subject, blocks), _LONG)[0]
+    tensors = [(number, one) for number, one in enumerate(subject.tensors) if one.dims]
+    for number, tensor in tensors[:_MOST_MASKED]:
+        for part in _MASKS[: len(tensor.dims)]:
+            masked = Hardship("a block masked in one tensor", f"{part}{OF_TENSOR}{number}", 0.0)
+            dtypes = [one for one in subject.dtypes if (tensor.dtype or one) in FLOATING]
+            dtype = next((one for one in dtypes if can_hold(tensor.dtype or one, masked)), None)
+            if dtype:
+                yield masked.name, Case(sizes, dtype, fill=masked.fill)
+
+
 def why_none(subject: Subject) -> str:
     """Why no hardship applies to a subject, whatever its cases; nothing where some may."""
     given = subject.given
@@ -148,6 +171,15 @@ def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
 
     outcome = examine(device, subject, case)
     sightings = tuple(replace(one, symptom=Symptom.UNSTABLE) for one in outcome.sightings if one.symptom in NUMERIC)
+    if OF_TENSOR in case.fill:
+        sightings = tuple(_masked(one) for one in sightings)
     checked = frozenset((Symptom.UNSTABLE,)) if outcome.checked & NUMERIC else frozenset[Symptom]()
     unchecked = tuple((Symptom.UNSTABLE, reason) for symptom, reason in outcome.unchecked if symptom in NUMERIC)[:1]
     return replace(outcome, checked=checked, sightings=sightings, unchecked=unchecked)
+
+
+def _masked(sighting: Sighting) -> Sighting:
+    """What is certain of a tensor with a block of -inf is so where that is a mask."""
+    if not sighting.is_certain:
+        return sighting
+    return replace(sighting, text=f"{sighting.text}, {MASKED_ALONE}", is_certain=False)
