@@ -13,7 +13,7 @@ from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": 0.0, "ones": 1.0}
-_ROWS, _SHIFT, _NORMAL = " rows", "+normal", "normal"
+_ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
 _PARTS = {"|": -1, "/": -2}
 """What is between parts of a fill, and the axis along which these come one after the other."""
 
@@ -56,6 +56,8 @@ def filled(
         values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
     elif case.fill.endswith(_SHIFT):
         values = ordinary() + float(case.fill.removesuffix(_SHIFT))
+    elif case.fill.endswith(_TIMES):
+        values = ordinary() * float(case.fill.removesuffix(_TIMES))
     elif between := next((one for one in _PARTS if one in case.fill), ""):
         parts = [
             ordinary() if part == _NORMAL else torch.full(shape, float(part), dtype=wide, device=case.device)

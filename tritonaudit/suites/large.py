@@ -178,12 +178,12 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
 def _too_many_programs(case: Case, called: Called) -> Iterator[Sighting]:
     """Launches that no GPU takes, of tensors that lie as they do with most callers.
 
-    Others are so large in one dimension as nobody has them.
+    Others are so large in one dimension as nobody has them, and so is what has too many programs along x.
     """
     from tritonaudit.simulator.live import why_too_large
 
     for ran in called.ran if case.layout is Layout.CONTIGUOUS else ():
-        if why := why_too_large(ran.launch):
+        if ran.launch.grid is not None and ran.launch.grid[0] < ELEMENTS and (why := why_too_large(ran.launch)):
             yield Sighting(Symptom.CRASH, ran.launch.kernel, None, why, is_certain=False)
 
 
