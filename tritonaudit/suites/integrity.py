@@ -207,10 +207,12 @@ def _by_others(calls: Sequence[Call], total: int) -> Iterator[_Seen]:
     first = calls[0]
     has_changed = _changes(calls, [one for one in first.shares if not one.is_foreign])
     unseen = "by what is neither a launch nor an operator of torch"
+    if has_changed:
+        unseen = "of memory that nobody was seen to write, and that changes with the values of the inputs"
     for origin, by, is_certain in (
         (Origin.TORCH, "", True),
         (Origin.UNSEEN, "in a thread of the call's" if first.started else unseen, has_changed or first.started),
-        (Origin.ALTERED, "by somebody who was not seen to write over what had been put there", True),
+        (Origin.ALTERED, "where nobody was seen to write over what had been put there", True),
     ):
         parts = [one for one in first.shares if one.counts[origin]]
         if origin is Origin.UNSEEN and not has_changed:
