@@ -9,7 +9,7 @@ import pytest
 from tritonaudit.finding import Confidence, Severity, Span, Stage, Witness
 from tritonaudit.rule import Hit
 from tritonaudit.rules import all_rules, find_rule
-from tritonaudit.suites.facts import RunKernel, Seen, Symptom
+from tritonaudit.suites.facts import MASKED_ALONE, NEAR_THE_LARGEST, RunKernel, Seen, Symptom
 
 LOAD, STORE = Span(9, 9, 9, 30), Span(12, 5, 12, 40)
 OF_NO_CASE = (Symptom.PATCHED,)  # it shows when the subject's file is imported
@@ -78,6 +78,13 @@ def test_what_is_wrong_by_rounding_or_by_another_order_of_atomics_is_pedantic() 
 def test_a_crash_on_empty_tensors_alone_is_a_warning() -> None:
     assert judged("TAC407", seen(Symptom.CRASH)) == (Severity.ERROR, Confidence.HIGH)
     assert judged("TAC407", seen(Symptom.CRASH, is_certain=False)) == (Severity.WARNING, Confidence.MEDIUM)
+
+
+def test_what_few_callers_inputs_show_is_a_warning_and_other_doubts_are_pedantic() -> None:
+    for where in (MASKED_ALONE, NEAR_THE_LARGEST):
+        seldom = seen(Symptom.UNSTABLE, is_certain=False, text=f"output: nan, wanted 1, {where}")
+        assert judged("TAN401", seldom) == (Severity.WARNING, Confidence.MEDIUM)
+    assert judged("TAN401", seen(Symptom.UNSTABLE, is_certain=False)) == (Severity.WARNING, Confidence.LOW)
 
 
 def test_lanes_that_every_gpu_fills_with_zeros_are_a_warning() -> None:

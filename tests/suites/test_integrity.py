@@ -18,6 +18,7 @@ SUBJECTS = ROOT / "tests" / "suites" / "subjects" / "integrity"
 MUTATED = ROOT / "bench" / "mutation" / "subjects"
 MOST_CASES = 4  # each dtype, or another number of rows and of columns
 FOUND = {
+    "by_numpy": {Symptom.TORCH_WORK},
     "comparison_replaced": {Symptom.PATCHED, Symptom.WRONG_RESULT},
     "computed_when_looked_at": {Symptom.NO_TENSOR},
     "constant": {Symptom.NO_KERNEL, Symptom.WRONG_RESULT},
@@ -28,6 +29,7 @@ FOUND = {
     "half_by_torch": {Symptom.TORCH_WORK},
     "half_precision": {Symptom.WRONG_RESULT},
     "in_a_thread": {Symptom.TORCH_WORK},
+    "in_another_process": {Symptom.TORCH_WORK},
     "in_place": {Symptom.ALIASED, Symptom.INPUT_CHANGED},
     "input_zeroed": {Symptom.INPUT_CHANGED},
     "judge_replaced": {Symptom.PATCHED, Symptom.WRONG_RESULT},

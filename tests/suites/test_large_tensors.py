@@ -36,6 +36,21 @@ def test_targets_are_there_to_be_followed() -> None:
     assert (outcome.status, outcome.reason) == (Status.NOT_RUN, reason)
 
 
+@pytest.mark.slow
+def test_a_grid_that_no_gpu_takes_is_told_of_large_tensors() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    request = RunRequest(seconds=60, jobs=2, device=Where.CPU, most_cases=1)
+    runs = run_paths([FOLDER.parent / "large_grid"], Config(ROOT), request).runs
+    large = [[one for one in run.outcomes if one.check.startswith("large tensors")] for run in runs]
+    seen = {run.name: (outcome.status, outcome.reason) for run, (outcome,) in zip(runs, large, strict=True)}
+    too_many = "the grid has 8,389,632 programs along y, and a GPU takes 65,535 at most"
+    assert seen["along_y"] == (Status.WARN, too_many)
+    assert seen["folded"][0] is Status.PASS
+
+
 GIVEN = ROOT / "tests" / "suites" / "subjects" / "large_given"
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tritonaudit.subject.model import Layout, Subject, Tensor
+from dataclasses import replace
+
+import pytest
+
+from tritonaudit.subject.model import Case, Layout, Subject, Tensor
 from tritonaudit.suites.large import ELEMENTS, large_cases
-from tritonaudit.suites.stability import HARDSHIPS, long_case, stability_cases
+from tritonaudit.suites.stability import HARDSHIPS, long_case, seldom_cases, stability_cases
 
 
 def nothing(*_: object) -> None:
@@ -56,3 +60,50 @@ def test_one_case_has_rows_so_long_that_blocks_hardly_grow() -> None:
     assert case is not None
     assert (case["rows"], case["cols"], case.fill) == (16, 4096, "normal")
     assert long_case(Subject(nothing, inputs=lambda case: None)) is None
+
+
+ATTENTION = Subject(
+    nothing,
+    inputs=[Tensor("heads", "dim"), Tensor("keys", "dim"), Tensor("keys"), Tensor("heads", dtype="int32")],
+    sizes={"heads": [4, 1], "dim": [16], "keys": [16, 100]},
+)
+
+
+def test_one_tensor_alone_has_a_block_of_infinity_as_a_mask_has() -> None:
+    masked = [case.label for _, case in seldom_cases(ATTENTION) if "inf" in case.fill]
+    assert masked == [
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 0",
+        "heads=4 dim=16 keys=100 float32 -inf/normal of tensor 0",
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 1",
+        "heads=4 dim=16 keys=100 float32 -inf/normal of tensor 1",
+        "heads=4 dim=16 keys=100 float32 -inf|normal of tensor 2",
+    ]
+    assert not list(seldom_cases(Subject(nothing, inputs=lambda case: None)))
+
+
+def test_sums_of_float16_come_near_its_largest_number_in_the_longest_rows_that_are_named() -> None:
+    large = [case.label for name, case in seldom_cases(ATTENTION) if "large" in name]
+    assert large == [
+        "heads=4 dim=16 keys=100 float16 256*normal",
+        "heads=4 dim=16 keys=100 float16 20000*normal of tensor 0",
+        "heads=4 dim=16 keys=100 float16 20000*normal of tensor 1",
+        "heads=4 dim=16 keys=100 float16 20000*normal of tensor 2",
+    ]
+    wide = Subject(nothing, inputs=[Tensor("rows", "cols")] * 2, dtypes=["float32"])
+    assert not [case for name, case in seldom_cases(wide) if "large" in name]
+
+
+def test_the_numbers_beside_a_block_of_infinity_are_positive() -> None:
+    pytest.importorskip("torch")
+    from tritonaudit.subject.inputs import make_inputs
+
+    subject = Subject(nothing, inputs=[Tensor("rows", "cols"), Tensor("rows", "cols")])
+    case = Case({"rows": 3, "cols": 2}, "float32", device="cpu")
+    (plain, rows), _ = make_inputs(subject, replace(case, fill="-inf/normal of tensor 1"))
+    assert rows.isinf().tolist() == [[True, True], [True, True], [False, False]]
+    assert bool((rows[:2] < 0).all() and (rows[2] > 0).all() and (plain > 0).all() and plain.isfinite().all())
+    (large, plain), _ = make_inputs(subject, replace(case, fill="20000*normal of tensor 0"))
+    assert float(large.min()) > 100 > float(plain.max())
+    (columns, plain), _ = make_inputs(subject, replace(case, fill="-inf|normal of tensor 0"))
+    assert columns.isinf().tolist() == [[True, False]] * 3
+    assert bool(plain.isfinite().all())

@@ -14,6 +14,7 @@ from tritonaudit.finding import Status
 torch = pytest.importorskip("torch")
 
 from tritonaudit.suites import tolerance  # noqa: E402
+from tritonaudit.suites.expected import Rounded  # noqa: E402
 from tritonaudit.suites.judgement import Element  # noqa: E402
 from tritonaudit.suites.noise import DRAWS, Noise, perturb  # noqa: E402
 from tritonaudit.suites.tolerance import Yardstick, judge  # noqa: E402
@@ -126,6 +127,24 @@ def test_numbers_that_are_rounded_twice_are_warned_of(dtype: Any) -> None:
     assert 0.2 < twice.rounded_again < 0.35
     assert abs(twice.bias) < 0.02
     assert twice.reason.startswith(f"{twice.rounded_again:.1%} of the elements are rounded more than once (0.0% of ")
+
+
+@pytest.mark.parametrize("narrow", [torch.float16, torch.bfloat16])
+def test_a_state_of_float32_that_holds_numbers_of_16_bits_fails(narrow: Any) -> None:
+    """It is no farther off than products of such numbers make it, whose sums are of float32 all the same."""
+    precise = numbers(16, 32)
+    in_products = [precise * (1 + torch.finfo(narrow).eps * numbers(16, 32, seed=seed)) for seed in (1, 2)]
+    rounded = Rounded(in_products=in_products)
+    near = judge(
+        in_products[0].float() * 0.5 + precise.float() * 0.5, precise, precise.float(), [precise], rounded=rounded
+    )
+    assert near.status is Status.PASS
+    kept_narrow = judge(precise.to(narrow).float(), precise, precise.float(), [precise], rounded=rounded)
+    assert kept_narrow.status is Status.FAIL
+    assert kept_narrow.narrowed == str(narrow).removeprefix("torch.")
+    assert f"all 512 elements of float32 are numbers of {kept_narrow.narrowed}" in kept_narrow.reason
+    given = precise.to(narrow).double()
+    assert judge(given.float(), given, given.float(), [given], rounded=rounded).status is Status.PASS
 
 
 def test_that_pytorch_rounds_as_often_makes_it_right() -> None:

@@ -54,9 +54,16 @@ _MOST_PROGRAMS = ("x", (1 << 31) - 1), ("y", 65535), ("z", 65535)
 
 def check_grid(launch: Launch) -> None:
     """Raise Refused for a grid that is too large."""
+    if why := why_too_large(launch):
+        raise Refused(why)
+
+
+def why_too_large(launch: Launch) -> str:
+    """Why no GPU takes the grid of a launch; nothing where one does."""
     for size, (axis, most) in zip(launch.grid or (), _MOST_PROGRAMS, strict=False):
         if size > most:
-            raise Refused(f"the grid has {size:,} programs along {axis}, and a GPU takes {most:,} at most")
+            return f"the grid has {size:,} programs along {axis}, and a GPU takes {most:,} at most"
+    return ""
 
 
 @dataclass

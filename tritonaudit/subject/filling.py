@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 
+from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": 0.0, "ones": 1.0}
-_ROWS, _SHIFT, _PARTS = " rows", "+normal", "|"
+_ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
+_PARTS = {"|": -1, "/": -2}
+"""What is between parts of a fill, and the axis along which these come one after the other."""
 
 
 class Turn(NamedTuple):
-    """Which of the tensors of two dimensions or more one is, and how many these are."""
+    """Which of the tensors of two dimensions or more one is, how many these are, and its place among all tensors."""
 
     number: int = 0
     of: int = 1
+    place: int = 0
 
 
-def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.Tensor | None = None) -> torch.Tensor:
+def filled(
+    case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.Tensor | None = None, place: int = 0
+) -> torch.Tensor:
     """A tensor of the case's fill; numbers beyond the dtype's become its largest, infinities stay.
 
-    Where the fill leaves numbers as usual they are those of `usual`, else normal ones.
+    Where the fill leaves numbers as usual they are those of `usual`, else normal ones. One that is of a single tensor
+    fills the one at that `place`. The numbers beside it, and those of the others, are positive, so that whatever they
+    are multiplied with the infinities in it have one sign.
     """
+    fill, alone, number = case.fill.partition(OF_TENSOR)
+    if alone:
+        there = replace(case, fill=fill if int(number) == place else _NORMAL)
+        values = filled(there, shape, dtype, usual)
+        return values.where(values.isinf(), values.abs())
     wide = torch.float64 if dtype == torch.float64 else torch.float32
 
     def ordinary() -> torch.Tensor:
@@ -33,7 +47,7 @@ def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.
             return torch.randn(shape, dtype=wide, device=case.device)
         return usual.to(wide, copy=True)
 
-    if case.fill == "normal":
+    if case.fill == _NORMAL:
         values = ordinary()
     elif case.fill == "alternating":
         values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
@@ -42,9 +56,14 @@ def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.
         values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
     elif case.fill.endswith(_SHIFT):
         values = ordinary() + float(case.fill.removesuffix(_SHIFT))
-    elif _PARTS in case.fill:
-        parts = [torch.full(shape, float(part), dtype=wide, device=case.device) for part in case.fill.split(_PARTS)]
-        values = _one_after_the_other(parts)
+    elif case.fill.endswith(_TIMES):
+        values = ordinary() * float(case.fill.removesuffix(_TIMES))
+    elif between := next((one for one in _PARTS if one in case.fill), ""):
+        parts = [
+            ordinary() if part == _NORMAL else torch.full(shape, float(part), dtype=wide, device=case.device)
+            for part in case.fill.split(between)
+        ]
+        values = _one_after_the_other(parts, _PARTS[between])
     else:
         numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
         values = _repeated(numbers, shape, wide, case.device)
@@ -52,12 +71,13 @@ def filled(case: Case, shape: tuple[int, ...], dtype: torch.dtype, usual: torch.
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
 
 
-def _one_after_the_other(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Along each row a part of each of them, of equal lengths."""
+def _one_after_the_other(parts: Sequence[torch.Tensor], axis: int) -> torch.Tensor:
+    """Along the axis, or the only one, a part of each of them, of equal lengths."""
     if not parts[0].dim():
         return parts[0]
-    cuts = [part.tensor_split(len(parts), -1)[place] for place, part in enumerate(parts)]
-    return torch.cat(cuts, -1)
+    axis = max(axis, -parts[0].dim())
+    cuts = [part.tensor_split(len(parts), axis)[place] for place, part in enumerate(parts)]
+    return torch.cat(cuts, axis)
 
 
 def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
@@ -73,7 +93,7 @@ def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dty
 def turns(ranks: Sequence[int]) -> list[Turn]:
     """That of each tensor, by their numbers of dimensions."""
     of = sum(rank > 1 for rank in ranks)
-    return [Turn(sum(rank > 1 for rank in ranks[:number]), of) for number in range(len(ranks))]
+    return [Turn(sum(rank > 1 for rank in ranks[:number]), of, number) for number in range(len(ranks))]
 
 
 def laid_out(values: torch.Tensor, layout: Layout, turn: Turn) -> torch.Tensor:

@@ -212,7 +212,7 @@ class _Maker:
         is_expanded = case.layout is Layout.EXPANDED and bool(shape) and not is_written
         values_shape = (min(1, shape[0]), *shape[1:]) if is_expanded else shape
         if dtype.is_floating_point:
-            values = filled(case, values_shape, dtype)
+            values = filled(case, values_shape, dtype, place=turn.place)
         else:
             high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
             values = _integers(case[spec.low], high, values_shape, case.device).to(dtype)

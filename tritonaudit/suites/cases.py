@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, zip_longest
@@ -53,11 +54,12 @@ def audit_cases(
     First an ordinary case of each dtype, and one of odd sizes: beside an ordinary one, no size makes a number of
     elements that no block divides. Then each value of each axis with ordinary ones of the others and the first dtype
     that can hold it, so that a failure has one cause: the axes take turns, huge sizes are last. Then every two values
-    of two axes, the most new ones first. A size that leaves no room for the others' ordinary sizes has smaller ones
-    beside it, and two values meet only where there is room for both. Empty tensors, sizes next to the smaller blocks
-    and huge sizes of matrix products are tried alone; huge tensors have no special fills. Where a function gives the
-    inputs they come first as they are given, unless they are huge; sizes as given are in no case's `sizes`. By the
-    `seed` come some that nobody can foresee. Inputs that never differ are made of several seeds.
+    of two axes, those of ordinary numbers first, the most new ones first. A size that leaves no room for the others'
+    ordinary sizes has smaller ones beside it, and two values meet only where there is room for both. Empty tensors,
+    sizes next to the smaller blocks and huge sizes of matrix products are tried alone; huge tensors have no special
+    fills. Where a function gives the inputs they come first as they are given, unless they are huge; sizes as given are
+    in no case's `sizes`. By the `seed` come some that nobody can foresee. Inputs that never differ are made of several
+    seeds.
     """
     axes = axes_of(subject, blocks, later, thresholds)
     rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
@@ -210,7 +212,18 @@ _TRIED = 4  # rows, of which the best is taken: more make the set hardly smaller
 
 
 def _pairs(subject: Subject, axes: Axes, rows: Sequence[_Row]) -> Iterator[_Row]:
-    """Rows that have together every two values which go together, and which none of these rows has."""
+    """Rows that have together every two values which go together, and which none of these rows has.
+
+    Those of ordinary numbers are first: zeros, infinity and NaN hide most of what sizes, dtypes and layouts do.
+    """
+    ordinary = replace(axes, fill=replace(axes.fill, values=axes.fill.values[:1]))
+    first = list(_completing(subject, ordinary, [row for row in rows if row[-1] == axes.fill.ordinary]))
+    yield from first
+    yield from _completing(subject, axes, [*rows, *first])
+
+
+def _completing(subject: Subject, axes: Axes, rows: Sequence[_Row]) -> Iterator[_Row]:
+    """Rows that have the pairs of these axes' values which none of the given rows has."""
     wanted = _Wanted(axes, rows)
     while starts := wanted.starts(_TRIED):
         completed = {start: row for start in starts if (row := _completed(subject, axes, wanted, start)) is not None}
@@ -227,6 +240,7 @@ class _Wanted:
     """The pairs of values that no row has yet, by the numbers of the axes that they are of."""
 
     def __init__(self, axes: Axes, rows: Sequence[_Row]) -> None:
+        self._times: Counter[tuple[_Place, _Place]] = Counter()
         possible = [{row[number] for row in rows} - axis.alone for number, axis in enumerate(axes.all)]
         self._pairs = {
             (i, j): {
@@ -258,6 +272,11 @@ class _Wanted:
             for axis, other in chosen.items()
         )
 
+    def times(self, place: _Place, chosen: Mapping[int, Value]) -> int:
+        """How often rows have the pairs of the place with what is chosen."""
+        pairs = ((place, other) if place[0] < other[0] else (other, place) for other in chosen.items())
+        return sum(self._times[pair] for pair in pairs)
+
     def count(self, row: _Row) -> int:
         """How many pairs the row adds."""
         return sum((row[i], row[j]) in pairs for (i, j), pairs in self._pairs.items())
@@ -265,10 +284,14 @@ class _Wanted:
     def drop(self, places: Sequence[_Place]) -> None:
         for (i, one), (j, other) in combinations(places, 2):
             self._pairs[i, j].pop((one, other), None)
+            self._times[(i, one), (j, other)] += 1
 
 
 def _completed(subject: Subject, axes: Axes, wanted: _Wanted, start: Sequence[_Place]) -> _Row | None:
-    """The row that begins with these places and has as many new pairs as can be had by one axis after the other."""
+    """The row that begins with these places and has as many new pairs as can be had by one axis after the other.
+
+    Of values that add as many it has those that are seldom beside the others.
+    """
     chosen = dict(start)
     if not _go_together(axes, chosen):
         return None
@@ -279,7 +302,9 @@ def _completed(subject: Subject, axes: Axes, wanted: _Wanted, start: Sequence[_P
         possible = [value for value in values if _go_together(axes, {**chosen, number: value})]
         if not possible:
             return None
-        chosen[number] = max(possible, key=lambda value: wanted.new((number, value), chosen))
+        chosen[number] = max(
+            possible, key=lambda value: (wanted.new((number, value), chosen), -wanted.times((number, value), chosen))
+        )
     row = tuple(chosen[number] for number in range(len(axes.all)))
     return row if _is_case(subject, axes, row) else None
 

@@ -319,6 +319,8 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
     reference (Ipsen & Zhou, arXiv 1906.10465). Where all terms cancel nothing tells how large they were.
     """
     judgement = judged.judgement
+    if judgement.narrowed:
+        return False
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
     if case.fill == "nan" and judgement.nonfinite is not None:

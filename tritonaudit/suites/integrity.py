@@ -21,8 +21,8 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.calling import Device, Result, is_same
-from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
+from tritonaudit.suites.calling import Device, Result, bits, is_same
+from tritonaudit.suites.calls import Call, Calls, Share, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.formats import wide
@@ -112,7 +112,7 @@ def _judged(
     weak = list(_weak(first, answers))
     found = [
         *_no_kernel(first),
-        *_torch_work(first, answers, is_weak=bool(weak)),
+        *_torch_work(calls, answers, is_weak=bool(weak)),
         *_torch_arithmetic(subject, case, given[0], first),
         *_unseen(calls),
         *_stale(calls, answers),
@@ -185,30 +185,63 @@ def _gives_views(one: Call) -> bool:
     return all(result.storage in inputs - one.written for result in one.results)
 
 
-def _torch_work(first: Call, answers: Mapping[int, References], *, is_weak: bool) -> Iterator[_Seen]:
-    """Elements that come from operators of torch alone, or from nothing that was seen."""
+def _torch_work(calls: Sequence[Call], answers: Mapping[int, References], *, is_weak: bool) -> Iterator[_Seen]:
+    """Elements that come from operators of torch alone, or from what nobody was seen to write."""
+    first = calls[0]
     total = sum(share.elements for share in first.shares)
     if not first.ran or not total:
         return
-    for origin in (Origin.TORCH, Origin.UNSEEN):
-        parts = [one for one in first.shares if one.counts[origin] and (origin is Origin.TORCH or one.is_foreign)]
-        share = sum(part.counts[origin] for part in parts) / total
-        if share < _SHARE:
-            continue
-        operators = sorted({operator for part in parts for operator in part.operators})
-        by = f"by {_listed(operators)} of torch"
-        if origin is Origin.UNSEEN:
-            by = (
-                "in a thread of the call's" if first.started else "by what is neither a launch nor an operator of torch"
-            )
-        text = f"{share:.0%} of the elements of {' and '.join(part.name for part in parts)} are made {by}"
-        is_certain = origin is Origin.TORCH or bool(first.started)
-        yield Symptom.TORCH_WORK, text, is_certain and share >= _LARGE_SHARE
+    yield from _by_others(calls, total)
     if is_weak or not answers:
         return
     for number, result in enumerate(first.results):
         if result.tensor.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient"):
             yield from _answered(result.name, result.tensor, number, first.computed, answers[0])
+
+
+def _by_others(calls: Sequence[Call], total: int) -> Iterator[_Seen]:
+    """A large share of so many elements that no kernel has made.
+
+    What comes of memory that nobody was seen to make may have been there before: unless it changes with the inputs.
+    """
+    first = calls[0]
+    has_changed = _changes(calls, [one for one in first.shares if not one.is_foreign])
+    unseen = "by what is neither a launch nor an operator of torch"
+    if has_changed:
+        unseen = "of memory that nobody was seen to write, and that changes with the values of the inputs"
+    for origin, by, is_certain in (
+        (Origin.TORCH, "", True),
+        (Origin.UNSEEN, "in a thread of the call's" if first.started else unseen, has_changed or first.started),
+        (Origin.ALTERED, "where nobody was seen to write over what had been put there", True),
+    ):
+        parts = [one for one in first.shares if one.counts[origin]]
+        if origin is Origin.UNSEEN and not has_changed:
+            parts = [one for one in parts if one.is_foreign]
+        share = sum(part.counts[origin] for part in parts) / total
+        if share >= _SHARE:
+            operators = sorted({operator for part in parts for operator in part.operators})
+            said = by or f"by {_listed(operators)} of torch"
+            text = f"{share:.0%} of the elements of {' and '.join(part.name for part in parts)} are made {said}"
+            yield Symptom.TORCH_WORK, text, bool(is_certain) and (share >= _LARGE_SHARE or origin is Origin.ALTERED)
+
+
+def _changes(calls: Sequence[Call], shares: Sequence[Share]) -> bool:
+    """Whether elements that nobody was seen to make are others with other values of the inputs."""
+    first = calls[0]
+    other = next((one for one in calls[1:] if one.values != first.values and len(one.kept) == len(first.kept)), None)
+    if other is None:
+        return False
+    kept = {
+        result.name: (here, there)
+        for result, here, there in zip(first.results, first.kept, other.kept, strict=True)
+        if here.shape == there.shape and here.dtype == there.dtype
+    }
+    return any(
+        int((bits(here) != bits(there)).sum()) > share.elements - share.counts[Origin.UNSEEN]
+        for share in shares
+        if share.name in kept
+        for here, there in (kept[share.name],)
+    )
 
 
 def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Call) -> Iterator[_Seen]:

@@ -41,8 +41,10 @@ class Judgement:
     `rounded_again` is the share of elements that were rounded more than once. `nonfinite` is the first element that is
     finite, infinite (with its sign) or NaN where it should be another of these. `unasked` counts the elements that are
     finite where the reference is not, which are not judged; where no other is, it is inconclusive. `strict` and `loose`
-    say whether rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `wrong` marks the exceeding elements and those
-    that are not finite where they should be, or the other way round; None where the two cannot be compared.
+    say whether rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `narrowed` names the 16-bit type of which all
+    elements of a float32 result are numbers, as the reference's are not; else it is empty. `wrong` marks the exceeding
+    elements and those that are not finite where they should be, or the other way round; None where the two cannot be
+    compared.
     """
 
     status: Status
@@ -58,6 +60,7 @@ class Judgement:
     unasked: int = 0
     strict: bool = False
     loose: bool = False
+    narrowed: str = ""
     wrong: Tensor | None = field(default=None, compare=False, repr=False)
 
 

@@ -17,7 +17,7 @@ from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 if TYPE_CHECKING:
-    from tritonaudit.suites.calling import Device
+    from tritonaudit.suites.calling import Called, Device
 
 ELEMENTS = 1 << 31
 """What an int32 does not count any more."""
@@ -164,13 +164,27 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     sightings = tuple(_told_once([one for one in memory.sightings(called) if one.symptom in SYMPTOMS]))
     if called.error is not None and not sightings:
         reason = f"on tensors without memory: {type(called.error).__name__}: {called.error}"
-        return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, reason),))
+        refused = tuple(_too_many_programs(case, called))
+        checked = frozenset(one.symptom for one in refused)
+        return CaseOutcome(case, checked, refused, unchecked=((Symptom.OVERFLOW, reason),))
     untold = [(ran.launch.kernel, fault) for ran in called.ran for fault in ran.untold]
     if untold and not sightings:
         reason = f"on tensors without memory: in `{untold[0][0].name}` {memory.said(untold[0][1])}"
         unchecked = ((Symptom.OVERFLOW, reason), (Symptom.OUT_OF_BOUNDS, reason))
         return CaseOutcome(case, frozenset(), unchecked=unchecked)
     return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
+
+
+def _too_many_programs(case: Case, called: Called) -> Iterator[Sighting]:
+    """Launches that no GPU takes, of tensors that lie as they do with most callers.
+
+    Others are so large in one dimension as nobody has them, and so is what has too many programs along x.
+    """
+    from tritonaudit.simulator.live import why_too_large
+
+    for ran in called.ran if case.layout is Layout.CONTIGUOUS else ():
+        if ran.launch.grid is not None and ran.launch.grid[0] < ELEMENTS and (why := why_too_large(ran.launch)):
+            yield Sighting(Symptom.CRASH, ran.launch.kernel, None, why, is_certain=False)
 
 
 def not_looked(case: Case, reason: str) -> CaseOutcome:

@@ -18,7 +18,7 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
-from tritonaudit.simulator.live import Execution, NoProgram, check_grid
+from tritonaudit.simulator.live import Execution, NoProgram, check_grid, why_too_large
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
@@ -77,6 +77,8 @@ def _sizes(storages: Mapping[int, torch.UntypedStorage]) -> Mapping[int, int]:
 
 def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch, bound: Mapping[str, Any]) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
+    if not how.has_memory and why_too_large(launch):
+        observed.ran.append(Ran(launch))  # what such calls are looked at for
     check_grid(launch)
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()

@@ -25,12 +25,15 @@ from tritonaudit.suites.snapshots import bytes_of, digest
 
 
 class Origin(IntEnum):
-    """Who made an element: nobody that was seen, the caller or a constant, an operator of torch, a kernel."""
+    """Who made an element: nobody that was seen, nobody that was seen since its memory was allocated, somebody who was
+    not seen and wrote over what was known, the caller or a constant, an operator of torch, a kernel."""
 
     UNSEEN = 0
-    GIVEN = 1
-    TORCH = 2
-    KERNEL = 3
+    EMPTY = 1
+    ALTERED = 2
+    GIVEN = 3
+    TORCH = 4
+    KERNEL = 5
 
 
 _MOST_KEPT = 1 << 28
@@ -168,15 +171,33 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         made_there = {storage_address(one) for one in made}
         for one in read:
             address = storage_address(one)
-            if address in made_there:
-                continue
-            is_known = self._is_known(one)
-            if not is_known or address in self._digests:
-                whole = bytes_of(one.untyped_storage())
-                now = digest(whole)
-                if not is_known or now != self._digests[address]:
-                    self.unaccounted.append(Unaccounted(address, now, len(whole)))
-                    self._of_storage(one)
+            if address not in made_there:
+                self._compare(address, one)
+
+    def _compare(self, address: int, read: torch.Tensor) -> None:
+        """A storage with what is known of it."""
+        is_known, left = self._is_known(read), self._left.get(address)
+        if is_known and left is None and address not in self._digests:
+            return
+        now = bytes_of(read.untyped_storage())
+        if left is not None:
+            if now.shape == left.shape:
+                self._alter(read, now != left)
+            return
+        found = digest(now)
+        if is_known and found == self._digests[address]:
+            return
+        self.unaccounted.append(Unaccounted(address, found, len(now)))
+        origins = self._of_storage(read)
+        if is_known:
+            origins.fill_(int(Origin.ALTERED))
+
+    def _alter(self, tensor: torch.Tensor, different: torch.Tensor) -> None:
+        """Who is not seen made the elements of a storage that have these bytes."""
+        size = tensor.element_size()
+        whole = len(different) // size * size
+        elements = self._of_storage(tensor)[:whole].reshape(-1, size)
+        elements.masked_fill_(different[:whole].reshape(-1, size).any(-1, keepdim=True), int(Origin.ALTERED))
 
     def overwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which elements are no more what was last seen to be written there; all, where no launch wrote them."""
@@ -203,7 +224,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     ) -> None:
         """Note what an operator has made, `within` which these launches ran."""
         written = [one for one in written_by(function, args, kwargs) if _is_seen(one)]
-        if operator.is_view and not written:
+        if operator.name == "set" or (operator.is_view and not written):  # no storage is written
             return
         made = written or [one for one in tree_leaves(result) if _is_seen(one)]
         if not made:
@@ -212,7 +233,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         self._look_at_read(read, made)
         match operator.work_on(args, kwargs):
             case Work.ALLOCATES:
-                self._note(made, Origin.UNSEEN, frozenset())
+                self._note(made, Origin.EMPTY, frozenset())
                 for one in made:  # who gives memory out may still put something there
                     self._digests.pop(storage_address(one), None)
             case Work.MAKES:

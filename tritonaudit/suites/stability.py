@@ -7,16 +7,23 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import FLOATING, Case, Subject
-from tritonaudit.suites.axes import Axes, Axis, axes_of, has_infinity, largest
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.axes import QUICK, Axes, Axis, axes_of, has_infinity, largest, shrunk
+from tritonaudit.suites.facts import MASKED_ALONE, NEAR_THE_LARGEST, Symptom
 from tritonaudit.suites.limits import can_be_made
-from tritonaudit.suites.outcome import CaseOutcome
+from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device
 
 _LONG, _LONGER, _FEW = 1000, 4096, 16
+_MASKS = ("-inf|normal", "-inf/normal")
+"""The first half of each row, and of all rows."""
+_NARROW, _LARGE, _LARGEST = "float16", "256*normal", "20000*normal"
+"""What has the smallest range; two such numbers, and three of the larger ones, leave it."""
+_MOST_ALONE = 6
+"""Tensors of which each has such numbers alone."""
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
 
 
@@ -92,6 +99,30 @@ def _given_cases(subject: Subject, blocks: Sequence[int]) -> Iterator[tuple[str,
             yield hardship.name, Case(sizes, dtype, fill=hardship.fill)
 
 
+def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple[str, Case]]:
+    """Cases that few callers have and a kernel should stand, beside the hardships. None where a function makes inputs.
+
+    One tensor alone begins with a block of -inf, along its rows or its columns, as a mask does. In float16 products are
+    as large as its numbers get, so that some of their sums are numbers of it and their parts are not, or one tensor's.
+    """
+    if callable(subject.inputs):
+        return
+    sizes = _longest(subject, axes_of(subject, blocks))
+    tensors = [(number, one) for number, one in enumerate(subject.tensors) if one.dims][:_MOST_ALONE]
+    masks = [(number, one, part) for number, one in tensors for part in _MASKS[: len(one.dims)]]
+    for number, tensor, part in masks:
+        masked = Hardship("a block masked in one tensor", f"{part}{OF_TENSOR}{number}", 0.0)
+        dtypes = [one for one in subject.dtypes if (tensor.dtype or one) in FLOATING]
+        dtype = next((one for one in dtypes if can_hold(tensor.dtype or one, masked)), None)
+        if dtype:
+            yield masked.name, Case(sizes, dtype, fill=masked.fill)
+    narrow = [number for number, one in tensors if not one.dtype]
+    if _NARROW in subject.dtypes and narrow:
+        yield "large products", Case(sizes, _NARROW, fill=_LARGE)
+        for number in narrow if len(tensors) > 1 else ():
+            yield "one large tensor", Case(sizes, _NARROW, fill=f"{_LARGEST}{OF_TENSOR}{number}")
+
+
 def why_none(subject: Subject) -> str:
     """Why no hardship applies to a subject, whatever its cases; nothing where some may."""
     given = subject.given
@@ -131,6 +162,14 @@ def _all_sizes(subject: Subject, axes: Axes, least: int) -> Sequence[dict[str, i
     return found or [sizes]
 
 
+def _longest(subject: Subject, axes: Axes) -> dict[str, int]:
+    """The largest sizes that the subject names, as far as that is quick, and rows of a thousand where it names none."""
+    sizes = _all_sizes(subject, axes, _LONG)[0]
+    named = {axis.name: max(map(int, axis.values)) for axis in axes.sizes if axis.name in subject.sizes}
+    longest = shrunk({**sizes, **named}, {axis.name: axis.smaller for axis in axes.sizes}, axes.limits, share=QUICK)
+    return longest if can_be_made(subject, longest) else sizes
+
+
 def _few(axis: Axis) -> int | None:
     return next((size for size in axis.smaller if size <= _FEW), None)
 
@@ -148,6 +187,22 @@ def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
 
     outcome = examine(device, subject, case)
     sightings = tuple(replace(one, symptom=Symptom.UNSTABLE) for one in outcome.sightings if one.symptom in NUMERIC)
+    if why := _why_seldom(case):
+        sightings = tuple(_doubted(one, why) for one in sightings)
     checked = frozenset((Symptom.UNSTABLE,)) if outcome.checked & NUMERIC else frozenset[Symptom]()
     unchecked = tuple((Symptom.UNSTABLE, reason) for symptom, reason in outcome.unchecked if symptom in NUMERIC)[:1]
     return replace(outcome, checked=checked, sightings=sightings, unchecked=unchecked)
+
+
+def _why_seldom(case: Case) -> str:
+    """What few callers' inputs have of those of a case; empty of one that is no such case."""
+    fill, _, _ = case.fill.partition(OF_TENSOR)
+    if fill in (_LARGE, _LARGEST):
+        return NEAR_THE_LARGEST
+    return MASKED_ALONE if fill in _MASKS else ""
+
+
+def _doubted(sighting: Sighting, why: str) -> Sighting:
+    if not sighting.is_certain:
+        return sighting
+    return replace(sighting, text=f"{sighting.text}, {why}", is_certain=False)

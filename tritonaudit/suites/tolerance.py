@@ -29,8 +29,8 @@ import torch
 
 from tritonaudit.finding import Status
 from tritonaudit.suites.budgets import FEW, MANY, PASS_RMS, Again, Budget, Budgets, root_mean_square
-from tritonaudit.suites.expected import Expected, Rounded
-from tritonaudit.suites.formats import is_inexact, on
+from tritonaudit.suites.expected import Expected, Rounded, distinct
+from tritonaudit.suites.formats import is_inexact, nearest, on
 from tritonaudit.suites.judgement import Extent, Judgement, element, kind, told
 from tritonaudit.suites.sentences import counted, differ
 
@@ -44,6 +44,8 @@ _PASS_AGAIN, _WARN_AGAIN, _WARN_BIAS = 0.02, 0.45, 0.1
 _AGAIN_OF_SAME, _BIAS_OF_SAME = 1.5, 3.0
 _AGAIN_IN_PRODUCTS = 1.25
 """Less than of PyTorch's, as several draws are known, and what they round."""
+_MOST_BY_CHANCE = 0.5
+"""Of the numbers of float32 that a reference gives so many at most have 16 bits: zeros and the like."""
 _STRICT, _LOOSE = 1e-5, 1e-3
 _LARGE = 1 << 17
 """Elements from which on a GPU, which other processes may share, is worth the wait for it."""
@@ -248,14 +250,39 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
         unasked=unasked,
         strict=strict,
         loose=loose,
+        narrowed=_narrowed(got, budget),
         wrong=_of_elements(_wrong(budget, ratio), output).cpu(),
     )
     status, reason = _decide(found, error, budget, again)
+    if found.narrowed:
+        whose = f"{output.numel():,} elements of {_name(output.dtype)}"
+        status, reason = Status.FAIL, f"all {whose} are numbers of {found.narrowed}, and the reference's are not"
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
         status, reason = of_astray, f"what is not finite differs from the reference, {told(found.nonfinite)}"
     elif unasked and is_any_judged:
         reason += f"; {counted(unasked, 'element')} more {_are_finite(unasked)}, and not judged"
     return replace(found, status=status, reason=reason)
+
+
+def _narrowed(got: Tensor, budget: Budget) -> str:
+    """The type of 16 bits to which a result of float32 was rounded, though what it is judged by was not.
+
+    That is more than products of narrow numbers explain, whose sums are of float32: no chance makes so many such.
+    """
+    values = budget.values
+    rounded = values.expected.rounded
+    if values.dtype != torch.float32 or not (rounded.in_products or rounded.everywhere):
+        return ""
+    wanted = nearest(values.of_judged(values.wanted), torch.float32)
+    beside = wanted if values.expected.beside is None else values.of_judged(values.expected.beside)
+    if distinct(wanted, MANY) < MANY:
+        return ""
+    for dtype in (torch.bfloat16, torch.float16):
+        is_held = (nearest(one, dtype) == one for one in (values.of_judged(got), wanted, beside))
+        of_result, *of_others = (float(one.double().mean()) for one in is_held)
+        if of_result == 1.0 and max(of_others) < _MOST_BY_CHANCE:
+            return _name(dtype)
+    return ""
 
 
 def _of_elements(marked: Tensor, output: Tensor) -> Tensor:

@@ -78,6 +78,7 @@ from tritonaudit.suites.stability import (
     hardships_on,
     is_wrong_on_normal_numbers,
     long_case,
+    seldom_cases,
     stability_cases,
 )
 
@@ -521,7 +522,7 @@ class _Audit:
         """The hardships that were not tried before; they say nothing of what is wrong on ordinary inputs, too."""
         if self._is_wrong_ordinarily():
             return
-        for name, case in stability_cases(self.subject, self.blocks):
+        for name, case in (*seldom_cases(self.subject, self.blocks), *stability_cases(self.subject, self.blocks)):
             if self._has_time(share):
                 self._try(f"{STABILITY}: {name}", case, self._endured)
 

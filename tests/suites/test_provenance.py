@@ -1,0 +1,86 @@
+"""Whether what is followed between launches says who made the elements of a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch holds the tensors")
+
+from tritonaudit.capture.launch import KernelRef, Launch  # noqa: E402
+from tritonaudit.suites.calling import Observed, Ran  # noqa: E402
+from tritonaudit.suites.provenance import Origin, Provenance  # noqa: E402
+from tritonaudit.suites.snapshots import bytes_of  # noqa: E402
+
+
+def made_by(function: Callable[[torch.Tensor, Observed], torch.Tensor]) -> set[Origin]:
+    """Who made the elements of what a function gives for a tensor, as far as is seen while memory is watched."""
+    x, observed = torch.arange(64.0), Observed()
+    provenance = Provenance(observed, [x], is_watched=True)
+    with provenance:
+        result = function(x, observed)
+    return {Origin(int(number)) for number in provenance.origins(result).unique()}
+
+
+def launched(observed: Observed, out: torch.Tensor) -> None:
+    """As a GPU has it: which storages the launch writes is known, and what it has left in them."""
+    address = out.untyped_storage().data_ptr()
+    launch = Launch(KernelRef("kernels.py", "kernel", 1), "sm_90", "", "", (1, 1, 1), (), (), ())
+    left = {address: bytes_of(out.untyped_storage()).clone()}
+    observed.ran.append(Ran(launch, written={address: ("kernels.py", 1, 1)}, left=left))
+
+
+def in_another_process(write: Callable[[], object]) -> None:
+    child = os.fork()
+    if not child:
+        try:
+            write()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def test_what_another_process_puts_into_shared_memory_is_nobodys() -> None:
+    def computed_elsewhere(x: torch.Tensor, _: Observed) -> torch.Tensor:
+        out = torch.zeros(64).share_memory_()
+        in_another_process(lambda: out.numpy().__setitem__(..., 2 * x.numpy()))
+        return out.clone()
+
+    assert made_by(computed_elsewhere) == {Origin.ALTERED}
+
+
+def test_so_is_what_it_puts_over_what_a_kernel_has_left() -> None:
+    def computed_elsewhere(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out = torch.zeros(64).share_memory_()
+        launched(observed, out)
+        in_another_process(lambda: out.numpy()[:32].__setitem__(..., 1 + x.numpy()[:32]))
+        return out.clone()
+
+    assert made_by(computed_elsewhere) == {Origin.ALTERED, Origin.KERNEL}
+
+
+def test_shared_memory_in_which_a_kernel_has_left_its_result_is_the_kernels() -> None:
+    def shared(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out = torch.zeros(64).share_memory_()
+        launched(observed, out)
+        return out.clone()
+
+    assert made_by(shared) == {Origin.KERNEL}
+
+
+def test_constants_that_are_moved_stay_what_they_were() -> None:
+    def constant(x: torch.Tensor, _: Observed) -> torch.Tensor:
+        return torch.cat([torch.ones(8).share_memory_(), x])
+
+    assert made_by(constant) == {Origin.GIVEN}
+
+
+def test_memory_that_is_written_again_by_torch_is_torchs() -> None:
+    def computed(x: torch.Tensor, _: Observed) -> torch.Tensor:
+        out = torch.zeros(64)
+        torch.mul(x, 2, out=out)
+        return out.clone()
+
+    assert made_by(computed) == {Origin.TORCH}
