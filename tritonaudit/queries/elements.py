@@ -215,7 +215,7 @@ class _Asked:
 
     def _trials(self, accesses: Sequence[Access], *, are_apart: bool) -> Iterator[_Trial]:
         """Launches with sizes chosen from which all that the accesses need follows. Raises NotKnown."""
-        parameters = sorted(_parameters(self._flow, accesses))
+        parameters = sorted(_parameters(accesses))
         needed = [self._site.argument(name) for name in parameters] + [self._site.axis(axis) for axis in range(3)]
         known = [value for value in needed if value is not None]
         if len(known) < len(needed):
@@ -228,6 +228,8 @@ class _Asked:
             memory = self._read_as(of_launch)
             owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in memory.sizes) - fixed.keys()
             asked = of_launch | owned
+            if are_apart and owned - self._bounds_of(accesses, put) - fixed.keys():
+                raise NotKnown("which size bounds an index along each dimension")
             if not memory.sizes:
                 raise NotKnown("how many elements the tensor has")
             if any(one.kind is not Kind.PARAM for one in asked):
@@ -242,6 +244,13 @@ class _Asked:
                 trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
                 if trial is not None:
                     yield trial
+
+    def _bounds_of(self, accesses: Sequence[Access], put: Put) -> set[Atom]:
+        """What the ends of indices follow from: where none says how far one goes, a size may be as another is."""
+        ends = [self._site.argument(name) for name in sorted(_bounding(accesses))]
+        ends += [self._site.axis(axis) for axis in range(3)]
+        facts, arithmetic = self._site.facts(), self._site.arithmetic
+        return inputs_of(facts.normal(arithmetic.put_in(one, put.get)) for one in ends if one is not None)
 
     def _read_as(self, of_launch: set[Atom]) -> Memory:
         """The tensor; as so many elements, where the host code counts them; without sizes, where it says nothing."""
@@ -364,23 +373,45 @@ def _conditions(access: Access) -> list[Less]:
     return [one for one in (access.mask.mask or () if access.mask is not None else ()) if isinstance(one, Less)]
 
 
-def _parameters(flow: KernelFlow, accesses: Sequence[Access]) -> set[str]:
+def _parameters(accesses: Sequence[Access]) -> set[str]:
     """The parameters of the kernel whose numbers decide where the accesses go."""
-    values: list[Affine] = []
-    for access in accesses:
-        values += [one.gap for one in _conditions(access)]
-        values += [gap for guard in access.path for gap in guard.affines]
-        tests = [guard.test.affine for guard in access.path if guard.test is not None]
-        values += [one for one in tests if one is not None]
-        if access.pointer.affine is not None and access.pointer.origin is not None:
-            values.append(access.pointer.affine - Affine.of(access.pointer.origin))
-    atoms = {atom for value in values for atom in value.atoms_inside()}
+    values = [value for access in accesses for value in (*_limits(access), *_places(access))]
+    return _given({atom for value in values for atom in value.atoms_inside()} | _ends(values))
+
+
+def _bounding(accesses: Sequence[Access]) -> set[str]:
+    """Those that say how far an index goes: in conditions, as ends of loops and as widths of tiles."""
+    limits = [value for access in accesses for value in _limits(access)]
+    places = [value for access in accesses for value in _places(access)]
+    return _given({atom for value in limits for atom in value.atoms_inside()} | _ends([*limits, *places]))
+
+
+def _limits(access: Access) -> Iterator[Affine]:
+    """What is compared on the way to an access, and in its mask."""
+    yield from (one.gap for one in _conditions(access))
+    yield from (gap for guard in access.path for gap in guard.affines)
+    tests = (guard.test.affine for guard in access.path if guard.test is not None)
+    yield from (one for one in tests if one is not None)
+
+
+def _places(access: Access) -> Iterator[Affine]:
+    if access.pointer.affine is not None and access.pointer.origin is not None:
+        yield access.pointer.affine - Affine.of(access.pointer.origin)
+
+
+def _ends(values: Sequence[Affine]) -> set[Atom]:
+    """What the loops and the tiles in the values go up to."""
+    atoms: set[Atom] = set()
     for loop in loops_in(values):
         for bound in (loop.start, loop.stop, loop.step):
             atoms |= bound.atoms_inside() if bound is not None else set()
-    for atom in list(atoms):
+    for atom in {*atoms, *(atom for value in values for atom in value.atoms_inside())}:
         for part in (atom.size, atom.start):
             atoms |= part.atoms_inside() if part is not None else set()
+    return atoms
+
+
+def _given(atoms: set[Atom]) -> set[str]:
     return {atom.name for atom in atoms if atom.kind in GIVEN}
 
 
