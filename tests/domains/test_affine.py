@@ -86,6 +86,12 @@ def test_what_is_printed_is_the_polynomial(pair: Pair, numbers: dict[str, int]) 
     assert eval(str(affine), {}, numbers) == value(affine, numbers)
 
 
+@given(PAIRS, PAIRS)
+def test_how_far_one_is_above_another_is_known_where_their_difference_is_a_number(one: Pair, other: Pair) -> None:
+    assert one[0].above(other[0]) == (one[0] - other[0]).value
+    assert (one[0] + Affine.constant(3)).above(one[0]) == 3
+
+
 @given(PAIRS)
 def test_a_number_is_known_to_be_one(pair: Pair) -> None:
     affine, _ = pair
