@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
-from tritonaudit.suites.facts import MASKED_ALONE, NEAR_THE_LARGEST, RunKernel, Symptom
+from tritonaudit.suites.facts import SELDOM, RunKernel, Symptom
 
 _SELDOM = (Severity.WARNING, Confidence.MEDIUM)
 """NaN beside a block of -inf in one tensor alone, which is ordinary only in a mask; sums that leave float16."""
@@ -25,5 +25,5 @@ class Unstable(Rule):
                 continue
             message = f"`{run.name}` is unstable {sentences.cases(run, seen)}: {seen.text}"
             remedy = "subtract the maximum before `exp`, accumulate in float32, guard divisions"
-            is_seldom = seen.text.endswith((MASKED_ALONE, NEAR_THE_LARGEST))
+            is_seldom = any(where in seen.text for where in SELDOM)
             yield sentences.hit(seen, message, remedy, _SELDOM if is_seldom else sentences.DOUBTFUL)

@@ -58,6 +58,7 @@ MASKED_ALONE = "where one of the tensors alone has a block of -inf"
 """What the text ends in of what is seen only there: an ordinary input, if it is a mask, and an odd one if not."""
 NEAR_THE_LARGEST = "where numbers are near the largest of float16"
 """The same of results that are within its range, though few callers come so near to its end."""
+SELDOM = (MASKED_ALONE, NEAR_THE_LARGEST)
 CORE = "all that has to be tried"
 """What the check is called that is incomplete where a pass of the others would rest on too little."""
 CROSS_CHECK = "agrees with TRITON_INTERPRET=1"

@@ -12,7 +12,7 @@ from tritonaudit.finding import Outcome, Span, Status, Witness
 from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome, coverage_of, verdict_of
-from tritonaudit.suites.facts import RunKernel, Seen, Symptom
+from tritonaudit.suites.facts import SELDOM, RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import REST, Ended, Record, Stopped
 from tritonaudit.suites.opinion import Opinion, outcome_of
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
@@ -143,9 +143,12 @@ def _seen(
     path: Path, subject: str, alike: Sequence[tuple[Sighting, Case]], kernel: KernelRef, span: Span, places: Places
 ) -> Seen:
     """One defect over the cases that show it: what the simplest of the surest shows, and that as its witness."""
-    surest = [one for one in alike if one[0].is_certain] or alike
+    seldom = [one for one in alike if one[0].text.endswith(SELDOM)]  # certain, but for who has such inputs
+    surest = [one for one in alike if one[0].is_certain] or seldom or alike
     first, case = next((one for one in surest if one[0].simplest), surest[0])
     simplest = first.simplest or Simplest(case, first.text)
+    if first.text.endswith(SELDOM) and not simplest.text.endswith(SELDOM):
+        simplest = Simplest(case, first.text)
     elsewhere = ""
     if first.place is not None:
         file, line, column = first.place
