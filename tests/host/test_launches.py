@@ -321,3 +321,16 @@ def test_what_sizes_are_called() -> None:
             kernel[(batch,)](q, q, heads, batch, 1)
     """)
     assert sorted(one.made.called.values()) == ["batch", "heads"]
+
+
+def test_what_one_path_keeps_in_its_module_is_not_there_on_another() -> None:
+    found = sites("""
+        TUNED = {}
+
+        def scale(x, tune):
+            if tune:
+                TUNED["BLOCK"] = 64
+            block = TUNED.get("BLOCK", 256)
+            kernel[(triton.cdiv(x.numel(), block),)](x, x, x.numel(), 1, 1, BLOCK=block)
+    """)
+    assert {(*conditions(one), passed(one, "BLOCK")) for one in found} == {("`tune`", "64"), ("not (`tune`)", "256")}

@@ -43,7 +43,23 @@ def look_up(run: Run, frame: Frame, name: str) -> Value:
 
 
 def constant(run: Run, found: Unevaluated, name: str) -> Value:
-    """What a module sets a name to; one that is computed from itself is not known."""
+    """What a module sets a name to; one that is computed from itself is not known.
+
+    A list or a dictionary is the run's own: what one run puts there is not there when another begins.
+    """
+    known = _constant_of(run, found, name)
+    if not isinstance(known, (list, dict)):
+        return known
+    return run.of_modules.setdefault((found.scope.module.path, name), _copied(known))
+
+
+def _copied(found: Value) -> Value:
+    if isinstance(found, list):
+        return [_copied(one) for one in found]
+    return {key: _copied(one) for key, one in found.items()} if isinstance(found, dict) else found
+
+
+def _constant_of(run: Run, found: Unevaluated, name: str) -> Value:
     values = found.scope.values
     if name not in values:
         values[name] = Symbol((found.scope.module.path, name), name, f"`{name}` is set by a cycle")

@@ -86,6 +86,7 @@ class Run:
     launches: list[Recorded] = field(default_factory=list)
     calls: list[Function] = field(default_factory=list)
     fields: dict[Key, Value] = field(default_factory=dict)
+    of_modules: dict[tuple[str, str], Value] = field(default_factory=dict)
     written: dict[int, tuple[Value, list[ast.expr]]] = field(default_factory=dict)
     kinds: dict[Key, str] = field(default_factory=dict)
     called: dict[Atom, str] = field(default_factory=dict)
