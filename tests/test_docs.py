@@ -84,8 +84,13 @@ def named(case: tuple[Path, list[str]]) -> str:
     return f"{page.stem}: {' '.join(arguments)}"
 
 
+def _context() -> click.Context:
+    """As a call of the tool has it: commands keep the help options of the first one that they are parsed in."""
+    return click.Context(app, info_name="tritonaudit", **app.context_settings)
+
+
 def command_of(arguments: list[str]) -> str:
-    return arguments[0] if arguments and arguments[0] in app.list_commands(click.Context(app)) else "check"
+    return arguments[0] if arguments and arguments[0] in app.list_commands(_context()) else "check"
 
 
 # -- commands ------------------------------------------------------------------------------------------------------
@@ -100,7 +105,7 @@ def test_there_are_commands_on_every_page_of_a_kind_of_user() -> None:
 def test_a_command_parses(case: tuple[Path, list[str]]) -> None:
     arguments = case[1]
     group: click.Command = app
-    parent = click.Context(app, info_name="tritonaudit")
+    parent = _context()
     if command_of(arguments) == "check" and arguments[:1] != ["check"]:
         arguments = ["check", *arguments]
     while isinstance(group, click.Group) and arguments and arguments[0] in group.list_commands(parent):

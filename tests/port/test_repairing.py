@@ -39,7 +39,7 @@ def test_it_is_told_what_failed(tmp_path: Path) -> None:
         "reasons": ["it is wrong"],
         "previous": "",
         "findings": [],
-        "errors": [{"path": "v1.py", "line": None, "message": "no"}],
+        "errors": [{"path": "v1.py", "cell": None, "line": None, "message": "no"}],
     }
 
 

@@ -100,7 +100,7 @@ def test_a_second_run_writes_the_same_and_leaves_what_is_not_its_own(tmp_path: P
     assert first.selected[0].choice.name == "v1 (attempt 2)"
     assert "kept in `" in log
     assert "* v1 is refused: wrong result: " in log
-    assert "; attempt 2 at it is right" in log
+    assert "; attempt 2 is right" in log
     again = selected(tmp_path, "double", repairer=repairer)
     assert again.selected[0].choice.name == "v1 (attempt 2)"
     assert (tmp_path / "logs" / "double_log.md").read_text() == log

@@ -49,7 +49,7 @@ ITEMS = {
         "red flag: error above the budget",
         "red flag: NaN or Inf where the reference has none",
         "red flag: a different result on a repeated run (race)",
-        "red flag: boundary elements treated otherwise than by PyTorch",
+        "red flag: boundary elements treated differently from PyTorch",
         "red flag: an input changed in place",
         "red flag: an output element never written",
         "red flag: an access out of bounds",

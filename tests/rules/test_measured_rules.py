@@ -214,7 +214,7 @@ def test_sectors_that_are_half_used_are_told_at_the_access() -> None:
     assert found.where == Span(9, 9, 9, 30)
     assert found.message == (
         "at n=67108864 float32, this load asks L2 for 8.0 times the sectors that its bytes fill: 2,097,152 of 32 bytes"
-        " in place of 262,144"
+        " instead of 262,144"
     )
     store = profiled(*sectors(200, 100), places={9: Place(SPAN, "store")})
     assert "this store asks L2 for 2.0 times" in hit("TAM501", store).message
