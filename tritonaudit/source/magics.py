@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 
 _IN_PYTHON = frozenset({"capture", "debug", "prun", "pyinstrument", "snakeviz", "time", "timeit"})
 """Magics of a whole cell that run it, in the notebook's own names, as the Python that it is."""
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
 """No statement of Python begins with any of these."""
-_ASKED = re.compile(r"[%\w.*\[\]'\"]+\?{1,2}")
-_ASSIGNED = re.compile(r"(?P<target>[^=#]*[^=!<>#]=\s*)(?P<escape>[%!].*)", re.DOTALL)
+_ASKED = re.compile(r"%{0,2}[\w.*]+(?:\[[^][]*\][\w.*]*)*\?{1,2}")
 _VALUE = "get_ipython()"
 """What IPython itself makes of an escape is a call of this; nothing is known of what it returns."""
-_PART = re.compile(r"\"\"\"|'''|\"|'|[([{]|[)\]}]|#[^\n]*|\\(?:\r\n|.)?|\n|[^\"'()\[\]{}#\\\n]+", re.DOTALL)
+_PART = re.compile(
+    r"\"\"\"|'''|\"|'|[([{]|[)\]}]|#[^\n]*|\\(?:\r\n|.)?|\n|[=!<>]?=|[!<>]|[^\"'()\[\]{}#\\\n=!<>]+", re.DOTALL
+)
+_ASSIGNED = re.compile(r"(?:[ \t]|\\\r?\n)*(?=[%!])")
+"""What may stand between the sign of an assignment and an escape."""
 _IN_STRING = {quote: re.compile(rf"\\.|{quote}|\n|.", re.DOTALL) for quote in ('"""', "'''", '"', "'")}
 
 
@@ -32,7 +36,7 @@ def python_of(text: str) -> str | None:
         if not name or name[0] not in _IN_PYTHON:
             return None
         lines[first] = ""
-    return "\n".join(_without_escapes(lines))
+    return "\n".join(_without_escapes("\n".join(lines)))
 
 
 def cell_magic(text: str) -> str:
@@ -51,24 +55,24 @@ def parses(text: str) -> bool:
     return True
 
 
-def _without_escapes(lines: list[str]) -> list[str]:
-    kept: list[str] = []
-    while len(kept) < len(lines):
-        at = len(kept)
-        if _is_escape(lines[at]):
-            end = _continued(lines, at)
-            kept.append(_indent(lines[at]) + "pass")
+def _without_escapes(text: str) -> Iterator[str]:
+    """The statements, those lines that are escapes among them."""
+    place = 0
+    while True:
+        end = _end_of_line(text, place)
+        if _is_escape(text[place:end]):
+            end = _end_of_escape(text, place)
+            yield _indent(text[place:end]) + "pass" + _newlines(text[place:end])
         else:
-            end = _end_of_statement(lines, at)
-            statement = "\n".join(lines[at : end + 1])
-            found = _ASSIGNED.fullmatch(statement)
-            if found is None:
-                kept += lines[at : end + 1]
-                continue
-            end = _continued(lines, at)
-            kept += (found["target"] + _VALUE).split("\n")
-        kept += [""] * (end + 1 - len(kept))
-    return kept
+            end, escape = _statement(text, place)
+            if escape is None:
+                yield text[place:end]
+            else:
+                end = _end_of_escape(text, escape)
+                yield text[place:escape] + _VALUE + _newlines(text[escape:end])
+        if end == len(text):
+            return
+        place = end + 1
 
 
 def _is_escape(line: str) -> bool:
@@ -80,17 +84,28 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _continued(lines: list[str], at: int) -> int:
-    """The last line of an escape, which goes on after a backslash."""
-    while lines[at].rstrip("\r").endswith("\\") and at + 1 < len(lines):
-        at += 1
-    return at
+def _newlines(text: str) -> str:
+    return "\n" * text.count("\n")
 
 
-def _end_of_statement(lines: list[str], at: int) -> int:
-    """The last line of the statement that begins at a line: brackets, strings and backslashes carry it on."""
-    text = "\n".join(lines[at:])
-    place = depth = line = 0
+def _end_of_line(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end
+
+
+def _end_of_escape(text: str, place: int) -> int:
+    """Where an escape ends, which goes on after a backslash."""
+    end = _end_of_line(text, place)
+    while text[place:end].rstrip("\r").endswith("\\") and end < len(text):
+        place = end + 1
+        end = _end_of_line(text, place)
+    return end
+
+
+def _statement(text: str, place: int) -> tuple[int, int | None]:
+    """Where the statement ends, which brackets, strings and backslashes carry on; or where an escape is assigned."""
+    depth = 0
+    is_assigned = False
     while place < len(text):
         part = _PART.match(text, place)
         assert part is not None
@@ -100,13 +115,16 @@ def _end_of_statement(lines: list[str], at: int) -> int:
             place = _end_of_string(text, place, said)
         elif said == "\n":
             if depth <= 0:
-                return at + line
+                return part.start(), None
         elif said in ("(", "[", "{"):
             depth += 1
         elif said in (")", "]", "}"):
             depth -= 1
-        line += text.count("\n", part.start(), place)
-    return len(lines) - 1
+        elif said == "=" and depth == 0 and not is_assigned:
+            is_assigned = True
+            if escape := _ASSIGNED.match(text, place):
+                return place, escape.end()
+    return len(text), None
 
 
 def _end_of_string(text: str, place: int, quote: str) -> int:
