@@ -50,6 +50,9 @@ def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> Non
     kernel = "import triton\n@triton.jit\ndef f(): pass"
     read = Notebook.read(notebook(code(f"%%writefile k.py\n{kernel}"), code("%%bash\nls"), code("x = 1")))
     assert read.elsewhere == ((1, "%%writefile"),)
+    rust = {"vscode": {"languageId": "rust"}}
+    cells = code(kernel, metadata=rust), code("fn main() {}", metadata=rust)
+    assert Notebook.read(notebook(*cells)).elsewhere == ((1, "rust"),)
     other = Notebook.read(notebook(code(kernel), language="R"))
     assert (other.module, other.elsewhere) == ("", ((1, "another language"),))
 
@@ -67,6 +70,17 @@ def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> Non
             None,
         ),
         ("[" * 100_000, "its JSON is nested too deeply", None),
+        ('{"cells": [], "n": ' + "1" * 5000 + "}", "it is not JSON that Python can read: Exceeds the limit", None),
+        (
+            notebook(code("x = 1"), code("", source=["x = 1", 2])),
+            "the source of cell 2 is neither a string nor a list of strings",
+            25,
+        ),
+        (
+            notebook(code("", source={"a": "x"}), indent=None),
+            "the source of cell 1 is neither a string nor a list of strings",
+            1,
+        ),
     ],
 )
 def test_what_is_no_notebook_says_why(raw: str, message: str, line: int | None) -> None:

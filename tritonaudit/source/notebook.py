@@ -52,6 +52,8 @@ class Cell:
     strings: tuple[tuple[int, int], ...]
     between: str | None
     """What stands between two of them, the quotes included; None where the whole text is one."""
+    language: str | None = None
+    """What it is written in, if not what the notebook's kernel runs."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -91,6 +93,8 @@ class Notebook:
             raise NotANotebook(f"it is not JSON: {error.msg}", error.lineno) from error
         except RecursionError as error:
             raise NotANotebook("its JSON is nested too deeply") from error
+        except ValueError as error:  # an integer of more digits than Python converts
+            raise NotANotebook(f"it is not JSON that Python can read: {error}") from error
         if not isinstance(whole, dict):
             raise NotANotebook("it is JSON, but no notebook")
         if not isinstance(whole.get("cells"), list):
@@ -109,7 +113,10 @@ class Notebook:
     @cached_property
     def _python(self) -> dict[int, str | None]:
         """The Python of each code cell; None of one that is handed to something else."""
-        return {cell.number: python_of("\n".join(cell.lines)) if self.is_python else None for cell in self.cells}
+        return {
+            cell.number: python_of("\n".join(cell.lines)) if self.is_python and cell.language is None else None
+            for cell in self.cells
+        }
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:
@@ -126,7 +133,7 @@ class Notebook:
     def elsewhere(self) -> tuple[tuple[int, str], ...]:
         """The cells that may hold kernels and are not for Python to run, each with what they are for."""
         return tuple(
-            (cell.number, cell_magic(cell.text) if self.is_python else "another language")
+            (cell.number, cell.language or (cell_magic(cell.text) if self.is_python else "another language"))
             for cell in self.cells
             if self._python[cell.number] is None and may_hold_kernels(cell.text.encode("utf-8", "replace"))
         )
@@ -241,22 +248,24 @@ def _cells(raw: str) -> Iterator[Cell]:
     for number, (whole, start) in enumerate(_items(raw, list_start), 1):
         if not isinstance(whole, dict) or whole.get("cell_type") != "code" or "source" not in whole:
             continue
-        if not _is_of_notebook(whole.get("metadata")):
-            continue
+        language = _language(whole.get("metadata"))
         source, place = _members(raw, start)["source"]
         if isinstance(source, str):
             _, end = _DECODER.raw_decode(raw, place)
-            yield Cell(number, source, ((place + 1, end - 1),), None)
+            yield Cell(number, source, ((place + 1, end - 1),), None, language)
         elif isinstance(source, list) and all(isinstance(line, str) for line in source):
             strings = tuple(_strings(raw, place))
-            yield Cell(number, "".join(source), strings, _between(raw, place, strings))
+            yield Cell(number, "".join(source), strings, _between(raw, place, strings), language)
+        else:
+            line = raw.count("\n", 0, place) + 1
+            raise NotANotebook(f"the source of cell {number} is neither a string nor a list of strings", line)
 
 
-def _is_of_notebook(metadata: Any) -> bool:
-    """Whether the notebook's kernel runs the cell: editors write down where a cell has a language of its own."""
+def _language(metadata: Any) -> str | None:
+    """The language of a cell, if it is not the notebook's: editors write down where a cell has one of its own."""
     editor = metadata.get("vscode") if isinstance(metadata, dict) else None
     language = editor.get("languageId") if isinstance(editor, dict) else None
-    return language in (None, "python")
+    return language if isinstance(language, str) and language != "python" else None
 
 
 def _strings(raw: str, start: int) -> Iterator[tuple[int, int]]:
