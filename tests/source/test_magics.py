@@ -58,6 +58,33 @@ def test_what_only_looks_like_a_magic_stays(cell: str) -> None:
     ast.parse(found)
 
 
+@pytest.mark.parametrize(
+    ("cell", "python"),
+    [
+        ("%time k[(8,)](x, n)", "pass; k[(8,)](x, n)"),
+        ("%time y = f(x)", "pass; y = f(x)"),
+        ("%timeit k[(8,)](x, n)", "pass;   k[(8,)](x, n)"),
+        ("if x:\n  %timeit -n 10 -r3 -qo k[(8,)](x, n)", "if x:\n  pass;                 k[(8,)](x, n)"),
+        ("%prun -l 7 -s cumulative f(x)", "pass;                    f(x)"),
+        ("%timeit k[(8,)](x, \\\n    n)\nx = 1", "pass;   k[(8,)](x, \\\n    n)\nx = 1"),
+        ("y = %time f(x)", "y =       f(x)"),
+        ("y = %timeit -o f(x)", "y = eval(      f(x))"),
+        ("%%timeit f(x)\ng(x)", "pass;    f(x)\ng(x)"),
+    ],
+)
+def test_what_a_magic_runs_stays_in_its_place(cell: str, python: str) -> None:
+    assert python_of(cell) == python
+    ast.parse(python)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["%timeit y = f(x)", "%time for i in range(3): f(x)", "%timeit", "%time f(", "%timeitem f(x)", "%run -p f.py"],
+)
+def test_what_cannot_stand_there_or_is_not_run_goes(line: str) -> None:
+    assert python_of(line) == "pass"
+
+
 def test_what_is_python_already_is_not_touched() -> None:
     cell = "x = '''\n!ls\n'''\n"
     assert python_of(cell) is cell

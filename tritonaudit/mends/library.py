@@ -19,10 +19,9 @@ def from_library(module: Module, node: ast.AST, origin: str) -> Fix | None:
     if not isinstance(node, ast.Attribute):
         return None
     alias = next((name for name, known in module.names.items() if known == _LIBRARY), None)
-    if alias is not None:
-        imported = () if _is_bound_above(module, alias, node) else None
-    else:
-        imported = _imported(module, node)
+    if alias is not None and not _is_bound_above(module, alias, node):
+        return None
+    imported = () if alias is not None else _imported(module, node)
     if imported is None:
         return None
     text = alias or _NAME

@@ -11,9 +11,24 @@ _IN_PYTHON = frozenset({"capture", "debug", "prun", "pyinstrument", "snakeviz", 
 """Magics of a whole cell that run it, in the notebook's own names, as the Python that it is."""
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
 """No statement of Python begins with any of these."""
+
+
+def _options(flags: str, valued: str) -> str:
+    """The options of a magic: letters that stand for themselves, and such as take a value."""
+    return rf"(?:-(?:[{flags}]*[{valued}][ \t]*\S+|[{flags}]+)\s+)*"
+
+
+_RUNS = re.compile(
+    r"%{1,2}(?:(?P<time>time)\s+(?:--no-raise-error\s+)?"
+    rf"|timeit\s+{_options('tcqov', 'nrp')}|prun\s+{_options('rq', 'DlsT')})(?P<statement>\S.*)",
+    re.DOTALL,
+)
+"""Magics that run a statement, which follows their options."""
 _ASKED = re.compile(r"%{0,2}[\w.*]+(?:\[[^][]*\][\w.*]*)*\?{1,2}")
 _VALUE = "get_ipython()"
 """What IPython itself makes of an escape is a call of this; nothing is known of what it returns."""
+_UNKNOWN = "eval("
+"""A call that returns as little known, short enough to stand for the name of a magic before what it runs."""
 _PART = re.compile(
     r"\"\"\"|'''|\"|'|[([{]|[)\]}]|#[^\n]*|\\(?:\r\n|.)?|\n|[=!<>]?=|[!<>]|[^\"'()\[\]{}#\\\n=!<>]+", re.DOTALL
 )
@@ -35,7 +50,7 @@ def python_of(text: str) -> str | None:
         name = lines[first][2:].split(maxsplit=1)
         if not name or name[0] not in _IN_PYTHON:
             return None
-        lines[first] = ""
+        lines[first] = _run(lines[first]) or ""
     return "\n".join(_without_escapes("\n".join(lines)))
 
 
@@ -62,17 +77,45 @@ def _without_escapes(text: str) -> Iterator[str]:
         end = _end_of_line(text, place)
         if _is_escape(text[place:end]):
             end = _end_of_escape(text, place)
-            yield _indent(text[place:end]) + "pass" + _newlines(text[place:end])
+            indent = _indent(text[place:end])
+            escape = text[place + len(indent) : end]
+            yield indent + (_run(escape) or "pass" + _newlines(escape))
         else:
-            end, escape = _statement(text, place)
-            if escape is None:
+            end, value = _statement(text, place)
+            if value is None:
                 yield text[place:end]
             else:
-                end = _end_of_escape(text, escape)
-                yield text[place:escape] + _VALUE + _newlines(text[escape:end])
+                end = _end_of_escape(text, value)
+                escape = text[value:end]
+                yield text[place:value] + (_value_of_run(escape) or _VALUE + _newlines(escape))
         if end == len(text):
             return
         place = end + 1
+
+
+def _run(escape: str) -> str | None:
+    """What a magic such as `%time` runs, in its own place; None if it runs nothing that can stand there."""
+    found = _RUNS.fullmatch(escape)
+    if found is None:
+        return None
+    statement = found["statement"]
+    run = "pass;".ljust(found.start("statement")) + statement
+    return run if parses(run) and (found["time"] or _names_nothing(statement)) else None
+
+
+def _value_of_run(escape: str) -> str | None:
+    """What a magic runs whose value is assigned: only `%time` gives that of what it runs."""
+    found = _RUNS.fullmatch(escape)
+    if found is None:
+        return None
+    start = found.start("statement")
+    value = " " * start + found["statement"] if found["time"] else _UNKNOWN.ljust(start) + found["statement"] + ")"
+    return value if parses(f"({value}\n)") else None
+
+
+def _names_nothing(statement: str) -> bool:
+    """Whether it only evaluates something: a name that `%timeit` assigns is gone after it."""
+    return all(isinstance(one, ast.Expr) for one in ast.parse(statement).body)
 
 
 def _is_escape(line: str) -> bool:
