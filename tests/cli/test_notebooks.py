@@ -165,6 +165,26 @@ def test_a_broken_cell_is_a_problem_and_the_others_are_checked(tritonaudit: Comm
     assert f"{path}:cell 2:1:7: TAX001" in ran.out
 
 
+def test_each_broken_cell_is_a_finding_of_its_own(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(notebook(code("x = ("), code(KERNEL), code("x = ("), code("y = (")))
+    findings = json.loads(tritonaudit(path, "--select", "TAX001", "--output-format", "json").out)["findings"]
+    assert [one["cell"] for one in findings] == [1, 3, 4]
+    assert len({one["fingerprint"] for one in findings}) == 3
+
+
+def test_a_comment_of_the_whole_notebook_speaks_of_its_broken_cells(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(notebook(code("# tritonaudit: ignore-file[TAX001] a draft\n" + KERNEL), code("x = (")))
+    ran = tritonaudit(path, "--select", "TAX")
+    assert "TAX001" not in ran.out
+    assert "TAX002" not in ran.out
+    assert f"{path}:cell 2:1: problem: cannot be parsed" in ran.out
+    assert ran.code == 2
+    path.write_text(notebook(code("x = 1  # tritonaudit: ignore[TAX001] a draft\n" + KERNEL), code("x = (")))
+    assert "TAX001" in tritonaudit(path, "--select", "TAX").out
+
+
 def test_kernels_in_cells_for_other_programs_are_named(tritonaudit: Command, tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(notebook(code(f"%%writefile kernel.py\n{KERNEL}")))

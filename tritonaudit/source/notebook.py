@@ -160,7 +160,9 @@ class Notebook:
         return self._parts[part][0], line - self._firsts[part] + 1
 
     def placed(self, span: Span) -> Span:
-        """A stretch of the module as one of a cell."""
+        """A stretch of the module as one of a cell, which it may be already."""
+        if span.cell is not None:
+            return span
         cell, line = self.place(span.line)
         return Span(line, span.column, line + span.end_line - span.line, span.end_column, cell)
 
