@@ -165,6 +165,13 @@ def test_a_broken_cell_is_a_problem_and_the_others_are_checked(tritonaudit: Comm
     assert f"{path}:cell 2:1:7: TAX001" in ran.out
 
 
+def test_a_diff_says_in_which_cell_a_problem_is(tritonaudit: Command, project: Path) -> None:
+    (project / "n.ipynb").write_text(notebook(code(KERNEL), code("x = 1\ndef f(:\n    pass")))
+    ran = tritonaudit("n.ipynb", "--diff")
+    assert ran.err.startswith("tritonaudit: n.ipynb:cell 2:2: cannot be parsed: ")
+    assert ran.code == 2
+
+
 def test_each_broken_cell_is_a_finding_of_its_own(tritonaudit: Command, tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(notebook(code("x = ("), code(KERNEL), code("x = ("), code("y = (")))
