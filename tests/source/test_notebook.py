@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 
 import pytest
 
@@ -146,6 +147,17 @@ def test_edits_do_to_the_text_what_they_do_to_the_file() -> None:
         new = "".join(drawn.choices(letters, k=drawn.randrange(6)))
         changed = edited(raw, [Edit(Span(*place(text, first), *place(text, past), number + 1), new)])
         assert texts(changed) == [*cells[:number], text[:first] + new + text[past:], *cells[number + 1 :]]
+
+
+def test_many_places_and_edits_of_a_long_cell_cost_little() -> None:
+    raw = notebook(code("x = f(1, 2, 3)  # so\n" * 3000))
+    read = Notebook.read(raw)
+    spans = [Span(line, 1, line, 2, 1) for line in range(1, 3001)]
+    began = time.process_time()
+    first = read.in_file(spans[0]).line
+    assert [read.in_file(span).line for span in spans] == list(range(first, first + 3000))
+    assert read.edited(Edit(span, "y") for span in spans) == raw.replace("x = f", "y = f")
+    assert time.process_time() - began < 3  # seconds; minutes where the cell is read anew for each
 
 
 def place(text: str, at: int) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -65,6 +66,11 @@ class Cell:
         """The place in the text at which each line starts."""
         return [0, *(found.end() for found in _NEWLINE.finditer(self.text))]
 
+    @cached_property
+    def newline(self) -> str:
+        """How its lines end."""
+        return found[0] if (found := _NEWLINE.search(self.text)) else "\n"
+
 
 @dataclass(frozen=True)
 class Broken:
@@ -108,7 +114,11 @@ class Notebook:
 
     def cell(self, number: int) -> Cell:
         """The code cell of that number."""
-        return next(cell for cell in self.cells if cell.number == number)
+        return self._numbered[number]
+
+    @cached_property
+    def _numbered(self) -> dict[int, Cell]:
+        return {cell.number: cell for cell in self.cells}
 
     @cached_property
     def _python(self) -> dict[int, str | None]:
@@ -183,11 +193,12 @@ class Notebook:
 
     def edited(self, edits: Iterable[Edit]) -> str:
         """The file with edits of its cells, none of which touches another, done; all else is as it was."""
-        raw = self.raw
-        changes = sorted((self._change(edit) for edit in dict.fromkeys(edits)), reverse=True)
-        for start, end, text in changes:
-            raw = raw[:start] + text + raw[end:]
-        return raw
+        parts: list[str] = []
+        place = 0
+        for start, end, text in sorted(map(self._change, dict.fromkeys(edits))):
+            parts += (self.raw[place:start], text)
+            place = end
+        return "".join((*parts, self.raw[place:]))
 
     def edit_in_file(self, edit: Edit) -> Edit:
         """An edit of a cell as one of the file."""
@@ -200,21 +211,27 @@ class Notebook:
         cell = self.cell(span.cell)
         first, past = _place_in(cell, span.line, span.column), _place_in(cell, span.end_line, span.end_column)
         places = self._places_of(cell)
-        newline = found[0] if (found := _NEWLINE.search(cell.text)) else "\n"
-        return places[first], places[past], self._written(cell, edit.replacement.replace("\n", newline))
+        return places[first], places[past], self._written(cell, edit.replacement.replace("\n", cell.newline))
 
     def _written(self, cell: Cell, text: str) -> str:
         """Text as it stands in a JSON string of the cell, of which each line has one of its own."""
         lines = (json.dumps(line, ensure_ascii=self.raw.isascii())[1:-1] for line in text.split("\n"))
         return f"\\n{cell.between or ''}".join(lines)
 
-    def _places_of(self, cell: Cell) -> list[int]:
+    def _places_of(self, cell: Cell) -> Sequence[int]:
         """Where in the file each character of a cell is written, and where the last one ends."""
-        found: list[int] = []
-        for start, end in cell.strings:
-            found.extend(character.start() for character in _CHARACTER.finditer(self.raw, start, end))
-        found.append(cell.strings[-1][1] if cell.strings else 0)
-        return found
+        if cell.number not in self._places:
+            found = array("Q")
+            for start, end in cell.strings:
+                found.extend(character.start() for character in _CHARACTER.finditer(self.raw, start, end))
+            found.append(cell.strings[-1][1] if cell.strings else 0)
+            self._places[cell.number] = found
+        return self._places[cell.number]
+
+    @cached_property
+    def _places(self) -> dict[int, array[int]]:
+        """What `_places_of` has found."""
+        return {}
 
     @cached_property
     def _line_starts(self) -> list[int]:
