@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tritonaudit.finding import Problem, Severity
+from tritonaudit.finding import Problem, Severity, sentence_of
 from tritonaudit.rule import Rule
 from tritonaudit.selection import ALL, unknown_selector
 from tritonaudit.target import DEFAULT, Target
@@ -94,7 +94,7 @@ class ConfigError(Exception):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(_sentence(problem) for problem in problems))
+        super().__init__("\n".join(map(sentence_of, problems)))
 
 
 def load_config(root: Path, file: Path | None = None, rules: Sequence[type[Rule]] | None = None) -> Config:
@@ -426,8 +426,3 @@ def _syntax_problem(source: Path, message: str) -> Problem:
     found = re.search(r" \(at line (\d+), column \d+\)", message)
     line = int(found[1]) if found else None
     return Problem(str(source), f"not TOML: {message[: found.start()] if found else message}", line)
-
-
-def _sentence(problem: Problem) -> str:
-    place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-    return f"{place}: {problem.message}"

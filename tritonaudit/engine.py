@@ -191,25 +191,26 @@ class _Checker:
             cell, line = notebook.place(line)
             return f"{shown}:{shown_line(line, cell)}"
 
-        found = in_cells(self._module(path, shown, module, digest, place), notebook, shown)
-        broken = [self._broken(path, shown, cell) for cell in notebook.broken]
-        findings = (*found.findings, *(finding for findings, _ in broken for finding in findings))
+        broken = [found for cell in notebook.broken for found in self._broken(path, shown, cell, notebook)]
+        found = in_cells(self._module(path, shown, module, digest, place, broken), notebook, shown)
+        problems = (
+            Problem(shown, f"cannot be parsed: {cell.message}", cell.line, cell.cell) for cell in notebook.broken
+        )
         return replace(
             found,
-            findings=findings,
-            problems=(*found.problems, *(problem for _, problem in broken)),
+            problems=(*found.problems, *problems),
             outcomes=(*found.outcomes, *(_for_others(shown, cell, magic) for cell, magic in notebook.elsewhere)),
-            text=(shown, raw) if findings else None,
-            basis=None if broken else found.basis,
-            is_read=bool(module.text) or not broken,
+            basis=None if notebook.broken else found.basis,
+            is_read=bool(module.text) or not notebook.broken,
         )
 
-    def _broken(self, path: Path, shown: str, cell: Broken) -> tuple[tuple[Finding, ...], Problem]:
-        """The finding and the problem of a cell that Python cannot parse."""
+    def _broken(self, path: Path, shown: str, cell: Broken, notebook: Notebook) -> Iterator[Finding]:
+        """The findings of a cell that Python cannot parse, which its line tells from those of other cells."""
         error = Unparsable(cell.message, cell.line, cell.column)
         span = Span(cell.line, cell.column, cell.line, cell.column + 1, cell.cell)
-        problem = Problem(shown, f"cannot be parsed: {cell.message}", cell.line, cell.cell)
-        return self._syntax_findings(path, shown, error, span), problem
+        line = text_at(notebook.cell(cell.cell).lines, Span(cell.line, 1, cell.line, MAX_EXPRESSION))
+        for found in self._syntax_findings(path, shown, error, span):
+            yield replace(found, expression=line)
 
     def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> FileResult:
         """What facts of a later stage come to in a file."""
@@ -246,12 +247,20 @@ class _Checker:
             for hit in rule.check(error)
         )
 
-    def _module(self, path: Path, shown: str, module: Module, text: str, place: Placing | None = None) -> FileResult:
-        """What a module comes to; `place` shows its lines where they are not those of the file."""
+    def _module(
+        self,
+        path: Path,
+        shown: str,
+        module: Module,
+        text: str,
+        place: Placing | None = None,
+        broken: Sequence[Finding] = (),
+    ) -> FileResult:
+        """What a module comes to, and what is `broken` beside it; `place` shows its lines where the file has others."""
         place = place or (lambda line: f"{shown}:{line}")
         suppressions = read_suppressions(module.text, module.tree, self._rules)
         found = self._kernels(path, shown, module, Found(place), every=bool(suppressions.directives))
-        kept, uses = suppressed(found.findings, suppressions)
+        kept, uses = suppressed([*found.findings, *broken], suppressions)
         kept.extend(self._suppression_findings(path, shown, suppressions, uses if found.is_whole else None))
         shown_findings = tuple(f for f in numbered(kept) if self._at(path).shown(f.code, f.confidence))
         return FileResult(

@@ -130,6 +130,16 @@ def shown_line(line: int, cell: int | None) -> str:
     return str(line) if cell is None else f"cell {cell}:{line}"
 
 
+def place_of(problem: Problem) -> str:
+    """Where it is: `path`, `path:12`, or `path:cell 3:12`."""
+    return problem.path if problem.line is None else f"{problem.path}:{shown_line(problem.line, problem.cell)}"
+
+
+def sentence_of(problem: Problem) -> str:
+    """Where it is, and what it is, in one line."""
+    return f"{place_of(problem)}: {problem.message}"
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A stretch of another file than the one that is spoken of; its path is absolute."""

@@ -97,6 +97,39 @@ def test_a_diff_shows_the_line_of_the_file(tritonaudit: Command, project: Path) 
     assert '+    "    mask = (offsets < n_elements) & (offsets >= 0)\\n",' in diff
 
 
+MATH = """\
+import triton
+import triton.language as tl
+
+@triton.jit
+def tanh_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    x = tl.load(x_ptr + offsets, mask=offsets < n_elements)
+    tl.store(out_ptr + offsets, tl.math.tanh(x), mask=offsets < n_elements)"""
+LAUNCH = "tanh_kernel[(1,)](x, out, 1024, BLOCK_SIZE=1024)"
+
+
+def test_an_import_that_a_fix_adds_stands_above_its_use(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(notebook(code(MATH), code(LAUNCH), code("import triton.testing\nx = 1")))
+    tritonaudit(path, "--fix", "--select", "TAC106")
+    first, *others = ("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"])
+    assert first.startswith(
+        "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n@triton.jit\n"
+    )
+    assert "libdevice.tanh(x)" in first
+    assert others == [LAUNCH, "import triton.testing\nx = 1"]
+
+
+def test_what_a_later_cell_imports_is_not_used(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    before = notebook(code(MATH), code(LAUNCH), code("from triton.language.extra import libdevice"))
+    path.write_text(before)
+    out = tritonaudit(path, "--fix", "--select", "TAC106").out
+    assert "tl.math.tanh" in out
+    assert path.read_text() == before
+
+
 def test_a_comment_suppresses_in_its_cell(tritonaudit: Command, tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(
@@ -130,6 +163,33 @@ def test_a_broken_cell_is_a_problem_and_the_others_are_checked(tritonaudit: Comm
     assert ran.code == 2
     assert f"{path}:cell 1:9:12: TAC107" in ran.out
     assert f"{path}:cell 2:1:7: TAX001" in ran.out
+
+
+def test_a_diff_says_in_which_cell_a_problem_is(tritonaudit: Command, project: Path) -> None:
+    (project / "n.ipynb").write_text(notebook(code(KERNEL), code("x = 1\ndef f(:\n    pass")))
+    ran = tritonaudit("n.ipynb", "--diff")
+    assert ran.err.startswith("tritonaudit: n.ipynb:cell 2:2: cannot be parsed: ")
+    assert ran.code == 2
+
+
+def test_each_broken_cell_is_a_finding_of_its_own(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(notebook(code("x = ("), code(KERNEL), code("x = ("), code("y = (")))
+    findings = json.loads(tritonaudit(path, "--select", "TAX001", "--output-format", "json").out)["findings"]
+    assert [one["cell"] for one in findings] == [1, 3, 4]
+    assert len({one["fingerprint"] for one in findings}) == 3
+
+
+def test_a_comment_of_the_whole_notebook_speaks_of_its_broken_cells(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(notebook(code("# tritonaudit: ignore-file[TAX001] a draft\n" + KERNEL), code("x = (")))
+    ran = tritonaudit(path, "--select", "TAX")
+    assert "TAX001" not in ran.out
+    assert "TAX002" not in ran.out
+    assert f"{path}:cell 2:1: problem: cannot be parsed" in ran.out
+    assert ran.code == 2
+    path.write_text(notebook(code("x = 1  # tritonaudit: ignore[TAX001] a draft\n" + KERNEL), code("x = (")))
+    assert "TAX001" in tritonaudit(path, "--select", "TAX").out
 
 
 def test_kernels_in_cells_for_other_programs_are_named(tritonaudit: Command, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 
 import pytest
 
@@ -50,6 +51,9 @@ def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> Non
     kernel = "import triton\n@triton.jit\ndef f(): pass"
     read = Notebook.read(notebook(code(f"%%writefile k.py\n{kernel}"), code("%%bash\nls"), code("x = 1")))
     assert read.elsewhere == ((1, "%%writefile"),)
+    rust = {"vscode": {"languageId": "rust"}}
+    cells = code(kernel, metadata=rust), code("fn main() {}", metadata=rust)
+    assert Notebook.read(notebook(*cells)).elsewhere == ((1, "rust"),)
     other = Notebook.read(notebook(code(kernel), language="R"))
     assert (other.module, other.elsewhere) == ("", ((1, "another language"),))
 
@@ -67,6 +71,17 @@ def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> Non
             None,
         ),
         ("[" * 100_000, "its JSON is nested too deeply", None),
+        ('{"cells": [], "n": ' + "1" * 5000 + "}", "it is not JSON that Python can read: Exceeds the limit", None),
+        (
+            notebook(code("x = 1"), code("", source=["x = 1", 2])),
+            "the source of cell 2 is neither a string nor a list of strings",
+            25,
+        ),
+        (
+            notebook(code("", source={"a": "x"}), indent=None),
+            "the source of cell 1 is neither a string nor a list of strings",
+            1,
+        ),
     ],
 )
 def test_what_is_no_notebook_says_why(raw: str, message: str, line: int | None) -> None:
@@ -132,6 +147,17 @@ def test_edits_do_to_the_text_what_they_do_to_the_file() -> None:
         new = "".join(drawn.choices(letters, k=drawn.randrange(6)))
         changed = edited(raw, [Edit(Span(*place(text, first), *place(text, past), number + 1), new)])
         assert texts(changed) == [*cells[:number], text[:first] + new + text[past:], *cells[number + 1 :]]
+
+
+def test_many_places_and_edits_of_a_long_cell_cost_little() -> None:
+    raw = notebook(code("x = f(1, 2, 3)  # so\n" * 3000))
+    read = Notebook.read(raw)
+    spans = [Span(line, 1, line, 2, 1) for line in range(1, 3001)]
+    began = time.process_time()
+    first = read.in_file(spans[0]).line
+    assert [read.in_file(span).line for span in spans] == list(range(first, first + 3000))
+    assert read.edited(Edit(span, "y") for span in spans) == raw.replace("x = f", "y = f")
+    assert time.process_time() - began < 3  # seconds; minutes where the cell is read anew for each
 
 
 def place(text: str, at: int) -> tuple[int, int]:

@@ -164,6 +164,15 @@ def test_a_long_function_of_short_statements_is_not() -> None:
     assert len(tree.function.body.body) == 5000
 
 
+def test_a_long_comment_is_not() -> None:
+    lines = [f"    if x:  # {'a' * 21000}", "        pass", f"    y = x  # {'b ' * 12000}", *["    # why"] * 4000]
+    _, tree = first(
+        "\n@triton.jit\ndef kernel(x):\n"
+        + "\n".join([*lines, "    for i in x:", *lines[-1:] * 4000, "        pass", ""])
+    )
+    assert len(tree.function.body.body) == 3
+
+
 def test_blocks_in_blocks_count_as_deep() -> None:
     body = "".join(f"{' ' * (depth + 1)}if x:\n" for depth in range(95)) + " " * 97 + "pass\n"
     _, tree = first("\n@triton.jit\ndef kernel(x):\n" + body)

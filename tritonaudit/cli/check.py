@@ -167,8 +167,7 @@ def _show_diff(asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | No
     """Show what fixes would change: 2 where something could not be read or done, 1 where there is a change."""
     changed = asked.changes(audit, unsafe)
     problems = (*audit.problems, *(problem for one in changed for problem in one.problems))
-    for problem in problems:
-        click.echo(f"tritonaudit: {problem.path}: {problem.message}", err=True)
+    notices.complain(problems)
     deliver(fixing.diff(changed), output_file)
     would = any(one.before != one.after for one in changed)
     return 2 if problems else int(would and not exit_zero)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tritonaudit.cli import terminal
+from tritonaudit.cli.notices import complain
 
 if TYPE_CHECKING:
     from tritonaudit.history.folder import History
@@ -139,8 +140,7 @@ def _read(folder: Path) -> History:
 def _tell(history: History, text: str) -> int:
     """Write the text, and the problems to stderr; 2 where there are any, else 0."""
     terminal.write(text)
-    for problem in history.problems:
-        click.echo(f"tritonaudit: {problem.path}: {problem.message}", err=True)
+    complain(history.problems)
     return 2 if history.problems else 0
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tritonaudit.finding import Audit, Problem
+from tritonaudit.finding import Audit, Problem, sentence_of
 from tritonaudit.report.escape import visible
 from tritonaudit.report.shortfall import not_analysed
 from tritonaudit.shown import shown_path
@@ -41,5 +42,4 @@ def warn_of_nothing(audit: Audit, sources: Sequence[Path]) -> None:
 
 
 def _sentence(problem: Problem) -> str:
-    line = "" if problem.line is None else f":{problem.line}"
-    return f"{visible(shown_path(Path(problem.path)))}{line}: {visible(problem.message)}"
+    return visible(sentence_of(replace(problem, path=shown_path(Path(problem.path)))))

@@ -88,6 +88,7 @@ def _part_here(parts: Mapping[str, Part]) -> Part:
 
 
 def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
+    from tritonaudit.finding import sentence_of
     from tritonaudit.hardware.telling import columns, figure_lines
     from tritonaudit.shown import shown_path
 
@@ -102,9 +103,7 @@ def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -
         lines += ["There are no subjects.", ""]
     for figure in dict.fromkeys(figure for _, roofline in rooflines for figure in _figures(roofline)):
         lines += [*figure_lines(figure), ""]
-    for problem in problems:
-        place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-        lines.append(f"{place}: {problem.message}")
+    lines += map(sentence_of, problems)
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -11,6 +11,7 @@ import click
 
 from tritonaudit.cli import INTERRUPTED, terminal
 from tritonaudit.cli.compile import require_compiler
+from tritonaudit.cli.notices import complain
 from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SECONDS, SEED, budget_option, configure, project_of, split
 from tritonaudit.cli.progress import shown_progress
 
@@ -124,8 +125,7 @@ def command(
     with shown_progress(lines=True) as progress:
         session = run_session(operations, config, request, parts, problems, progress)
     terminal.write(session.summary)
-    for problem in session.problems:
-        click.echo(f"tritonaudit: {problem.path}: {problem.message}", err=True)
+    complain(session.problems)
     if session.is_interrupted:
         return INTERRUPTED
     return 2 if session.problems else int(not session.has_choices)

@@ -19,7 +19,9 @@ def from_library(module: Module, node: ast.AST, origin: str) -> Fix | None:
     if not isinstance(node, ast.Attribute):
         return None
     alias = next((name for name, known in module.names.items() if known == _LIBRARY), None)
-    imported = () if alias is not None else _imported(module)
+    if alias is not None and not _is_bound_above(module, alias, node):
+        return None
+    imported = () if alias is not None else _imported(module, node)
     if imported is None:
         return None
     text = alias or _NAME
@@ -28,25 +30,35 @@ def from_library(module: Module, node: ast.AST, origin: str) -> Fix | None:
     return Fix(f"write `{text}`", (*imported, Edit(span_of(node, module.lines), text)), safe=True)
 
 
-def _imported(module: Module) -> tuple[Edit, ...] | None:
-    """The import after those of Triton at the file's top; None where there are none, or the name is another's."""
+def _is_bound_above(module: Module, name: str, use: ast.Attribute) -> bool:
+    """Whether a line above the use gives the name: of a notebook, the cells below may not have run."""
+    return any(
+        node.lineno < use.lineno
+        and ((node.asname or node.name) == name if isinstance(node, ast.alias) else _binds(node, name))
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.alias, ast.Name))
+    )
+
+
+def _imported(module: Module, use: ast.Attribute) -> tuple[Edit, ...] | None:
+    """The import after those of Triton above the use; None where there are none, or the name is another's."""
     nodes = list(ast.walk(module.tree))
-    if _NAME in module.names or any(_binds(node) for node in nodes):
+    if _NAME in module.names or any(_binds(node, _NAME) for node in nodes):
         return None
-    last = next((node for node in reversed(module.tree.body) if _is_of_triton(module, node)), None)
-    if last is None:
+    ends = (node.end_lineno or node.lineno for node in module.tree.body if _is_of_triton(module, node))
+    line = max((end for end in ends if end < use.lineno), default=None)
+    if line is None:
         return None
-    line = last.end_lineno or last.lineno
     column = len(module.lines[line - 1]) + 1
     return (Edit(Span(line, column, line, column), f"\n{_IMPORT}"),)
 
 
-def _binds(node: ast.AST) -> bool:
+def _binds(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Name):
-        return node.id == _NAME and not isinstance(node.ctx, ast.Load)
+        return node.id == name and not isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.arg):
-        return node.arg == _NAME
-    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == _NAME
+        return node.arg == name
+    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
 
 
 def _is_of_triton(module: Module, node: ast.stmt) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tritonaudit.finding import Audit, Outcome, Problem, Status, shown_line
+from tritonaudit.finding import Audit, Outcome, Problem, Status, place_of
 from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
 from tritonaudit.suites.facts import CROSS_CHECK
@@ -18,8 +18,7 @@ _VERBS = {
 
 def problem_line(problem: Problem) -> str:
     """`path:line: problem: message`."""
-    line = "" if problem.line is None else f":{shown_line(problem.line, problem.cell)}"
-    return f"{visible(problem.path)}{line}: problem: {visible(problem.message)}"
+    return visible(f"{place_of(problem)}: problem: {problem.message}")
 
 
 def not_analysed(audit: Audit) -> list[Outcome]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -52,6 +53,8 @@ class Cell:
     strings: tuple[tuple[int, int], ...]
     between: str | None
     """What stands between two of them, the quotes included; None where the whole text is one."""
+    language: str | None = None
+    """What it is written in, if not what the notebook's kernel runs."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -62,6 +65,11 @@ class Cell:
     def starts(self) -> list[int]:
         """The place in the text at which each line starts."""
         return [0, *(found.end() for found in _NEWLINE.finditer(self.text))]
+
+    @cached_property
+    def newline(self) -> str:
+        """How its lines end."""
+        return found[0] if (found := _NEWLINE.search(self.text)) else "\n"
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,8 @@ class Notebook:
             raise NotANotebook(f"it is not JSON: {error.msg}", error.lineno) from error
         except RecursionError as error:
             raise NotANotebook("its JSON is nested too deeply") from error
+        except ValueError as error:  # an integer of more digits than Python converts
+            raise NotANotebook(f"it is not JSON that Python can read: {error}") from error
         if not isinstance(whole, dict):
             raise NotANotebook("it is JSON, but no notebook")
         if not isinstance(whole.get("cells"), list):
@@ -104,12 +114,19 @@ class Notebook:
 
     def cell(self, number: int) -> Cell:
         """The code cell of that number."""
-        return next(cell for cell in self.cells if cell.number == number)
+        return self._numbered[number]
+
+    @cached_property
+    def _numbered(self) -> dict[int, Cell]:
+        return {cell.number: cell for cell in self.cells}
 
     @cached_property
     def _python(self) -> dict[int, str | None]:
         """The Python of each code cell; None of one that is handed to something else."""
-        return {cell.number: python_of("\n".join(cell.lines)) if self.is_python else None for cell in self.cells}
+        return {
+            cell.number: python_of("\n".join(cell.lines)) if self.is_python and cell.language is None else None
+            for cell in self.cells
+        }
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:
@@ -126,7 +143,7 @@ class Notebook:
     def elsewhere(self) -> tuple[tuple[int, str], ...]:
         """The cells that may hold kernels and are not for Python to run, each with what they are for."""
         return tuple(
-            (cell.number, cell_magic(cell.text) if self.is_python else "another language")
+            (cell.number, cell.language or (cell_magic(cell.text) if self.is_python else "another language"))
             for cell in self.cells
             if self._python[cell.number] is None and may_hold_kernels(cell.text.encode("utf-8", "replace"))
         )
@@ -153,7 +170,9 @@ class Notebook:
         return self._parts[part][0], line - self._firsts[part] + 1
 
     def placed(self, span: Span) -> Span:
-        """A stretch of the module as one of a cell."""
+        """A stretch of the module as one of a cell, which it may be already."""
+        if span.cell is not None:
+            return span
         cell, line = self.place(span.line)
         return Span(line, span.column, line + span.end_line - span.line, span.end_column, cell)
 
@@ -174,11 +193,12 @@ class Notebook:
 
     def edited(self, edits: Iterable[Edit]) -> str:
         """The file with edits of its cells, none of which touches another, done; all else is as it was."""
-        raw = self.raw
-        changes = sorted((self._change(edit) for edit in dict.fromkeys(edits)), reverse=True)
-        for start, end, text in changes:
-            raw = raw[:start] + text + raw[end:]
-        return raw
+        parts: list[str] = []
+        place = 0
+        for start, end, text in sorted(map(self._change, dict.fromkeys(edits))):
+            parts += (self.raw[place:start], text)
+            place = end
+        return "".join((*parts, self.raw[place:]))
 
     def edit_in_file(self, edit: Edit) -> Edit:
         """An edit of a cell as one of the file."""
@@ -191,21 +211,27 @@ class Notebook:
         cell = self.cell(span.cell)
         first, past = _place_in(cell, span.line, span.column), _place_in(cell, span.end_line, span.end_column)
         places = self._places_of(cell)
-        newline = found[0] if (found := _NEWLINE.search(cell.text)) else "\n"
-        return places[first], places[past], self._written(cell, edit.replacement.replace("\n", newline))
+        return places[first], places[past], self._written(cell, edit.replacement.replace("\n", cell.newline))
 
     def _written(self, cell: Cell, text: str) -> str:
         """Text as it stands in a JSON string of the cell, of which each line has one of its own."""
         lines = (json.dumps(line, ensure_ascii=self.raw.isascii())[1:-1] for line in text.split("\n"))
         return f"\\n{cell.between or ''}".join(lines)
 
-    def _places_of(self, cell: Cell) -> list[int]:
+    def _places_of(self, cell: Cell) -> Sequence[int]:
         """Where in the file each character of a cell is written, and where the last one ends."""
-        found: list[int] = []
-        for start, end in cell.strings:
-            found.extend(character.start() for character in _CHARACTER.finditer(self.raw, start, end))
-        found.append(cell.strings[-1][1] if cell.strings else 0)
-        return found
+        if cell.number not in self._places:
+            found = array("Q")
+            for start, end in cell.strings:
+                found.extend(character.start() for character in _CHARACTER.finditer(self.raw, start, end))
+            found.append(cell.strings[-1][1] if cell.strings else 0)
+            self._places[cell.number] = found
+        return self._places[cell.number]
+
+    @cached_property
+    def _places(self) -> dict[int, array[int]]:
+        """What `_places_of` has found."""
+        return {}
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -241,22 +267,24 @@ def _cells(raw: str) -> Iterator[Cell]:
     for number, (whole, start) in enumerate(_items(raw, list_start), 1):
         if not isinstance(whole, dict) or whole.get("cell_type") != "code" or "source" not in whole:
             continue
-        if not _is_of_notebook(whole.get("metadata")):
-            continue
+        language = _language(whole.get("metadata"))
         source, place = _members(raw, start)["source"]
         if isinstance(source, str):
             _, end = _DECODER.raw_decode(raw, place)
-            yield Cell(number, source, ((place + 1, end - 1),), None)
+            yield Cell(number, source, ((place + 1, end - 1),), None, language)
         elif isinstance(source, list) and all(isinstance(line, str) for line in source):
             strings = tuple(_strings(raw, place))
-            yield Cell(number, "".join(source), strings, _between(raw, place, strings))
+            yield Cell(number, "".join(source), strings, _between(raw, place, strings), language)
+        else:
+            line = raw.count("\n", 0, place) + 1
+            raise NotANotebook(f"the source of cell {number} is neither a string nor a list of strings", line)
 
 
-def _is_of_notebook(metadata: Any) -> bool:
-    """Whether the notebook's kernel runs the cell: editors write down where a cell has a language of its own."""
+def _language(metadata: Any) -> str | None:
+    """The language of a cell, if it is not the notebook's: editors write down where a cell has one of its own."""
     editor = metadata.get("vscode") if isinstance(metadata, dict) else None
     language = editor.get("languageId") if isinstance(editor, dict) else None
-    return language in (None, "python")
+    return language if isinstance(language, str) and language != "python" else None
 
 
 def _strings(raw: str, start: int) -> Iterator[tuple[int, int]]:

@@ -36,9 +36,9 @@ class Directive:
     reason: str
     lines: tuple[int, int] | None
 
-    def covers(self, line: int) -> bool:
-        """Whether it speaks of the line."""
-        return self.lines is None or self.lines[0] <= line <= self.lines[1]
+    def covers(self, span: Span) -> bool:
+        """Whether it speaks of the line on which the span starts; one with a cell stands outside the module."""
+        return self.lines is None or (span.cell is None and self.lines[0] <= span.line <= self.lines[1])
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Suppressions:
         return frozenset(
             Use(directive, selector)
             for directive in self.directives
-            if directive.covers(span.line)
+            if directive.covers(span)
             for selector, codes in directive.selectors
             if code in codes
         )

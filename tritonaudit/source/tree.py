@@ -18,7 +18,8 @@ from tritonaudit.source.outline import JitFunction, Module, span_of
 
 # LibCST's parser recurses in native code and overflows the stack of the process at some 3,000 nested parentheses.
 MAX_DEPTH = 200
-# Characters, but for those inside of strings: what Python keeps flat, such as adjacent strings, LibCST nests as well.
+# Characters, but for those inside of strings and comments: what Python keeps flat, such as adjacent strings, LibCST
+# nests as well.
 MAX_STATEMENT = 20_000
 _ALWAYS_SHALLOW = 8_000  # characters: a function this short cannot overflow it, and is not walked
 _WRAPPER = "if 1:\n"
@@ -111,13 +112,17 @@ def _longest_statement(function: ast.FunctionDef, lines: list[str]) -> int:
 
 
 def _size(lines: list[str]) -> int:
-    """The characters of a statement; a string counts as a few, however long it is."""
+    """The characters of a statement; a string counts as a few, however long it is, and a comment as none."""
     length = sum(map(len, lines))
     if length <= MAX_STATEMENT:
         return length
     tokens = tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline)
     try:
-        return sum(_STRING if token.type in _STRINGS else len(token.string) for token in tokens)
+        return sum(
+            _STRING if token.type in _STRINGS else len(token.string)
+            for token in tokens
+            if token.type != tokenize.COMMENT
+        )
     except (tokenize.TokenError, IndentationError):  # the head of a compound statement ends in the middle
         return length
 
