@@ -13,8 +13,24 @@ import pytest
 from tests.checkout import ROOT
 from tests.cli.conftest import Ran
 from tritonaudit.cli import run
+from tritonaudit.compile.settle import settle
+from tritonaudit.config import project_config
 
 Audited = Callable[..., Ran]
+SUM = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def running_sum(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), dtype=x_ptr.dtype.element_ty)
+    for start in range(0, n, BLOCK):
+        mask = start + lanes < n
+        total += tl.load(x_ptr + start + lanes, mask=mask, other=0)
+    tl.store(out_ptr + lanes, total)
+"""
 
 
 @pytest.fixture
@@ -98,6 +114,30 @@ def test_what_fails_is_said_by_the_configuration_of_the_file(project: Path, audi
     write("own/tritonaudit.toml", "fail-on = 'warning'\n")
     assert audited(".").code == 1
     assert audited("kept").code == 0
+
+
+def test_what_fails_a_line_of_jsonl_is_said_by_the_configuration_of_the_file(project: Path, audited: Audited) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    asked = ("audit", "own", "kept", "--only", "source", "--jobs", "1", "--output-format", "jsonl")
+    assert audited(*asked).code == 0
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    ran = audited(*asked)
+    verdicts = {line["path"]: line["verdict"] for line in map(json.loads, ran.out.splitlines())}
+    assert verdicts == {
+        "kept/softmax.py": "no subject", "own/deep/softmax.py": "fail", "own/softmax.py": "fail"
+    }  # fmt: skip
+    assert ran.code == 1
+
+
+def test_types_of_launches_settle_findings_below_a_nested_configuration(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "tritonaudit.toml").write_text("fail-on = 'warning'\n")
+    path = tmp_path / "own" / "kernels.py"
+    path.write_text(SUM)
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    settled = settle(path, {"running_sum": [signature]}, project_config(tmp_path))
+    assert [finding.code for finding in settled.refuted] == ["TAN101"]
 
 
 def test_exclusions_are_those_of_the_folder(project: Path, audited: Audited) -> None:

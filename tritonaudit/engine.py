@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tritonaudit.config import Config
+from tritonaudit.config import Config, overlaid
 from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Status, shown_line
 from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
@@ -114,7 +114,7 @@ def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit
 
 def check_typed(path: Path, config: Config, types: Types) -> Audit:
     """Audit one file, its kernels' parameters having these types; findings of every confidence are in it."""
-    return merged([_Checker(replace(config, pedantic=True), types).file(path)])
+    return merged([_Checker(overlaid(config, {"pedantic": True}), types).file(path)])
 
 
 @contextmanager

@@ -166,14 +166,11 @@ def project_of(sources: tuple[Path, ...]) -> Path:
 def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -> Config:
     """The project's configuration with what the command line says.
 
-    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Folders with a configuration
-    of their own are governed by that, unless the command line names one for all. Raises ConfigError.
+    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Raises ConfigError.
     """
-    from tritonaudit.config import Nearest, load_config, overlaid
+    from tritonaudit.config import project_config
 
-    said = {name: value for name, value in overrides.items() if value}
-    config = overlaid(load_config(root, config_file), said)
-    return config if config_file is not None else replace(config, nearest=Nearest(said))
+    return project_config(root, config_file, {name: value for name, value in overrides.items() if value})
 
 
 def about(config: Config, *stages: Stage, is_brief: bool = False) -> About:
@@ -218,5 +215,4 @@ def exit_code(audit: Audit, config: Config, exit_zero: bool, strict: bool = Fals
     """
     if strict and not_analysed(audit):
         return int(Exit.ERROR)
-    failing = tuple(one for one in audit.findings if one.severity.rank <= config.of(Path(one.path)).fail_on.rank)
-    return int(exit_of(replace(audit, findings=() if exit_zero else failing), Severity.INFO))
+    return int(exit_of(replace(audit, findings=()) if exit_zero else audit, config))

@@ -157,12 +157,12 @@ class SuiteTest(pytest.Item):
             raise _skipped(verdict.unknown)
 
     def _done(self) -> tuple[Verdict, Iterator[Property]]:
-        subject, fail_on = self.parent, self.parent.audit_config.fail_on
+        subject, config = self.parent, self.parent.audit_config
         if self._suite is not Suite.PERFORMANCE:
-            verdict = verdict_of_run(self._suite, subject.ran, fail_on)
+            verdict = verdict_of_run(self._suite, subject.ran, config)
             return verdict, run_properties(subject.ran, verdict)
         try:
-            verdict = verdict_of_measuring(subject.measured, fail_on)
+            verdict = verdict_of_measuring(subject.measured, config)
         except PartFileError as error:
             raise SuiteFailed(str(error)) from error
         return verdict, measured_properties(subject.measured, verdict)
