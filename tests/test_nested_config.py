@@ -140,6 +140,15 @@ def test_types_of_launches_settle_findings_below_a_nested_configuration(tmp_path
     assert [finding.code for finding in settled.refuted] == ["TAN101"]
 
 
+def test_what_a_nested_configuration_turns_off_is_not_told_as_gone(project: Path, audited: Audited) -> None:
+    audited(".", "--write-baseline", "known.json")
+    write("own/tritonaudit.toml", "ignore = ['TAC107']\n[per-file-ignores]\n'deep/' = ['TAN102']\n")
+    assert audited(".", "--baseline", "known.json").err == ""
+    write("own/softmax.py", "")
+    err = audited(".", "--baseline", "known.json").err
+    assert err == "tritonaudit: no longer found of what known.json holds: own/softmax.py TAN102\n"
+
+
 def test_exclusions_are_those_of_the_folder(project: Path, audited: Audited) -> None:
     write("tritonaudit.toml", "extend-exclude = ['/kept/', 'deep/']\n")
     write("own/tritonaudit.toml", "exclude = ['/softmax.py']\n")

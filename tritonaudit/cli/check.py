@@ -15,6 +15,7 @@ from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
 from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
+from tritonaudit.report.shortfall import not_analysed_lines
 from tritonaudit.report.statistics import FORMATS as COUNTED
 from tritonaudit.report.statistics import statistics as counted
 
@@ -84,7 +85,7 @@ def command(
         notices.warn_of_config(config)
         notices.warn_of_nothing(audit, sources)
     if diff:
-        return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero)
+        return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
     if fix:
         audit = _fixed(asked, audit, unsafe_fixes)
     audit = Known(sources, config, baseline, write_baseline, changed_since).applied(audit)
@@ -163,12 +164,17 @@ def _fixed(asked: _Asked, audit: Audit, unsafe: bool) -> Audit:
     return fixing.remaining(replace(asked, text=one.after).audit(), one.fixed, one.problems)
 
 
-def _show_diff(asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | None, exit_zero: bool) -> int:
+def _show_diff(
+    asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | None, exit_zero: bool, strict: bool
+) -> int:
     """Show what fixes would change: 2 where something could not be read or done, 1 where there is a change."""
     changed = asked.changes(audit, unsafe)
     problems = (*audit.problems, *(problem for one in changed for problem in one.problems))
     for problem in problems:
         click.echo(f"tritonaudit: {problem.path}: {problem.message}", err=True)
+    missed = not_analysed_lines(audit)
+    for line in missed:
+        click.echo(f"tritonaudit: {line}", err=True)
     deliver(fixing.diff(changed), output_file)
     would = any(one.before != one.after for one in changed)
-    return 2 if problems else int(would and not exit_zero)
+    return 2 if problems or (strict and missed) else int(would and not exit_zero)
