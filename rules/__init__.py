@@ -55,7 +55,7 @@ def _loaded() -> tuple[tuple[type[Rule], ...], tuple[Problem, ...]]:
         try:
             found |= _of_package(entry, found)
         except (Exception, SystemExit) as error:  # the fault is another's, and costs its rules
-            problems.append(Problem(_shown(entry), f"its rules are left out: {_said(error)}"))
+            problems.append(Problem(_shown(entry), f"its rules are left out: {_said(error)}", in_file=False))
     return tuple(sorted(found, key=lambda rule: rule.code)), tuple(problems)
 
 

@@ -78,6 +78,11 @@ class Config:
         return self if self.nearest is None else self.nearest.of(folder, self)
 
     @property
+    def every(self) -> tuple[Config, ...]:
+        """It, and those of folders below that have been asked for."""
+        return (self, *(self.nearest.found if self.nearest is not None else ()))
+
+    @property
     def hardware_file(self) -> Path | None:
         """The file with GPUs of the project's own."""
         return None if self.hardware is None else self.root / self.hardware
@@ -154,6 +159,11 @@ class Nearest:
     def saying(self, said: Mapping[str, Any]) -> Nearest:
         """The same folders' configurations with this said on top, too."""
         return Nearest(*self._said, said)
+
+    @property
+    def found(self) -> tuple[Config, ...]:
+        """The configurations that have been read."""
+        return tuple(dict.fromkeys(filter(None, self._found.values())))
 
     def of(self, folder: str, top: Config) -> Config:
         """What governs the files of a folder: the nearest configuration, `top` where there is none nearer."""

@@ -142,7 +142,7 @@ def _of_file(path: Path, full: FullAudit, config: Config) -> FullAudit:
     audit = full.audit
     own = Audit(
         findings=tuple(filter(is_own, audit.findings)),
-        problems=tuple(one for one in audit.problems if one.path in places),
+        problems=tuple(one for one in audit.problems if one.path in places or not one.in_file),
         outcomes=tuple(one for one in audit.outcomes if _is_of(one, shown_path(path))),
         texts={name: text for name, text in audit.texts.items() if name in places},
         files=1,
