@@ -165,6 +165,19 @@ def test_show_settings_says_which_file_governs(project: Path, audited: Audited) 
     assert audited("kept", "--show-settings").out.startswith("# What governs kept: the defaults, for no file")
 
 
+def test_show_settings_of_a_folder_above(project: Path, audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("tritonaudit.toml", "select = ['TAC107']\n")
+    write("own/deep/tritonaudit.toml", "select = ['TAN102']\n")
+    monkeypatch.chdir(project / "own" / "deep")
+    assert 'select = ["TAC107"]\n' in audited("..", "--show-settings").out
+
+
+def test_show_settings_of_what_is_not_there(project: Path, audited: Audited) -> None:
+    ran = audited("nosuch", "--show-settings")
+    assert (ran.code, ran.out, ran.err) == (2, "", "tritonaudit: nosuch: no such file or folder\n")
+    assert audited("-", "--stdin-filename", "nosuch.py", "--show-settings").code == 0
+
+
 # -- extend --------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +201,7 @@ def test_a_configuration_builds_on_another(project: Path, audited: Audited) -> N
             "extend = 'tritonaudit.toml'\n",
             "own/tritonaudit.toml:1: extend: tritonaudit.toml already extends this file",
         ),
+        ("extend = '../pyproject.toml'\n", "own/tritonaudit.toml:1: extend: there is no [tool.tritonaudit] in {above}"),
         ("extend = 3\n", "own/tritonaudit.toml:1: extend: expected the path of a configuration file, got 3"),
     ],
 )
@@ -195,7 +209,9 @@ def test_what_cannot_be_extended_is_said(project: Path, audited: Audited, text: 
     write("own/tritonaudit.toml", text)
     ran = audited(".")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"tritonaudit: {project}/{message.format(own=project / 'own')}\n"
+    assert (
+        ran.err == f"tritonaudit: {project}/{message.format(own=project / 'own', above=project / 'pyproject.toml')}\n"
+    )
 
 
 def test_a_nested_configuration_that_is_wrong_is_named_with_its_line(project: Path, audited: Audited) -> None:
@@ -236,6 +252,14 @@ def test_a_misspelt_table_is_a_warning(project: Path, audited: Audited, table: s
     ran = audited(".", "--output-format", "json")
     assert found(ran)["."] == BOTH
     assert warnings(ran) == [f"pyproject.toml:4: [{table}] is not read; did you mean [tool.tritonaudit]?"]
+
+
+@pytest.mark.parametrize("asked", ["--show-settings", "--show-files"])
+def test_it_is_a_warning_beside_what_is_only_shown(project: Path, audited: Audited, asked: str) -> None:
+    write("own/pyproject.toml", "[tool.triton-audit]\nignore = ['ALL']\n")
+    ran = audited("own", asked)
+    assert warnings(ran) == ["own/pyproject.toml:1: [tool.triton-audit] is not read; did you mean [tool.tritonaudit]?"]
+    assert audited("own", asked, "-q").err == ""
 
 
 def test_a_table_that_is_misspelt_in_a_folder_below_is_a_warning(project: Path, audited: Audited) -> None:

@@ -74,8 +74,8 @@ class Config:
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
     def of_folder(self, folder: str) -> Config:
-        """The one that governs the files of a folder, which is absolute. Raises ConfigError."""
-        return self if self.nearest is None else self.nearest.of(folder, self)
+        """The one that governs the files of a folder. Raises ConfigError."""
+        return self if self.nearest is None else self.nearest.of(os.path.abspath(folder), self)
 
     @property
     def every(self) -> tuple[Config, ...]:
@@ -243,7 +243,10 @@ def _loaded(loader: _Loader, root: Path, above: tuple[Path, ...] = ()) -> Config
         raise ConfigError([loader.problem("extend", f"{extended} already extends this file")])
     if not file.is_file():
         raise ConfigError([loader.problem("extend", f"there is no file {file}")])
-    base = _loaded(_Loader.of(file, loader.rules), root, chain)
+    other = _Loader.of(file, loader.rules)
+    if not other.is_there:
+        raise ConfigError([loader.problem("extend", f"there is no [{other.header}] in {file}")])
+    base = _loaded(other, root, chain)
     if base.hardware is not None:
         base = replace(base, hardware=str(Path(os.path.abspath(file)).parent / base.hardware))
     return replace(overlaid(base, said), source=loader.source)

@@ -76,7 +76,7 @@ def command(
     sources = (stdin_filename or Path("<stdin>"),) if is_stdin else paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
     if show_files or show_settings:
-        return shown.show_files(sources, config) if show_files else shown.show_settings(sources[0], config)
+        return _show(sources, config, files=show_files, is_text=is_stdin, quiet=quiet)
     for file in (output_file, write_baseline):
         keep_inputs(file, sources, config)
     asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs, not no_cache)
@@ -100,6 +100,18 @@ def command(
     else:
         deliver(report, output_file)
     return exit_code(audit, config, exit_zero, strict)
+
+
+def _show(sources: tuple[Path, ...], config: Config, *, files: bool, is_text: bool, quiet: bool) -> int:
+    """Show which files would be read, or which configuration governs the first, and what is odd about those."""
+    code = (
+        shown.show_files(sources, config, quiet=quiet)
+        if files
+        else shown.show_settings(sources[0], config, is_text=is_text)
+    )
+    if not quiet:
+        notices.warn_of_config(config)
+    return code
 
 
 def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
