@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,12 @@ import pytest
 from tests.checkout import ROOT
 from tests.cli.conftest import Ran
 from tritonaudit.cli import run
+from tritonaudit.cli.options import rules_on
 from tritonaudit.compile.settle import settle
 from tritonaudit.config import project_config
+from tritonaudit.finding import Severity
+from tritonaudit.source.discover import discover
+from tritonaudit.testing import collecting
 
 Audited = Callable[..., Ran]
 SUM = """\
@@ -128,6 +133,53 @@ def test_what_fails_a_line_of_jsonl_is_said_by_the_configuration_of_the_file(pro
         "kept/softmax.py": "no subject", "own/deep/softmax.py": "fail", "own/softmax.py": "fail"
     }  # fmt: skip
     assert ran.code == 1
+
+
+def test_a_line_of_jsonl_is_out_of_date_where_a_nested_configuration_changed(project: Path, audited: Audited) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    asked = (
+        "audit",
+        "own",
+        "kept",
+        "--only",
+        "source",
+        "--jobs",
+        "1",
+        "--output-format",
+        "jsonl",
+        "--output-file",
+        "x",
+    )
+    write("pyproject.toml", "[tool.tritonaudit]\nexclude = ['x']\n")
+    audited(*asked)
+    assert len(Path("x").read_text().splitlines()) == 3
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    assert audited(*asked, "--resume").code == 1
+
+
+def test_a_rule_counts_as_on_where_every_file_that_is_read_has_it_on(project: Path, audited: Audited) -> None:
+    write("tritonaudit.toml", "ignore = ['TAN102']\n")
+    write("own/tritonaudit.toml", "ignore = ['TAC107']\n")
+    for folder, off in (("own", {"TAC107"}), ("kept", {"TAN102"}), (".", BOTH)):
+        config = project_config(project)
+        discover([Path(folder)], config)
+        on = rules_on(config, [Path(folder)])
+        assert on is not None
+        assert {code for code in BOTH if code not in on} == off
+
+
+def test_subjects_of_pytest_are_governed_by_the_nearest_configuration(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    file = project / "own" / "audit_it.py"
+    monkeypatch.setattr(collecting, "subjects_of", lambda *_: ([(file, "it")], ()))
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(collecting.SubjectNode, "from_parent", lambda *_, **said: made.append(said))
+    node = SimpleNamespace(path=file, _plugin=SimpleNamespace(gpu=""), CollectError=ValueError)
+    list(collecting.AuditFile.collect(node))  # type: ignore[arg-type]
+    assert made[0]["audit_config"].of(file).fail_on is Severity.WARNING
 
 
 def test_types_of_launches_settle_findings_below_a_nested_configuration(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def command(
     report = (
         counted(audit, output_format)
         if statistics
-        else render(audit, output_format, color=color, about=about(config, Stage.SOURCE, is_brief=quiet))
+        else render(audit, output_format, color=color, about=about(config, sources, Stage.SOURCE, is_brief=quiet))
     )
     if fix and is_stdin and output_file is None:
         click.echo(report, nl=False, err=True)

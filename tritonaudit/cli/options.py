@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -173,21 +173,33 @@ def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -
     return project_config(root, config_file, {name: value for name, value in overrides.items() if value})
 
 
-def about(config: Config, *stages: Stage, is_brief: bool = False) -> About:
-    """What a report says of the command that is running, which does these stages."""
+def about(config: Config, sources: Sequence[Path], *stages: Stage, is_brief: bool = False) -> About:
+    """What a report says of the command that is running, which does these stages of the sources."""
     arguments = click.get_current_context().find_root().obj
-    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config), is_brief=is_brief)
+    return About(
+        shlex.join(("tritonaudit", *arguments)), frozenset(stages), rules_on(config, sources), is_brief=is_brief
+    )
 
 
-def _chosen(config: Config) -> frozenset[str] | None:
-    """The codes of the rules that are on; None where all are, which asks no rule."""
+def rules_on(config: Config, sources: Sequence[Path]) -> frozenset[str] | None:
+    """The codes of the rules that are on in every file of the sources; None where all are, which asks no rule."""
     from tritonaudit.selection import ALL, Selection
 
-    if any(selector.upper() == ALL for selector in config.select) and not config.ignore:
+    governing = _governing(config, sources)
+    if all(ALL in map(str.upper, one.select) and not one.ignore for one in governing):
         return None
     from tritonaudit.rules import all_rules
 
-    return Selection.of(config, all_rules()).codes
+    return frozenset.intersection(*(Selection.of(one, all_rules()).codes for one in governing))
+
+
+def _governing(config: Config, sources: Sequence[Path]) -> set[Config]:
+    """The configurations of the files of the sources, which were read before."""
+    if config.every == (config,):
+        return {config}
+    from tritonaudit.source.discover import discover
+
+    return {config.of(path) for path in discover(sources, config).sources or sources}
 
 
 def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Config) -> None:

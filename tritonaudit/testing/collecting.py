@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tritonaudit.config import Config, ConfigError, load_config
+from tritonaudit.config import Config, ConfigError, project_config
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Problem
 from tritonaudit.hardware.part_file import PartFileError
@@ -85,7 +85,7 @@ class AuditFile(pytest.File):
         if problems:
             raise self.CollectError("\n".join(map(_shown, problems)))
         try:
-            config = load_config(project_root(self.path))
+            config = project_config(project_root(self.path))
         except ConfigError as error:
             raise self.CollectError(str(error)) from error
         for key in subjects:
