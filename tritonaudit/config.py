@@ -344,9 +344,9 @@ class _Loader:
 
     def _may_be_left_out(self) -> bool:
         """Whether an installed package could not be loaded: the rules that are named may be its."""
-        from tritonaudit.rules import broken
+        from tritonaudit.rules import broken_packages
 
-        return self.rules is None and bool(broken())
+        return self.rules is None and bool(broken_packages())
 
     def problem(self, key: str, message: str, selector: str | None = None) -> Problem:
         """What is wrong with a key, and the line that it stands in."""

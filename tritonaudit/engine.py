@@ -33,7 +33,7 @@ from tritonaudit.results import (
     unread,
 )
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.rules import all_rules, broken, installed
+from tritonaudit.rules import all_rules, broken_packages, installed
 from tritonaudit.selection import Chosen, unknown_selectors
 from tritonaudit.shown import shown_path
 from tritonaudit.source.basis import Basis, digest
@@ -82,7 +82,7 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
 
 def _left_out(config: Config) -> tuple[Problem, ...]:
     """The packages of rules that are broken, and what is asked of rules that may be theirs."""
-    packages = broken() if installed() else ()
+    packages = broken_packages() if installed() else ()
     return (*packages, *unknown_selectors(config, all_rules())) if packages else ()
 
 

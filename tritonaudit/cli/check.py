@@ -88,10 +88,10 @@ def command(
         return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
     if fix:
         audit = _fixed(asked, audit, unsafe_fixes)
-    audit = Known(sources, config, baseline, write_baseline, changed_since).applied(audit)
+    audit = Known(sources, config, baseline, write_baseline, changed_since, is_told=not quiet).applied(audit)
     color = not output_file and not (fix and is_stdin) and terminal.wants_color()
     report = (
-        counted(audit, output_format)
+        counted(audit, output_format, is_brief=quiet)
         if statistics
         else render(audit, output_format, color=color, about=about(config, sources, Stage.SOURCE, is_brief=quiet))
     )

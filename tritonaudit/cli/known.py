@@ -39,13 +39,14 @@ def known_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked for of findings that are known."""
+    """What was asked for of findings that are known, and whether what is no longer found `is_told`."""
 
     sources: tuple[Path, ...]
     config: Config
     baseline: Path | None
     write_baseline: Path | None
     changed_since: str | None
+    is_told: bool = True
 
     def applied(self, audit: Audit) -> Audit:
         """The audit with its findings marked, and without those on lines that did not change."""
@@ -71,7 +72,8 @@ class Known:
             raise click.ClickException(f"cannot read {file}: {error.strerror}") from error
         except (BaselineError, UnicodeDecodeError) as error:
             raise click.ClickException(f"{file}: {error}") from error
-        self._tell_gone(audit, baseline, file)
+        if self.is_told:
+            self._tell_gone(audit, baseline, file)
         return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
 
     def _tell_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:

@@ -29,11 +29,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _selectors(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     selectors = split(values)
     if selectors:
-        from tritonaudit.rules import all_rules, broken
+        from tritonaudit.rules import all_rules, broken_packages
         from tritonaudit.selection import unknown_selector
 
         for message in (
-            () if broken() else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
+            ()
+            if broken_packages()
+            else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
         ):
             raise click.BadParameter(message)
     return selectors
