@@ -26,13 +26,13 @@ def installed() -> EntryPoints:
 def all_rules() -> tuple[type[Rule], ...]:
     """Every rule of this package and of installed ones (entry point group `tritonaudit.rules`), by code.
 
-    An installed package that cannot be used is left out: `broken` names it. Raises ValueError where two rules of this
-    package share a code or a name.
+    An installed package that cannot be used is left out: `broken_packages` names it. Raises ValueError where two rules
+    of this package share a code or a name.
     """
     return _loaded()[0]
 
 
-def broken() -> tuple[Problem, ...]:
+def broken_packages() -> tuple[Problem, ...]:
     """The installed packages whose rules could not be loaded, and why."""
     return _loaded()[1]
 
@@ -55,7 +55,7 @@ def _loaded() -> tuple[tuple[type[Rule], ...], tuple[Problem, ...]]:
         try:
             found |= _of_package(entry, found)
         except (Exception, SystemExit) as error:  # the fault is another's, and costs its rules
-            problems.append(Problem(_shown(entry), f"its rules are left out: {_said(error)}"))
+            problems.append(Problem(_shown(entry), f"its rules are left out: {_said(error)}", in_file=False))
     return tuple(sorted(found, key=lambda rule: rule.code)), tuple(problems)
 
 

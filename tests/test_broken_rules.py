@@ -52,8 +52,8 @@ def test_it_is_named_with_its_file_and_line_and_the_rest_is_done(tmp_path: Path,
     assert (done.returncode, done.stderr) == (2, "")
     assert {finding["code"] for finding in report["findings"]} == {"TAC107", "TAN102"}
     (error,) = report["errors"]
-    assert error["path"] == "the rule package house"
-    assert error["message"].startswith(f"its rules are left out: {message}")
+    assert error["path"] is None
+    assert error["message"].startswith(f"the rule package house: its rules are left out: {message}")
     assert line is None or error["message"].endswith(f"house_rule.py:{line})")
 
 
@@ -71,6 +71,33 @@ def test_a_rule_that_may_be_its_may_be_named(tmp_path: Path) -> None:
     done = run(tmp_path, "examples/faulty/softmax.py", "--extend-select", "TAB190", "--output-format", "concise")
     assert done.returncode == 2
     assert "TAC107" in done.stdout
+    said = (
+        "the selectors: problem: the rules of a broken package are left out, and no rule has the code, name or prefix"
+    )
+    assert f"{said} 'TAB190'; did you mean 'TAB103'?\n" in done.stdout
+
+
+def test_a_selector_that_names_no_rule_is_a_problem_beside_it(tmp_path: Path) -> None:
+    install_rule(tmp_path / "installed", "broken", "import no_such_package\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.tritonaudit]\nignore = ['QQQ']\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "tritonaudit.toml").write_text("ignore = ['ZZZ']\n")
+    (tmp_path / "below" / "kernels.py").write_text("import triton\n")
+    errors = json.loads(run(tmp_path, str(tmp_path), "--output-format", "json", "--no-cache").stdout)["errors"]
+    why = "the rules of a broken package are left out, and"
+    assert [(error["path"], error["message"]) for error in errors[1:]] == [
+        (None, f"the selectors: {why} no rule has the code, name or prefix {one}") for one in ("'QQQ'", "'ZZZ'")
+    ]
+
+
+def test_a_package_is_no_file(tmp_path: Path) -> None:
+    install_rule(tmp_path / "installed", "broken", "import no_such_package\n")
+    path = "examples/clean/softmax.py"
+    (told,) = run(tmp_path, path, "--output-format", "github").stdout.splitlines()
+    assert told.startswith("::error title=problem::the rule package broken: its rules are left out: ")
+    (invocation,) = json.loads(run(tmp_path, path, "--output-format", "sarif").stdout)["runs"][0]["invocations"]
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert "locations" not in notification
 
 
 def test_rules_lists_the_others(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,28 @@ import pytest
 from tests.checkout import ROOT
 from tests.cli.conftest import Ran
 from tritonaudit.cli import run
+from tritonaudit.cli.options import rules_on
+from tritonaudit.compile.settle import settle
+from tritonaudit.config import project_config
+from tritonaudit.finding import Severity
+from tritonaudit.source.discover import discover
+from tritonaudit.testing import collecting
 
 Audited = Callable[..., Ran]
+SUM = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def running_sum(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), dtype=x_ptr.dtype.element_ty)
+    for start in range(0, n, BLOCK):
+        mask = start + lanes < n
+        total += tl.load(x_ptr + start + lanes, mask=mask, other=0)
+    tl.store(out_ptr + lanes, total)
+"""
 
 
 @pytest.fixture
@@ -100,6 +121,86 @@ def test_what_fails_is_said_by_the_configuration_of_the_file(project: Path, audi
     assert audited("kept").code == 0
 
 
+def test_what_fails_a_line_of_jsonl_is_said_by_the_configuration_of_the_file(project: Path, audited: Audited) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    asked = ("audit", "own", "kept", "--only", "source", "--jobs", "1", "--output-format", "jsonl")
+    assert audited(*asked).code == 0
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    ran = audited(*asked)
+    verdicts = {line["path"]: line["verdict"] for line in map(json.loads, ran.out.splitlines())}
+    assert verdicts == {
+        "kept/softmax.py": "no subject", "own/deep/softmax.py": "fail", "own/softmax.py": "fail"
+    }  # fmt: skip
+    assert ran.code == 1
+
+
+def test_a_line_of_jsonl_is_out_of_date_where_a_nested_configuration_changed(project: Path, audited: Audited) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    asked = (
+        "audit",
+        "own",
+        "kept",
+        "--only",
+        "source",
+        "--jobs",
+        "1",
+        "--output-format",
+        "jsonl",
+        "--output-file",
+        "x",
+    )
+    write("pyproject.toml", "[tool.tritonaudit]\nexclude = ['x']\n")
+    audited(*asked)
+    assert len(Path("x").read_text().splitlines()) == 3
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    assert audited(*asked, "--resume").code == 1
+
+
+def test_a_rule_counts_as_on_where_every_file_that_is_read_has_it_on(project: Path, audited: Audited) -> None:
+    write("tritonaudit.toml", "ignore = ['TAN102']\n")
+    write("own/tritonaudit.toml", "ignore = ['TAC107']\n")
+    for folder, off in (("own", {"TAC107"}), ("kept", {"TAN102"}), (".", BOTH)):
+        config = project_config(project)
+        discover([Path(folder)], config)
+        on = rules_on(config, [Path(folder)])
+        assert on is not None
+        assert {code for code in BOTH if code not in on} == off
+
+
+def test_subjects_of_pytest_are_governed_by_the_nearest_configuration(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("own/tritonaudit.toml", "fail-on = 'warning'\n")
+    file = project / "own" / "audit_it.py"
+    monkeypatch.setattr(collecting, "subjects_of", lambda *_: ([(file, "it")], ()))
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(collecting.SubjectNode, "from_parent", lambda *_, **said: made.append(said))
+    node = SimpleNamespace(path=file, _plugin=SimpleNamespace(gpu=""), CollectError=ValueError)
+    list(collecting.AuditFile.collect(node))  # type: ignore[arg-type]
+    assert made[0]["audit_config"].of(file).fail_on is Severity.WARNING
+
+
+def test_types_of_launches_settle_findings_below_a_nested_configuration(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "tritonaudit.toml").write_text("fail-on = 'warning'\n")
+    path = tmp_path / "own" / "kernels.py"
+    path.write_text(SUM)
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    settled = settle(path, {"running_sum": [signature]}, project_config(tmp_path))
+    assert [finding.code for finding in settled.refuted] == ["TAN101"]
+
+
+def test_what_a_nested_configuration_turns_off_is_not_told_as_gone(project: Path, audited: Audited) -> None:
+    audited(".", "--write-baseline", "known.json")
+    write("own/tritonaudit.toml", "ignore = ['TAC107']\n[per-file-ignores]\n'deep/' = ['TAN102']\n")
+    assert audited(".", "--baseline", "known.json").err == ""
+    write("own/softmax.py", "")
+    err = audited(".", "--baseline", "known.json").err
+    assert err == "tritonaudit: no longer found of what known.json holds: own/softmax.py TAN102\n"
+
+
 def test_exclusions_are_those_of_the_folder(project: Path, audited: Audited) -> None:
     write("tritonaudit.toml", "extend-exclude = ['/kept/', 'deep/']\n")
     write("own/tritonaudit.toml", "exclude = ['/softmax.py']\n")
@@ -114,6 +215,19 @@ def test_show_settings_says_which_file_governs(project: Path, audited: Audited) 
     assert out.startswith("# What governs own/deep/softmax.py: own/tritonaudit.toml\n")
     assert 'select = ["TAC107"]\n' in out
     assert audited("kept", "--show-settings").out.startswith("# What governs kept: the defaults, for no file")
+
+
+def test_show_settings_of_a_folder_above(project: Path, audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("tritonaudit.toml", "select = ['TAC107']\n")
+    write("own/deep/tritonaudit.toml", "select = ['TAN102']\n")
+    monkeypatch.chdir(project / "own" / "deep")
+    assert 'select = ["TAC107"]\n' in audited("..", "--show-settings").out
+
+
+def test_show_settings_of_what_is_not_there(project: Path, audited: Audited) -> None:
+    ran = audited("nosuch", "--show-settings")
+    assert (ran.code, ran.out, ran.err) == (2, "", "tritonaudit: nosuch: no such file or folder\n")
+    assert audited("-", "--stdin-filename", "nosuch.py", "--show-settings").code == 0
 
 
 # -- extend --------------------------------------------------------------------------------------------------------
@@ -139,6 +253,7 @@ def test_a_configuration_builds_on_another(project: Path, audited: Audited) -> N
             "extend = 'tritonaudit.toml'\n",
             "own/tritonaudit.toml:1: extend: tritonaudit.toml already extends this file",
         ),
+        ("extend = '../pyproject.toml'\n", "own/tritonaudit.toml:1: extend: there is no [tool.tritonaudit] in {above}"),
         ("extend = 3\n", "own/tritonaudit.toml:1: extend: expected the path of a configuration file, got 3"),
     ],
 )
@@ -146,7 +261,9 @@ def test_what_cannot_be_extended_is_said(project: Path, audited: Audited, text: 
     write("own/tritonaudit.toml", text)
     ran = audited(".")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"tritonaudit: {project}/{message.format(own=project / 'own')}\n"
+    assert (
+        ran.err == f"tritonaudit: {project}/{message.format(own=project / 'own', above=project / 'pyproject.toml')}\n"
+    )
 
 
 def test_a_nested_configuration_that_is_wrong_is_named_with_its_line(project: Path, audited: Audited) -> None:
@@ -187,6 +304,14 @@ def test_a_misspelt_table_is_a_warning(project: Path, audited: Audited, table: s
     ran = audited(".", "--output-format", "json")
     assert found(ran)["."] == BOTH
     assert warnings(ran) == [f"pyproject.toml:4: [{table}] is not read; did you mean [tool.tritonaudit]?"]
+
+
+@pytest.mark.parametrize("asked", ["--show-settings", "--show-files"])
+def test_it_is_a_warning_beside_what_is_only_shown(project: Path, audited: Audited, asked: str) -> None:
+    write("own/pyproject.toml", "[tool.triton-audit]\nignore = ['ALL']\n")
+    ran = audited("own", asked)
+    assert warnings(ran) == ["own/pyproject.toml:1: [tool.triton-audit] is not read; did you mean [tool.tritonaudit]?"]
+    assert audited("own", asked, "-q").err == ""
 
 
 def test_a_table_that_is_misspelt_in_a_folder_below_is_a_warning(project: Path, audited: Audited) -> None:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,13 @@ class Config:
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
     def of_folder(self, folder: str) -> Config:
-        """The one that governs the files of a folder, which is absolute. Raises ConfigError."""
-        return self if self.nearest is None else self.nearest.of(folder, self)
+        """The one that governs the files of a folder. Raises ConfigError."""
+        return self if self.nearest is None else self.nearest.of(os.path.abspath(folder), self)
+
+    @property
+    def every(self) -> tuple[Config, ...]:
+        """It, and those of folders below that have been asked for."""
+        return (self, *(self.nearest.found if self.nearest is not None else ()))
 
     @property
     def hardware_file(self) -> Path | None:
@@ -97,8 +103,17 @@ class ConfigError(Exception):
         super().__init__("\n".join(map(sentence_of, problems)))
 
 
+def project_config(root: Path, file: Path | None = None, said: Mapping[str, Any] | None = None) -> Config:
+    """The configuration of the project at `root`, with what is `said` on top of it.
+
+    Folders with a configuration of their own are governed by that, unless `file` is to govern all. Raises ConfigError.
+    """
+    config = load_config(root, file)
+    return overlaid(config if file is not None else replace(config, nearest=Nearest()), said or {})
+
+
 def load_config(root: Path, file: Path | None = None, rules: Sequence[type[Rule]] | None = None) -> Config:
-    """The configuration of the project at `root`: that of `file`, or else the nearest one at or above `root`.
+    """The configuration at `root`, without those of folders below: that of `file`, or else the nearest at or above.
 
     Selectors are checked against `rules`, by default all that are installed. Raises ConfigError.
     """
@@ -116,7 +131,8 @@ def load_config(root: Path, file: Path | None = None, rules: Sequence[type[Rule]
 def overlaid(config: Config, said: Mapping[str, Any]) -> Config:
     """The configuration with what is said on top of it.
 
-    What extends a list is added to it, and so is what is ignored, unless `select` starts afresh.
+    What extends a list is added to it, and so is what is ignored, unless `select` starts afresh. It is said on top of
+    the configurations of folders below, too.
     """
     values = dict(said)
     adding = ["extend_exclude", "per_file_ignores", *(() if "select" in said else ("ignore", "extend_select"))]
@@ -125,19 +141,29 @@ def overlaid(config: Config, said: Mapping[str, Any]) -> Config:
             values[name] = (*getattr(config, name), *said[name])
     if "select" in said:
         values = {"ignore": (), "extend_select": (), **values}
-    return replace(config, **values)
+    nearest = None if config.nearest is None else config.nearest.saying(said)
+    return replace(config, nearest=nearest, **values)
 
 
 class Nearest:
-    """The configurations of folders below a project, each read once; `said` is said on top of every one.
+    """The configurations of folders below a project, each read once; each that was `said` is on top of every one.
 
     `warnings` are what is odd about the files that were read.
     """
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
-        self._said = dict(said)
+    def __init__(self, *said: Mapping[str, Any]) -> None:
+        self._said = said
         self._found: dict[str, Config | None] = {}
         self.warnings: list[Problem] = []
+
+    def saying(self, said: Mapping[str, Any]) -> Nearest:
+        """The same folders' configurations with this said on top, too."""
+        return Nearest(*self._said, said)
+
+    @property
+    def found(self) -> tuple[Config, ...]:
+        """The configurations that have been read."""
+        return tuple(dict.fromkeys(filter(None, self._found.values())))
 
     def of(self, folder: str, top: Config) -> Config:
         """What governs the files of a folder: the nearest configuration, `top` where there is none nearer."""
@@ -155,7 +181,7 @@ class Nearest:
     def _read(self, folder: Path) -> Config | None:
         found = _in_folder(folder, None, is_own=False)
         self.warnings += found.warnings
-        return None if found.loader is None else overlaid(_loaded(found.loader, folder), self._said)
+        return None if found.loader is None else reduce(overlaid, self._said, _loaded(found.loader, folder))
 
 
 @dataclass(frozen=True)
@@ -217,7 +243,10 @@ def _loaded(loader: _Loader, root: Path, above: tuple[Path, ...] = ()) -> Config
         raise ConfigError([loader.problem("extend", f"{extended} already extends this file")])
     if not file.is_file():
         raise ConfigError([loader.problem("extend", f"there is no file {file}")])
-    base = _loaded(_Loader.of(file, loader.rules), root, chain)
+    other = _Loader.of(file, loader.rules)
+    if not other.is_there:
+        raise ConfigError([loader.problem("extend", f"there is no [{other.header}] in {file}")])
+    base = _loaded(other, root, chain)
     if base.hardware is not None:
         base = replace(base, hardware=str(Path(os.path.abspath(file)).parent / base.hardware))
     return replace(overlaid(base, said), source=loader.source)
@@ -315,9 +344,9 @@ class _Loader:
 
     def _may_be_left_out(self) -> bool:
         """Whether an installed package could not be loaded: the rules that are named may be its."""
-        from tritonaudit.rules import broken
+        from tritonaudit.rules import broken_packages
 
-        return self.rules is None and bool(broken())
+        return self.rules is None and bool(broken_packages())
 
     def problem(self, key: str, message: str, selector: str | None = None) -> Problem:
         """What is wrong with a key, and the line that it stands in."""

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tritonaudit.config import Config
+from tritonaudit.config import Config, overlaid
 from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Status, shown_line
 from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
@@ -33,8 +33,8 @@ from tritonaudit.results import (
     unread,
 )
 from tritonaudit.rule import Hit, Rule
-from tritonaudit.rules import all_rules, broken, installed
-from tritonaudit.selection import Chosen
+from tritonaudit.rules import all_rules, broken_packages, installed
+from tritonaudit.selection import Chosen, unknown_selectors
 from tritonaudit.shown import shown_path
 from tritonaudit.source.basis import Basis, digest
 from tritonaudit.source.decode import Undecodable, decode
@@ -77,8 +77,13 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
             cache.close()
     results.extend(of_template(path) for path in found.templates)
     audit = merged(results)
-    problems = (*(broken() if installed() else ()), *found.problems, *audit.problems)
-    return replace(audit, files=len(found.sources), problems=problems)
+    return replace(audit, files=len(found.sources), problems=(*_left_out(config), *found.problems, *audit.problems))
+
+
+def _left_out(config: Config) -> tuple[Problem, ...]:
+    """The packages of rules that are broken, and what is asked of rules that may be theirs."""
+    packages = broken_packages() if installed() else ()
+    return (*packages, *unknown_selectors(config, all_rules())) if packages else ()
 
 
 def check_text(data: bytes, path: Path, config: Config) -> Audit:
@@ -92,7 +97,7 @@ def text_checker(config: Config, glances: Glances | None = None) -> Callable[[by
 
     def checked(data: bytes, path: Path) -> Audit:
         audit = merged([checker.file(path, data)])
-        return replace(audit, files=1, problems=(*broken(), *audit.problems))
+        return replace(audit, files=1, problems=(*_left_out(config), *audit.problems))
 
     return checked
 
@@ -109,12 +114,12 @@ def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit
     checker = _Checker(config)
     results = [checker.learnt(path, facts) for path, facts in learnt.items()]
     audit = merged(results)
-    return replace(audit, files=len(learnt), problems=(*(broken() if installed() else ()), *audit.problems))
+    return replace(audit, files=len(learnt), problems=(*_left_out(config), *audit.problems))
 
 
 def check_typed(path: Path, config: Config, types: Types) -> Audit:
     """Audit one file, its kernels' parameters having these types; findings of every confidence are in it."""
-    return merged([_Checker(replace(config, pedantic=True), types).file(path)])
+    return merged([_Checker(overlaid(config, {"pedantic": True}), types).file(path)])
 
 
 @contextmanager

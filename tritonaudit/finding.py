@@ -256,12 +256,21 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read or done. It makes the exit code 2; the rest is still reported."""
+    """Something that could not be read or done. It makes the exit code 2; the rest is still reported.
+
+    `path` is that of a file or a folder, or names what it is about where it is not `in_file`.
+    """
 
     path: str
     message: str
     line: int | None = None
     cell: int | None = None
+    in_file: bool = True
+
+    @property
+    def told(self) -> str:
+        """The message as it stands beside a path."""
+        return self.message if self.in_file else f"{self.path}: {self.message}"
 
 
 @dataclass(frozen=True)

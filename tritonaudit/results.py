@@ -160,7 +160,7 @@ def not_read(place: Placing, module: Module) -> Iterator[Outcome]:
         yield Outcome(SOURCE, place(line), Status.NOT_RUN, reason=f"`{name}` is written in Gluon")
 
 
-def only_read(notebooks: Iterable[Path], stage: str) -> Iterator[Outcome]:
+def notebooks_passed_over(notebooks: Iterable[Path], stage: str) -> Iterator[Outcome]:
     """That a later stage does nothing about the kernels of notebooks, which nothing can import."""
     for path in notebooks:
         try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonaudit.finding import Confidence, Stage
+from tritonaudit.finding import Confidence, Problem, Stage
 from tritonaudit.rule import Rule
 from tritonaudit.source.gitignore import Patterns
 
@@ -48,6 +48,20 @@ def unknown_selector(selector: str, rules: Sequence[type[Rule]]) -> str | None:
     best = max(close, key=lambda name: name[:3] == selector[:3].upper(), default=None)
     hint = f"; did you mean {best!r}?" if best else ""
     return f"no rule has the code, name or prefix {selector!r}{hint}"
+
+
+def unknown_selectors(config: Config, rules: Sequence[type[Rule]]) -> list[Problem]:
+    """The selectors of a configuration, and of those below it, that name no rule, unless one that is left out."""
+    selectors = dict.fromkeys(selector for one in config.every for selector in _selectors(one))
+    unknown = filter(None, (unknown_selector(selector, rules) for selector in selectors))
+    why = "the rules of a broken package are left out, and"
+    return [Problem("the selectors", f"{why} {message}", in_file=False) for message in unknown]
+
+
+def _selectors(config: Config) -> Iterator[str]:
+    yield from (*config.select, *config.extend_select, *config.ignore)
+    for _, named in config.per_file_ignores:
+        yield from named
 
 
 @dataclass(frozen=True)

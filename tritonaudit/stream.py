@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, time_runs, united
@@ -21,7 +22,7 @@ from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.shown import shown_path
-from tritonaudit.source.discover import discover
+from tritonaudit.source.discover import discover, project_root
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.stage import Where, gpu_for, judge_runs
@@ -65,8 +66,18 @@ def audit_files(
 
 def _digests(files: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
     asked = (sorted(request.parts), request.seconds, request.most_cases, request.cross_checks)
-    kept = Runs(None, config, (*asked, gpu_for(Where(request.device)), config))
-    return {path: kept.key(path, "") for path in files}
+    gpu = gpu_for(Where(request.device))
+    governing = cache(lambda root: _governing(root, config))
+
+    def digest(path: Path) -> str:
+        return Runs(None, config, (*asked, gpu, config, governing(project_root(path)))).key(path, "")
+
+    return {path: digest(path) for path in files}
+
+
+def _governing(root: Path, config: Config) -> list[str]:
+    """The configurations of all files of a project, any of which a subject may launch kernels of."""
+    return sorted({repr(config.of(path)) for path in discover((root,), replace(config, root=root)).files})
 
 
 def _in_lanes(
@@ -142,7 +153,7 @@ def _of_file(path: Path, full: FullAudit, config: Config) -> FullAudit:
     audit = full.audit
     own = Audit(
         findings=tuple(filter(is_own, audit.findings)),
-        problems=tuple(one for one in audit.problems if one.path in places),
+        problems=tuple(one for one in audit.problems if one.path in places or not one.in_file),
         outcomes=tuple(one for one in audit.outcomes if _is_of(one, shown_path(path))),
         texts={name: text for name, text in audit.texts.items() if name in places},
         files=1,

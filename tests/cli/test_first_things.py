@@ -91,6 +91,20 @@ def test_show_files_lists_what_would_be_read(
     assert (gone.code, gone.out, gone.err) == (2, "b.py\n", "tritonaudit: gone: no such file or folder\n")
 
 
+def test_show_files_says_that_there_are_none(tritonaudit: Command, tmp_path: Path) -> None:
+    ran = tritonaudit(tmp_path, "--show-files")
+    expected = f"tritonaudit: warning: no Python files or notebooks found in {tmp_path}\n"
+    assert (ran.code, ran.out, ran.err) == (0, "", expected)
+    assert tritonaudit(tmp_path, "--show-files", "-q").err == ""
+
+
+def test_where_something_is_found_nothing_is_said_of_kernels(tritonaudit: Command, tmp_path: Path) -> None:
+    (tmp_path / "used.py").write_text("import triton\n\nx = triton.jit  # tritonaudit: ignore[TAM101]\n")
+    ran = tritonaudit(tmp_path, "--output-format", "concise")
+    assert "TAX002" in ran.out
+    assert ran.err == ""
+
+
 def test_show_settings_is_toml_that_says_the_same(
     tritonaudit: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,13 @@ def test_it_says_what_it_wrote(project: Path, tritonaudit: Command) -> None:
     assert (project / "audit_ops.py").is_file()
 
 
+def test_what_a_nested_configuration_excludes_has_no_spec(project: Path, tritonaudit: Command) -> None:
+    (project / "own").mkdir()
+    (project / "ops.py").rename(project / "own" / "ops.py")
+    (project / "own" / "tritonaudit.toml").write_text("extend-exclude = ['ops.py']\n")
+    assert tritonaudit("init", ".").out == "nothing to write: no function there launches a Triton kernel\n"
+
+
 def test_what_exists_is_left_as_it_is(project: Path, tritonaudit: Command) -> None:
     tritonaudit("init", "ops.py")
     before = (project / "audit_ops.py").stat().st_mtime_ns

@@ -33,6 +33,17 @@ def test_a_second_press_is_heard_only_where_the_first_did_not_help(monkeypatch: 
         press(signal.SIGINT, None)
 
 
+def test_what_is_to_be_ignored_stays_ignored() -> None:
+    script = (
+        "import os, signal, tritonaudit.cli as cli\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "cli.run = lambda _: os.kill(os.getpid(), signal.SIGINT) or 0\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
     """More files than are read in the time of a test."""

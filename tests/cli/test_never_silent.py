@@ -79,6 +79,15 @@ def test_a_kernel_in_gluon_is_named(tritonaudit: Command, tmp_path: Path) -> Non
     assert tritonaudit(path, "--strict").code == 2
 
 
+def test_a_diff_says_what_was_not_analysed(tritonaudit: Command, tmp_path: Path) -> None:
+    path = tmp_path / "g.py"
+    path.write_text(GLUON)
+    ran = tritonaudit(path, "--diff")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"tritonaudit: {path}:6: not analysed: `copy` is written in Gluon\n"
+    assert tritonaudit(path, "--diff", "--strict").code == 2
+
+
 def test_strict_asks_for_nothing_where_all_was_analysed(tritonaudit: Command, tmp_path: Path) -> None:
     path = tmp_path / "fine.py"
     path.write_text(FINE)

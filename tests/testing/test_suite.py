@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests import measured, ran
 from tests.history.entries import finding
+from tritonaudit.config import Config
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Status
 from tritonaudit.measure.stage import MeasureAudit
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.testing.suite import Suite, Verdict, suite_of, suite_of_finding, verdict_of_measuring, verdict_of_run
 
+CONFIG = Config(Path())
 PASSED = Verdict(False)
 OF_RUN = [suite for suite in Suite if suite is not Suite.PERFORMANCE]
 
 
 def verdict(suite: Suite, *findings: Finding, checks: dict[str, Status] | None = None) -> Verdict:
     audited = RunAudit(Audit(findings), (ran.run("softmax", checks=checks),))
-    return verdict_of_run(suite, audited, Severity.ERROR)
+    return verdict_of_run(suite, audited, CONFIG)
 
 
 def coded(code: str, severity: Severity = Severity.ERROR) -> Finding:
@@ -70,14 +73,14 @@ def test_what_is_not_known_is_no_pass(status: Status, said: str) -> None:
 @pytest.mark.parametrize("suite", OF_RUN)
 def test_a_subject_of_which_nothing_is_known_passes_nothing(suite: Suite) -> None:
     nothing = replace(ran.run("softmax"), outcomes=())
-    assert verdict_of_run(suite, RunAudit(Audit(), (nothing,)), Severity.ERROR).unknown.endswith(": not tried")
-    assert verdict_of_run(suite, RunAudit(Audit(), ()), Severity.ERROR).unknown == "it was not run"
+    assert verdict_of_run(suite, RunAudit(Audit(), (nothing,)), CONFIG).unknown.endswith(": not tried")
+    assert verdict_of_run(suite, RunAudit(Audit(), ()), CONFIG).unknown == "it was not run"
 
 
 def test_what_could_not_be_done_fails() -> None:
     problem = Problem("audit_it.py", "the subject 'softmax' was not tried: its process exited with code 3")
     lost = RunAudit(Audit(problems=(problem,)), ())
-    assert verdict_of_run(Suite.MEMORY, lost, Severity.ERROR) == Verdict(True, (), (f"audit_it.py: {problem.message}",))
+    assert verdict_of_run(Suite.MEMORY, lost, CONFIG) == Verdict(True, (), (f"audit_it.py: {problem.message}",))
 
 
 def test_performance_passes_where_everything_was_compared() -> None:
@@ -97,9 +100,9 @@ def test_performance_that_was_not_measured_is_unknown() -> None:
         "timed at small, medium and large sizes: not run: out of memory"
     )
     nothing = MeasureAudit(Audit(), (), reason="the process that measures ran out of time")
-    assert verdict_of_measuring(nothing, Severity.ERROR).unknown == "the process that measures ran out of time"
+    assert verdict_of_measuring(nothing, CONFIG).unknown == "the process that measures ran out of time"
 
 
 def performance(row: measured.Row) -> Verdict:
     audited = MeasureAudit(Audit(), (measured.subject(row),), measured.GPU)
-    return verdict_of_measuring(audited, Severity.ERROR)
+    return verdict_of_measuring(audited, CONFIG)

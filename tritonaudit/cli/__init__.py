@@ -23,9 +23,14 @@ INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
-    with suppress(ValueError, OSError):  # as where this is no main thread
-        signal.signal(signal.SIGINT, _Interrupt())
-    sys.exit(run(sys.argv[1:]))
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as in the background
+        with suppress(ValueError, OSError):  # as where this is no main thread
+            signal.signal(signal.SIGINT, _Interrupt())
+    code = run(sys.argv[1:])
+    if code == INTERRUPTED:
+        with suppress(ValueError, OSError):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python, as it ends, would have the next one kill it
+    sys.exit(code)
 
 
 class _Interrupt:

@@ -115,7 +115,7 @@ def command(
         raise click.ClickException(str(error)) from error
     warn_of_config(config)
     color = not output_file and terminal.wants_color()
-    told = about(config, *result.stages)
+    told = about(config, sources, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
     if keep_folder is not None:
         keep(keep_folder, config.root, result, note)

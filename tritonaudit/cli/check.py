@@ -15,6 +15,7 @@ from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
 from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
+from tritonaudit.report.shortfall import not_analysed_lines
 from tritonaudit.report.statistics import FORMATS as COUNTED
 from tritonaudit.report.statistics import statistics as counted
 
@@ -75,7 +76,7 @@ def command(
     sources = (stdin_filename or Path("<stdin>"),) if is_stdin else paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
     if show_files or show_settings:
-        return shown.show_files(sources, config) if show_files else shown.show_settings(sources[0], config)
+        return _show(sources, config, files=show_files, is_text=is_stdin, quiet=quiet)
     for file in (output_file, write_baseline):
         keep_inputs(file, sources, config)
     asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs, not no_cache)
@@ -84,21 +85,33 @@ def command(
         notices.warn_of_config(config)
         notices.warn_of_nothing(audit, sources)
     if diff:
-        return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero)
+        return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
     if fix:
         audit = _fixed(asked, audit, unsafe_fixes)
-    audit = Known(sources, config, baseline, write_baseline, changed_since).applied(audit)
+    audit = Known(sources, config, baseline, write_baseline, changed_since, is_told=not quiet).applied(audit)
     color = not output_file and not (fix and is_stdin) and terminal.wants_color()
     report = (
-        counted(audit, output_format)
+        counted(audit, output_format, is_brief=quiet)
         if statistics
-        else render(audit, output_format, color=color, about=about(config, Stage.SOURCE, is_brief=quiet))
+        else render(audit, output_format, color=color, about=about(config, sources, Stage.SOURCE, is_brief=quiet))
     )
     if fix and is_stdin and output_file is None:
         click.echo(report, nl=False, err=True)
     else:
         deliver(report, output_file)
     return exit_code(audit, config, exit_zero, strict)
+
+
+def _show(sources: tuple[Path, ...], config: Config, *, files: bool, is_text: bool, quiet: bool) -> int:
+    """Show which files would be read, or which configuration governs the first, and what is odd about those."""
+    code = (
+        shown.show_files(sources, config, quiet=quiet)
+        if files
+        else shown.show_settings(sources[0], config, is_text=is_text)
+    )
+    if not quiet:
+        notices.warn_of_config(config)
+    return code
 
 
 def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
@@ -163,11 +176,16 @@ def _fixed(asked: _Asked, audit: Audit, unsafe: bool) -> Audit:
     return fixing.remaining(replace(asked, text=one.after).audit(), one.fixed, one.problems)
 
 
-def _show_diff(asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | None, exit_zero: bool) -> int:
+def _show_diff(
+    asked: _Asked, audit: Audit, unsafe: bool, output_file: Path | None, exit_zero: bool, strict: bool
+) -> int:
     """Show what fixes would change: 2 where something could not be read or done, 1 where there is a change."""
     changed = asked.changes(audit, unsafe)
     problems = (*audit.problems, *(problem for one in changed for problem in one.problems))
     notices.complain(problems)
+    missed = not_analysed_lines(audit)
+    for line in missed:
+        click.echo(f"tritonaudit: {line}", err=True)
     deliver(fixing.diff(changed), output_file)
     would = any(one.before != one.after for one in changed)
-    return 2 if problems else int(would and not exit_zero)
+    return 2 if problems or (strict and missed) else int(would and not exit_zero)

@@ -103,7 +103,7 @@ def command(
     warn_of_config(config)
     section = _section(result, against, earlier)
     color = not output_file and terminal.wants_color()
-    told = about(config, Stage.COMPILE)
+    told = about(config, sources, Stage.COMPILE)
     deliver(render(result.audit, output_format, color=color, sections=[section], about=told), output_file)
     return exit_code(result.audit, config, exit_zero)
 

@@ -52,10 +52,10 @@ def command(paths: tuple[Path, ...], output_dir: Path | None) -> int:
 
 def _discover(paths: tuple[Path, ...]) -> Discovery:
     from tritonaudit.cli.options import project_of
-    from tritonaudit.config import load_config
+    from tritonaudit.config import project_config
     from tritonaudit.source.discover import discover
 
-    return discover(paths, load_config(project_of(paths)))
+    return discover(paths, project_config(project_of(paths)))
 
 
 def _line(spec: Spec) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from tritonaudit.cli import terminal
-from tritonaudit.finding import Audit, Confidence
+from tritonaudit.finding import Audit
 
 if TYPE_CHECKING:
     from tritonaudit.baseline import Baseline, Entry
     from tritonaudit.config import Config
+    from tritonaudit.selection import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,13 +39,14 @@ def known_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked for of findings that are known."""
+    """What was asked for of findings that are known, and whether what is no longer found `is_told`."""
 
     sources: tuple[Path, ...]
     config: Config
     baseline: Path | None
     write_baseline: Path | None
     changed_since: str | None
+    is_told: bool = True
 
     def applied(self, audit: Audit) -> Audit:
         """The audit with its findings marked, and without those on lines that did not change."""
@@ -69,12 +72,19 @@ class Known:
             raise click.ClickException(f"cannot read {file}: {error.strerror}") from error
         except (BaselineError, UnicodeDecodeError) as error:
             raise click.ClickException(f"{file}: {error}") from error
-        self._tell_gone(audit, baseline, file)
+        if self.is_told:
+            self._tell_gone(audit, baseline, file)
         return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
 
     def _tell_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
+        from tritonaudit.rules import all_rules
+        from tritonaudit.selection import Selection
+
+        selection = cache(lambda config: Selection.of(config, all_rules()))
         gone = [
-            (path, entry) for path, entry in baseline.gone(audit.findings, self.config.root) if self._asked(path, entry)
+            (path, entry)
+            for path, entry in baseline.gone(audit.findings, self.config.root)
+            if self._asked(path, entry, selection)
         ]
         if gone:
             told = [
@@ -84,17 +94,13 @@ class Known:
             what = ", ".join([*told[:_MOST_TOLD], *more])
             click.echo(f"tritonaudit: no longer found of what {file} holds: {what}", err=True)
 
-    def _asked(self, path: str, entry: Entry) -> bool:
-        """Whether this run would have found it again: its file is looked at or is no more, and its rule is on."""
-        from tritonaudit.rules import all_rules
-        from tritonaudit.selection import Selection
-
+    def _asked(self, path: str, entry: Entry, selection: Callable[[Config], Selection]) -> bool:
+        """Whether this run would have found it again: its file is looked at or is no more, and its rule is on there."""
         place = Path(os.path.abspath(self.config.root / path))
         looked_at = any(place.is_relative_to(os.path.abspath(source)) for source in self.sources)
-        shown = self.config.pedantic or entry.confidence is not Confidence.LOW
-        return (
-            shown and (looked_at or not place.exists()) and entry.code in Selection.of(self.config, all_rules()).codes
-        )
+        chosen = selection(self.config.of(place))
+        is_on = entry.code in chosen.codes - chosen.ignored_in(place)
+        return is_on and chosen.shown(entry.code, entry.confidence) and (looked_at or not place.exists())
 
     def _changed(self, audit: Audit, revision: str) -> Audit:
         from tritonaudit.changed import Changed, NoRevision

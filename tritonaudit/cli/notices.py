@@ -33,7 +33,7 @@ def warn_of_config(config: Config) -> None:
 
 def warn_of_nothing(audit: Audit, sources: Sequence[Path]) -> None:
     """Say that there was nothing to find fault with, which is no clean bill."""
-    if audit.problems or audit.kernels or not_analysed(audit):
+    if audit.findings or audit.problems or audit.kernels or not_analysed(audit):
         return
     where = ", ".join(visible(str(source)) for source in sources)
     found = f"{audit.files} file{'s' * (audit.files != 1)}"

@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,11 +29,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _selectors(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     selectors = split(values)
     if selectors:
-        from tritonaudit.rules import all_rules, broken
+        from tritonaudit.rules import all_rules, broken_packages
         from tritonaudit.selection import unknown_selector
 
         for message in (
-            () if broken() else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
+            ()
+            if broken_packages()
+            else filter(None, (unknown_selector(selector, all_rules()) for selector in selectors))
         ):
             raise click.BadParameter(message)
     return selectors
@@ -166,31 +168,40 @@ def project_of(sources: tuple[Path, ...]) -> Path:
 def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -> Config:
     """The project's configuration with what the command line says.
 
-    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Folders with a configuration
-    of their own are governed by that, unless the command line names one for all. Raises ConfigError.
+    `--ignore` and `--extend-select` add to the project's, unless `--select` starts afresh. Raises ConfigError.
     """
-    from tritonaudit.config import Nearest, load_config, overlaid
+    from tritonaudit.config import project_config
 
-    said = {name: value for name, value in overrides.items() if value}
-    config = overlaid(load_config(root, config_file), said)
-    return config if config_file is not None else replace(config, nearest=Nearest(said))
+    return project_config(root, config_file, {name: value for name, value in overrides.items() if value})
 
 
-def about(config: Config, *stages: Stage, is_brief: bool = False) -> About:
-    """What a report says of the command that is running, which does these stages."""
+def about(config: Config, sources: Sequence[Path], *stages: Stage, is_brief: bool = False) -> About:
+    """What a report says of the command that is running, which does these stages of the sources."""
     arguments = click.get_current_context().find_root().obj
-    return About(shlex.join(("tritonaudit", *arguments)), frozenset(stages), _chosen(config), is_brief=is_brief)
+    return About(
+        shlex.join(("tritonaudit", *arguments)), frozenset(stages), rules_on(config, sources), is_brief=is_brief
+    )
 
 
-def _chosen(config: Config) -> frozenset[str] | None:
-    """The codes of the rules that are on; None where all are, which asks no rule."""
+def rules_on(config: Config, sources: Sequence[Path]) -> frozenset[str] | None:
+    """The codes of the rules that are on in every file of the sources; None where all are, which asks no rule."""
     from tritonaudit.selection import ALL, Selection
 
-    if any(selector.upper() == ALL for selector in config.select) and not config.ignore:
+    governing = _governing(config, sources)
+    if all(ALL in map(str.upper, one.select) and not one.ignore for one in governing):
         return None
     from tritonaudit.rules import all_rules
 
-    return Selection.of(config, all_rules()).codes
+    return frozenset.intersection(*(Selection.of(one, all_rules()).codes for one in governing))
+
+
+def _governing(config: Config, sources: Sequence[Path]) -> set[Config]:
+    """The configurations of the files of the sources, which were read before."""
+    if config.every == (config,):
+        return {config}
+    from tritonaudit.source.discover import discover
+
+    return {config.of(path) for path in discover(sources, config).sources or sources}
 
 
 def keep_inputs(output_file: Path | None, sources: tuple[Path, ...], config: Config) -> None:
@@ -218,5 +229,4 @@ def exit_code(audit: Audit, config: Config, exit_zero: bool, strict: bool = Fals
     """
     if strict and not_analysed(audit):
         return int(Exit.ERROR)
-    failing = tuple(one for one in audit.findings if one.severity.rank <= config.of(Path(one.path)).fail_on.rank)
-    return int(exit_of(replace(audit, findings=() if exit_zero else failing), Severity.INFO))
+    return int(exit_of(replace(audit, findings=()) if exit_zero else audit, config))

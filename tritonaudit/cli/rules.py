@@ -21,12 +21,12 @@ def command(output_format: str) -> int:
 
     The exit code is 2 if the rules of an installed package had to be left out.
     """
-    from tritonaudit.rules import all_rules, broken
+    from tritonaudit.rules import all_rules, broken_packages
 
     rows = [_row(rule) for rule in all_rules()]
     terminal.write(f"{json.dumps(rows, indent=2)}\n" if output_format == "json" else _table(rows))
-    complain(broken())
-    return 2 if broken() else 0
+    complain(broken_packages())
+    return 2 if broken_packages() else 0
 
 
 def _row(rule: type[Rule]) -> dict[str, str | None]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.cli import terminal
-from tritonaudit.cli.notices import complain
+from tritonaudit.cli.notices import complain, warn_of_nothing
+from tritonaudit.finding import Audit, Problem
 from tritonaudit.shown import shown_path
 
 if TYPE_CHECKING:
@@ -18,19 +19,24 @@ if TYPE_CHECKING:
 _NO_KEYS = ("root", "source", "nearest", "warnings", "per_file_ignores")
 
 
-def show_files(sources: tuple[Path, ...], config: Config) -> int:
+def show_files(sources: tuple[Path, ...], config: Config, *, quiet: bool) -> int:
     """The files that an audit would read, a line each; 2 where a path is none that can be read."""
     from tritonaudit.source.discover import discover
 
     found = discover(sources, config)
     complain(found.problems)
+    if not quiet and not found.sources:
+        warn_of_nothing(Audit(problems=found.problems), sources)
     terminal.write("".join(f"{shown_path(path)}\n" for path in found.sources))
     return 2 if found.problems else 0
 
 
-def show_settings(source: Path, config: Config) -> int:
-    """The configuration that governs a file or a folder, in TOML."""
-    governing = config.of_folder(str(source.absolute())) if source.is_dir() else config.of(source)
+def show_settings(source: Path, config: Config, *, is_text: bool) -> int:
+    """The configuration that governs a file or a folder, in TOML; 2 where it is neither, nor the name of a text."""
+    if not is_text and not source.exists():
+        complain([Problem(str(source), "no such file or folder")])
+        return 2
+    governing = config.of_folder(str(source)) if source.is_dir() else config.of(source)
     terminal.write("".join(f"{line}\n" for line in (*_origin(source, governing), *_settings(governing))))
     return 0
 

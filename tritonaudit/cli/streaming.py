@@ -94,7 +94,7 @@ def streamed(
         try:
             for one in audit_files(sources, config, request, known, lines.note, progress):
                 audit = one.full.audit
-                lines.add(line_of(shown_path(one.path), one.digest, audit, one.full.sections, config.fail_on))
+                lines.add(line_of(shown_path(one.path), one.digest, audit, one.full.sections, config))
         except KeyboardInterrupt:
             is_interrupted = True
         seconds = time.monotonic() - began

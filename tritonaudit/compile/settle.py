@@ -69,7 +69,7 @@ def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Co
             before = confirmed.get(key) or unsure.get(key)
             if before is None or finding.confidence.rank < before.confidence.rank:
                 confirmed[key] = replace(finding, witness=_witness(types[finding.kernel]))
-    selection = Selection.of(config, all_rules())
+    selection = Selection.of(config.of(path), all_rules())
     shown = tuple(f for f in confirmed.values() if selection.shown(f.code, f.confidence))
     refuted = tuple(finding for key, finding in unsure.items() if key not in seen)
     return Settled(shown, refuted, {f.path: texts[f.path] for f in shown})

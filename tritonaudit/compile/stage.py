@@ -21,7 +21,7 @@ from tritonaudit.data import NotData, encode
 from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
-from tritonaudit.results import only_read
+from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import installed
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
@@ -61,7 +61,7 @@ def compile_paths(
                 *(Outcome("compile", "every kernel", Status.NOT_RUN, reason=gap) for gap in gaps.values()),
                 *gathered.outcomes,
                 *_uncompiled(gathered.launches, compiled.lost),
-                *only_read(found.notebooks, "compile"),
+                *notebooks_passed_over(found.notebooks, "compile"),
                 *audit.outcomes,
             ),
             files=len(found.files),

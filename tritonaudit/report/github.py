@@ -41,16 +41,16 @@ def _lines(span: Span) -> dict[str, int]:
 
 def _problem(problem: Problem) -> str:
     line = {} if problem.line is None or problem.cell is not None else {"line": problem.line}
-    text = in_cell(problem.line, problem.cell) + visible(problem.message)
-    return _command("error", problem.path, line, "problem", text)
+    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    return _command("error", problem.path if problem.in_file else None, line, "problem", text)
 
 
 def _note(note: Note) -> str:
     return _command("notice", note.path, {"line": note.line}, note.title, visible(note.text))
 
 
-def _command(name: str, path: str, lines: dict[str, int], title: str, text: str) -> str:
-    properties = {"file": path, **lines, "title": title}
+def _command(name: str, path: str | None, lines: dict[str, int], title: str, text: str) -> str:
+    properties = {**({} if path is None else {"file": path}), **lines, "title": title}
     listed = ",".join(f"{key}={_property(visible(str(value)))}" for key, value in properties.items())
     return f"::{name} {listed}::{_data(text)}\n"
 

@@ -63,7 +63,8 @@ def _place(span: Span) -> dict[str, int | None]:
 
 
 def _error(problem: Problem) -> dict[str, Any]:
-    return {"path": problem.path, "cell": problem.cell, "line": problem.line, "message": problem.message}
+    path = problem.path if problem.in_file else None
+    return {"path": path, "cell": problem.cell, "line": problem.line, "message": problem.told}
 
 
 def _not_analysed(outcome: Outcome) -> dict[str, str]:

@@ -96,12 +96,13 @@ def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:
 
 
 def _of_problem(problem: Problem) -> om.Notification:
-    in_file = problem.line is not None and problem.cell is None
-    region = om.Region(start_line=problem.line) if in_file else None
+    has_line = problem.line is not None and problem.cell is None
+    region = om.Region(start_line=problem.line) if has_line else None
+    place = om.Location(physical_location=physical_location(problem.path, region))
     return om.Notification(
         level="error",
-        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.message)),
-        locations=[om.Location(physical_location=physical_location(problem.path, region))],
+        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.told)),
+        locations=[place] if problem.in_file else None,
     )
 
 

@@ -33,12 +33,14 @@ def counts(audit: Audit) -> list[Count]:
     return sorted(map(_count, found.values()), key=lambda count: (-count.findings, count.code))
 
 
-def statistics(audit: Audit, output_format: str) -> str:
-    """The counts as a table with what could not be analysed and the summary, or as a list in JSON."""
+def statistics(audit: Audit, output_format: str, *, is_brief: bool = False) -> str:
+    """The counts as a table with what could not be analysed and, unless it is brief, the summary; or a list in JSON."""
     audit = told_once(audit)
     if output_format == "json":
         return json.dumps([vars(count) for count in counts(audit)], indent=2) + "\n"
-    return "".join(f"{line}\n" for line in (*_table(counts(audit)), *shortfall_lines(audit), summary(audit)))
+    rest = [*shortfall_lines(audit), *([] if is_brief else [summary(audit)])]
+    table = [*_table(counts(audit))]
+    return "".join(f"{line}\n" for line in (*table, *([""] if table and rest else []), *rest))
 
 
 def _count(findings: list[Finding]) -> Count:
@@ -58,4 +60,3 @@ def _table(rows: list[Count]) -> Iterator[str]:
     yield f"{'findings':>8}  {'fixable':>7}  {'known':>5}  rule"
     for row in rows:
         yield f"{row.findings:>8}  {row.fixable:>7}  {row.in_baseline:>5}  {row.code} {row.name:<{width}}".rstrip()
-    yield ""

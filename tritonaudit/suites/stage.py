@@ -19,7 +19,7 @@ from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.progress import SILENT, Progress
-from tritonaudit.results import only_read
+from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
@@ -100,7 +100,7 @@ def run_paths(
     subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
     ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
-    outcomes = (*ran.audit.outcomes, *only_read(found.notebooks, "run"))
+    outcomes = (*ran.audit.outcomes, *notebooks_passed_over(found.notebooks, "run"))
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tritonaudit.config import Config, ConfigError, load_config
+from tritonaudit.config import Config, ConfigError, project_config
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Problem
 from tritonaudit.hardware.part_file import PartFileError
@@ -85,7 +85,7 @@ class AuditFile(pytest.File):
         if problems:
             raise self.CollectError("\n".join(map(_shown, problems)))
         try:
-            config = load_config(project_root(self.path))
+            config = project_config(project_root(self.path))
         except ConfigError as error:
             raise self.CollectError(str(error)) from error
         for key in subjects:
@@ -157,12 +157,12 @@ class SuiteTest(pytest.Item):
             raise _skipped(verdict.unknown)
 
     def _done(self) -> tuple[Verdict, Iterator[Property]]:
-        subject, fail_on = self.parent, self.parent.audit_config.fail_on
+        subject, config = self.parent, self.parent.audit_config
         if self._suite is not Suite.PERFORMANCE:
-            verdict = verdict_of_run(self._suite, subject.ran, fail_on)
+            verdict = verdict_of_run(self._suite, subject.ran, config)
             return verdict, run_properties(subject.ran, verdict)
         try:
-            verdict = verdict_of_measuring(subject.measured, fail_on)
+            verdict = verdict_of_measuring(subject.measured, config)
         except PartFileError as error:
             raise SuiteFailed(str(error)) from error
         return verdict, measured_properties(subject.measured, verdict)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
+from tritonaudit.config import Config
+from tritonaudit.finding import Audit, Category, Finding, Outcome, Stage, Status
 from tritonaudit.measure.stage import MeasureAudit
 from tritonaudit.report.evidence import ASKED, applies, category_of, codes_of, reported_by, why_unknown
 from tritonaudit.report.standing import NEEDED
+from tritonaudit.report.status import fails
 from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
@@ -58,24 +60,24 @@ def suite_of_finding(finding: Finding) -> Suite:
     return _OF_CATEGORY.get(finding.category, Suite.CORRECTNESS)
 
 
-def verdict_of_run(suite: Suite, ran: RunAudit, fail_on: Severity) -> Verdict:
+def verdict_of_run(suite: Suite, ran: RunAudit, config: Config) -> Verdict:
     """What a suite of the run stage came to, from the audit of one subject.
 
     A check that was not made, or came to nothing certain, makes it unknown, and so does one that failed and of which
     nothing is told, since that is suppressed or its rule is off.
     """
     findings = tuple(finding for finding in ran.audit.findings if suite_of_finding(finding) is suite)
-    if (failed := _failed(ran.audit, findings, fail_on)) is not None:
+    if (failed := _failed(ran.audit, findings, config)) is not None:
         return failed
     told = {finding.code for finding in ran.audit.findings}
     unknown = (reason for run in ran.runs for reason in _unknown(suite, run, told))
     return Verdict(False, findings, unknown=next(unknown, "" if ran.runs else "it was not run"))
 
 
-def verdict_of_measuring(measured: MeasureAudit, fail_on: Severity) -> Verdict:
+def verdict_of_measuring(measured: MeasureAudit, config: Config) -> Verdict:
     """What the performance of one subject came to."""
     findings = measured.audit.findings
-    if (failed := _failed(measured.audit, findings, fail_on)) is not None:
+    if (failed := _failed(measured.audit, findings, config)) is not None:
         return failed
     outcomes = [outcome for subject in measured.subjects for outcome in subject.outcomes]
     if wrong := [_told(outcome) for outcome in outcomes if outcome.status is Status.FAIL]:
@@ -84,10 +86,9 @@ def verdict_of_measuring(measured: MeasureAudit, fail_on: Severity) -> Verdict:
     return Verdict(False, findings, unknown=measured.reason or next(missed, ""))
 
 
-def _failed(audit: Audit, findings: Sequence[Finding], fail_on: Severity) -> Verdict | None:
+def _failed(audit: Audit, findings: Sequence[Finding], config: Config) -> Verdict | None:
     problems = tuple(f"{problem.path}: {problem.message}" for problem in audit.problems)
-    is_found = any(finding.severity.rank <= fail_on.rank for finding in findings)
-    return Verdict(True, tuple(findings), problems) if problems or is_found else None
+    return Verdict(True, tuple(findings), problems) if problems or fails(findings, config) else None
 
 
 def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
