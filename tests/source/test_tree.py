@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tokenize
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import libcst as cst
@@ -171,6 +172,20 @@ def test_a_long_comment_is_not() -> None:
         + "\n".join([*lines, "    for i in x:", *lines[-1:] * 4000, "        pass", ""])
     )
     assert len(tree.function.body.body) == 3
+
+
+def test_a_line_is_measured_once_however_many_statements_stand_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    generate = tokenize.generate_tokens
+
+    def counting(readline: Callable[[], str]) -> Iterator[tokenize.TokenInfo]:
+        measured.append(1)
+        return generate(readline)
+
+    monkeypatch.setattr(tokenize, "generate_tokens", counting)
+    with pytest.raises(TooDeep):
+        first("\n@triton.jit\ndef kernel(x):\n    " + "x += 1; " * 5000 + "\n")
+    assert len(measured) <= 3
 
 
 def test_blocks_in_blocks_count_as_deep() -> None:

@@ -100,15 +100,15 @@ def _depth(root: ast.AST) -> int:
 
 def _longest_statement(function: ast.FunctionDef, lines: list[str]) -> int:
     """The size of the longest statement, of a compound one that of its head and each part by itself."""
-    longest = 0
+    spans: set[tuple[int, int]] = set()  # many statements may stand in one line
     stack: list[ast.stmt] = [function]
     while stack:
         node = stack.pop()
         inside = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
         last = min((child.lineno for child in inside), default=(node.end_lineno or node.lineno) + 1)
-        longest = max(longest, _size(lines[node.lineno - 1 : max(last - 1, node.lineno)]))
+        spans.add((node.lineno - 1, max(last - 1, node.lineno)))
         stack.extend(inside)
-    return longest
+    return max(_size(lines[first:last]) for first, last in spans)
 
 
 def _size(lines: list[str]) -> int:
