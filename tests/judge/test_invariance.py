@@ -147,30 +147,8 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert "Unparsable" in try_file(Task(package, "add.py", tmp_path / "copies")).reason
 
 
-SILENCED = """
-
-@triton.jit
-def shift_kernel(x_ptr, out_ptr, N, BLOCK: tl.constexpr):
-    row = tl.program_id(1)
-    at = tl.arange(0, BLOCK)
-    tl.store(out_ptr + row * N + at, tl.load(x_ptr + row * N + at, mask=at < N) + 1, mask=at < N)
-
-
-def shift(x):
-    hits, N = x.shape
-    out = torch.empty_like(x)
-    shift_kernel[(1, hits)](x, out, N, BLOCK=1024)
-    return out
-
-
-@triton.jit
-def turn_kernel(x_ptr, work_ptr, out_ptr, BLOCK: tl.constexpr):
-    at = tl.arange(0, BLOCK)
-    tl.store(work_ptr + tl.program_id(0) * BLOCK + at, tl.load(x_ptr + at))
-    no_barrier = at + 1
-    x = tl.load(work_ptr + tl.program_id(0) * BLOCK + BLOCK - no_barrier)
-    tl.store(out_ptr + tl.program_id(0) * BLOCK + at, x)
-"""
+MINIMAL = (ROOT / "bench/judge/minimal/minimal-1.0/minimal.py").read_text()
+SILENCED = MINIMAL[MINIMAL.index("\n\n@triton.jit\ndef shift_kernel") : MINIMAL.index("\n\ndef turn(x)")]
 
 
 @pytest.fixture(scope="module")

@@ -49,9 +49,9 @@ def _flow(function: ast.AST, lines: Lines) -> tuple[set[str], set[str]]:
     return derived, derived | beside
 
 
-def _matters(branch: ast.If, derived: Collection[str], beside: Collection[str]) -> bool:
+def _matters(branch: ast.If, derived: set[str], beside: set[str]) -> bool:
     inner = [one for statement in (*branch.body, *branch.orelse) for one in ast.walk(statement)]
-    return any(isinstance(one, _SIMPLE) and (_read(one) & {*derived} or _set(one) & {*beside}) for one in inner)
+    return any(isinstance(one, _SIMPLE) and (_read(one) & derived or _set(one) & beside) for one in inner)
 
 
 def _read(statement: ast.stmt) -> set[str]:
