@@ -49,6 +49,15 @@ def prepared(manifest: Path, work: Path, wanted: Collection[str] | None = None) 
         yield package
 
 
+def unpacked(corpus: Path, work: Path) -> Iterator[Package]:
+    """Each package that lies in a folder of the corpus, and needs nothing beside it, as it is ready."""
+    for site in sorted(path.resolve() for path in corpus.iterdir() if path.is_dir()):
+        package = Package(site.name, site, work / "specs" / site.name)
+        if not package.specs.is_dir():
+            _init(package, work / "required")
+        yield package
+
+
 def listed(manifest: Path) -> Sequence[str]:
     """`<package>-<version>` of each line."""
     with manifest.open(encoding="utf-8", newline="") as file:

@@ -13,6 +13,7 @@ pytest.importorskip("triton", reason="Triton compiles the kernels")
 import torch
 
 from bench.judge.executing import become_ready
+from bench.judge.facts import main
 from bench.judge.facts.comparing import compared
 from bench.judge.facts.seen import Seen, Watched
 from bench.judge.facts.stated import Stated, stated_of
@@ -134,3 +135,14 @@ def test_a_planted_wrong_number_is_found() -> None:
     wrong = Stated("at", 3, 3, true.dtype, true.shape, true.number + true.number, None, None)
     (told,) = compared([wrong], WATCHED).contradictions
     assert (told.fact, told.seen) == ("number", "1, where it is 2, at (0, 1)")
+
+
+def test_what_is_stated_of_kernels_in_a_folder_is_held_against_launches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["--corpus", str(ROOT / "bench/judge/minimal"), "--work", str(tmp_path)])
+    (package,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("| minimal-1.0 "))
+    kernels, launches, facts, contradicted = (int(cell) for cell in package.strip("| ").split(" | ")[1:])
+    assert (kernels, contradicted) == (3, 0)
+    assert launches > 0
+    assert facts > 100

@@ -1,10 +1,12 @@
 """What the source brain states of published kernels, against executions on the CPU engine.
 
-    python bench/judge facts --manifest FILE --work DIR [--specs N] [--package NAME …] [--jobs N] [--output FILE]
+    python bench/judge facts (--manifest FILE | --corpus DIR) --work DIR [--specs N] [--package NAME …] [--jobs N]
+                             [--output FILE]
 
-The packages of the manifest are installed in the folder, and their wrappers called on small inputs as inferred. Each
-dtype, shape, bound and number that is stated of a variable is held against what Triton's operation of that name gives.
-Every contradiction is a defect, whatever rule it feeds; with --output all of them are written down.
+The packages of the manifest are installed in the folder, or lie in one as they are, and their wrappers are called on
+small inputs as inferred. Each dtype, shape, bound and number that is stated of a variable is held against what Triton's
+operation of that name gives. Every contradiction is a defect, whatever rule it feeds; with --output all of them are
+written down.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from bench.judge.executing import become_ready
 from bench.judge.facts.comparing import Compared, Contradiction
 from bench.judge.facts.trying import Held, Task, hold
 from bench.judge.noted import Noted
-from bench.judge.packages import Package, prepared
+from bench.judge.packages import Package, prepared, unpacked
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
@@ -36,7 +38,9 @@ def main(options: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="python bench/judge facts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--manifest", type=Path, required=True, metavar="FILE", help="columns package and version")
+    packages = parser.add_mutually_exclusive_group(required=True)
+    packages.add_argument("--manifest", type=Path, metavar="FILE", help="columns package and version")
+    packages.add_argument("--corpus", type=Path, metavar="DIR", help="a folder for each package")
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
     parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
@@ -44,7 +48,8 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="write every contradiction, as TSV")
     asked = parser.parse_args(options)
     found: dict[str, list[Compared]] = {}
-    for package in prepared(asked.manifest, asked.work):
+    ready = prepared(asked.manifest, asked.work) if asked.manifest else unpacked(asked.corpus, asked.work)
+    for package in ready:
         if asked.package is None or package.name in asked.package:
             calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
             found[package.name] = list(_held(package, calls, asked.work, asked.jobs))
