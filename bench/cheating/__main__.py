@@ -10,24 +10,19 @@ an honest subject does not. What is printed for each file is its verdict, and th
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.processes import run, tritonaudit
+from bench.auditing import audited
 
 HERE = Path(__file__).resolve().parent
 _PARTS = "source,correctness,memory,stability,integrity"
 _LIMIT = 600.0
-_VERDICTS = {0: "passes", 1: "fails", 3: "is incomplete"}
 
 
 @dataclass(frozen=True)
@@ -70,41 +65,10 @@ def main() -> None:
 
 
 def _judged(path: Path, budget: float, device: str) -> Judged:
-    with tempfile.TemporaryDirectory(prefix="cheating-") as folder:
-        options = (
-            "--only",
-            _PARTS,
-            "--budget",
-            str(budget),
-            "--device",
-            device,
-            "--output-format",
-            "json",
-            "--jobs",
-            "1",
-        )
-        began = time.monotonic()
-        ran = run(
-            tritonaudit("audit", *options, path), limit=_LIMIT, variables={"TRITONAUDIT_CACHE": f"{folder}/cache"}
-        )
-        seconds = time.monotonic() - began
-    verdict = _VERDICTS.get(ran.code, f"ends with {ran.code}") if ran.code is not None else "does not end"
-    try:
-        report = json.loads(ran.out)
-    except ValueError:
-        return Judged(path, verdict, ran.err.decode(errors="replace").strip()[-200:], seconds)
-    return Judged(path, verdict, next(_reasons(report), ""), seconds)
-
-
-def _reasons(report: Mapping[str, Any]) -> Iterator[str]:
-    for finding in report["findings"]:
-        if finding["severity"] == "error":
-            yield f"{finding['code']} {finding['message']}"
-    yield from (error["message"] for error in report["errors"])
-    for subject in report["ran"]["subjects"]:
-        for check in subject["checks"]:
-            if check["status"] in ("fail", "incomplete", "inconclusive"):
-                yield f"{check['check']}: {check['reason']}"
+    report = audited(path, _PARTS, budget, device, _LIMIT)
+    return Judged(
+        path, report.verdict, "" if report.verdict == "passes" else next(report.reasons(), ""), report.seconds
+    )
 
 
 def _table(judged: list[Judged]) -> Iterator[str]:

@@ -10,9 +10,7 @@ has two ends. The exit code is 1 if one is missed or a twin has an error.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,10 +20,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.processes import run, tritonaudit
+from bench.auditing import audited
 
 HERE = Path(__file__).resolve().parent
-_OPTIONS = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json")
+_PARTS = "correctness,memory"
 _MARK = "# fault: "
 _LIMIT = 600.0
 
@@ -82,15 +80,9 @@ def main() -> None:
 
 
 def _told(path: Path, budget: float) -> Told:
-    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
-        command = tritonaudit("audit", *_OPTIONS, "--budget", str(budget), path)
-        ran = run(command, limit=_LIMIT, variables={"TRITONAUDIT_CACHE": f"{folder}/cache"})
-    try:
-        report: dict[str, Any] = json.loads(ran.out)
-    except ValueError:
-        return Told(path, (), ran.err.decode(errors="replace").strip()[-200:] or f"exit code {ran.code}")
-    found = [(one["code"], _lines(one), one["severity"]) for one in report["findings"]]
-    return Told(path, tuple(found), next((one["message"] for one in report["errors"]), ""))
+    report = audited(path, _PARTS, budget, "cpu", _LIMIT)
+    found = [(one["code"], _lines(one), one["severity"]) for one in report.findings]
+    return Told(path, tuple(found), next(report.problems(), "") if report.json else report.stderr or report.verdict)
 
 
 def _shown(told: Told) -> str:
