@@ -101,22 +101,15 @@ class _Reaching:
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one. Raises NotSimulated, and NoProgram where there is nothing to execute."""
-        import torch
-
         from tritonaudit.simulator.coincidence import told_apart
         from tritonaudit.simulator.engine import Run, execute
-        from tritonaudit.simulator.live import Executed, NoProgram, arguments_of, check_grid, module_of
+        from tritonaudit.simulator.live import Executed, begun
 
-        check_grid(launch)
-        if launch.error is not None or launch.program is None or launch.grid is None:
-            raise NoProgram(launch)
-        module = module_of(launch.program.ttir)
-        noting = _Noting(self, launch, module)
-        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-            run = Run(undefined=self._fresh.undefined, contracts=launch.program.contracts, handlers=noting.wrapped)
-            arguments = arguments_of(launch, bound)
-            outcome = execute(module, launch.grid, arguments, run)
-            outcome = told_apart(outcome, module, launch.grid, arguments, run)
+        with begun(launch, bound) as (program, module, grid, arguments):
+            noting = _Noting(self, launch, module)
+            run = Run(undefined=self._fresh.undefined, contracts=program.contracts, handlers=noting.wrapped)
+            outcome = execute(module, grid, arguments, run)
+            outcome = told_apart(outcome, module, grid, arguments, run)
         self.features.update(_of_launch(launch))
         self.launches.append(Executed(launch, outcome))
 

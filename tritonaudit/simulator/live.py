@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import torch
 
-from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.simulator.coincidence import told_apart
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
@@ -66,6 +68,29 @@ def why_too_large(launch: Launch) -> str:
     return ""
 
 
+class Begun(NamedTuple):
+    """What is executed of a launch."""
+
+    program: Program
+    module: Module
+    grid: tuple[int, int, int]
+    arguments: Sequence[Argument]
+
+
+@contextmanager
+def begun(launch: Launch, bound: Mapping[str, Any]) -> Iterator[Begun]:
+    """What is to be executed of a launch on its arguments, where no operator of torch is watched.
+
+    Raises NotSimulated, Refused, and NoProgram where there is nothing to execute.
+    """
+    check_grid(launch)
+    if launch.error is not None or launch.program is None or launch.grid is None:
+        raise NoProgram(launch)
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        module = module_of(launch.program.ttir)
+        yield Begun(launch.program, module, launch.grid, arguments_of(launch, bound))
+
+
 @dataclass
 class Execution:
     """Executes what is launched, for as long as host code runs, and keeps what that shows.
@@ -85,27 +110,21 @@ class Execution:
 
         Raises NotSimulated, Refused, and NoProgram where there is nothing to execute.
         """
-        check_grid(launch)
-        if launch.error is not None or launch.program is None or launch.grid is None:
-            raise NoProgram(launch)
-        module = module_of(launch.program.ttir)
-        x, y, z = launch.grid
-        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        with begun(launch, bound) as (program, module, grid, arguments):
             run = Run(
                 self.is_checked,
-                self.order(x * y * z),
+                self.order(prod(grid)),
                 self.fresh.undefined if self.is_checked else None,
                 self.tick,
-                contracts=launch.program.contracts,
+                contracts=program.contracts,
                 as_gpu=self.as_gpu,
-                ttgir=ttgir_of(launch.program) if self.as_gpu else "",
+                ttgir=ttgir_of(program) if self.as_gpu else "",
             )
-            arguments = arguments_of(launch, bound)
             if has_absent(arguments):
-                outcome = execute_large(module, launch.grid, arguments, run)
+                outcome = execute_large(module, grid, arguments, run)
             else:
-                outcome = execute(module, launch.grid, arguments, run)
-                outcome = told_apart(outcome, module, launch.grid, arguments, run)
+                outcome = execute(module, grid, arguments, run)
+                outcome = told_apart(outcome, module, grid, arguments, run)
         self.launches.append(Executed(launch, outcome))
 
 

@@ -47,19 +47,14 @@ class Watching:
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one. Raises NotSimulated, and NoProgram where there is nothing to execute."""
-        import torch
-
         from tritonaudit.simulator.engine import Run, execute
-        from tritonaudit.simulator.live import NoProgram, arguments_of, module_of
+        from tritonaudit.simulator.live import begun
 
-        if launch.error is not None or launch.program is None or launch.grid is None:
-            raise NoProgram(launch)
-        watched = Watched(launch, _given(launch, bound))
-        module = module_of(launch.program.ttir)
-        named = {id(one) for one in _assigned(module.kernel.region, launch.kernel.path).values()}
-        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-            run = Run(is_checked=False, contracts=launch.program.contracts, handlers=_noting(watched, named))
-            execute(module, launch.grid, arguments_of(launch, bound), run)
+        with begun(launch, bound) as (program, module, grid, arguments):
+            watched = Watched(launch, _given(launch, bound))
+            named = {id(one) for one in _assigned(module.kernel.region, launch.kernel.path).values()}
+            run = Run(is_checked=False, contracts=program.contracts, handlers=_noting(watched, named))
+            execute(module, grid, arguments, run)
         self.launches.append(watched)
 
 

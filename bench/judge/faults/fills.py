@@ -57,18 +57,12 @@ class _Putting:
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one. Raises NotSimulated, Refused, and NoProgram where there is nothing to execute."""
-        import torch
-
         from tritonaudit.simulator.engine import Run, execute
-        from tritonaudit.simulator.live import Executed, NoProgram, arguments_of, check_grid, module_of
+        from tritonaudit.simulator.live import Executed, begun
 
-        check_grid(launch)
-        if launch.error is not None or launch.program is None or launch.grid is None:
-            raise NoProgram(launch)
-        module = module_of(launch.program.ttir)
-        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-            run = Run(undefined=self.fresh.undefined, contracts=launch.program.contracts, handlers=self._handlers)
-            self.launches.append(Executed(launch, execute(module, launch.grid, arguments_of(launch, bound), run)))
+        with begun(launch, bound) as (program, module, grid, arguments):
+            run = Run(undefined=self.fresh.undefined, contracts=program.contracts, handlers=self._handlers)
+            self.launches.append(Executed(launch, execute(module, grid, arguments, run)))
 
     def _handlers(self, known: Mapping[str, Handler]) -> Mapping[str, Handler]:
         load = known["tt.load"]
