@@ -4,8 +4,8 @@
 
 Two honest subjects, a right one and a wrong one, are audited alone, and then in each round together with one subject
 for every deed of subjects.py. What is printed for each deed is what the audit says of it. The exit code is 1 if in any
-round the honest ones' findings or checks are others than alone, if a process stays behind, or if nothing is said of a
-deed that cannot pass.
+round the honest ones' findings or checks are others than alone, if a process stays behind, if a file of the project is
+another one or no more, or if nothing is said of a deed that cannot pass.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def main() -> None:
         together = audited(deeds, arguments.budget, arguments.jobs)
         changed = [name for name in honest() if together.of(name) != alone.of(name)]
         silent = [deed for deed in deeds if deed not in HARMLESS and not together.said(deed)]
-        failed |= bool(changed or silent or together.left)
+        failed |= bool(changed or silent or together.left or together.touched)
         print(f"round {number + 1}: {together.seconds:.0f} s; honest subjects changed: {changed or 'none'};", end=" ")
-        print(f"nothing said of: {silent or 'none'}; processes left: {together.left or 'none'}", flush=True)
+        print(f"nothing said of: {silent or 'none'}; processes left: {together.left or 'none'};", end=" ")
+        print(f"files touched: {together.touched or 'none'}", flush=True)
         if not number:
             for deed in deeds:
                 print(f"  {deed}: {'; '.join(together.said(deed)) or 'nothing'}")
@@ -58,12 +59,16 @@ def main() -> None:
 
 
 class Audited:
-    """An audit's report, as JSON, with the `seconds` that it took and the processes that were `left` behind."""
+    """An audit's report, as JSON, with the `seconds` that it took, the processes that were `left` behind, and the files
+    of the project that were `touched`."""
 
-    def __init__(self, report: Mapping[str, Any], seconds: float, left: Collection[int]) -> None:
+    def __init__(
+        self, report: Mapping[str, Any], seconds: float, left: Collection[int], touched: Collection[str]
+    ) -> None:
         self._report = report
         self.seconds = seconds
         self.left = left
+        self.touched = touched
 
     def of(self, name: str) -> tuple[Any, ...]:
         """All that is said of the subject of that spec file, but for times."""
@@ -95,19 +100,30 @@ class Audited:
 def audited(deeds: Sequence[str], budget: float, jobs: int) -> Audited:
     """The audit of the honest subjects, and of those that do these deeds."""
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-        write(Path(folder, "project"), {**honest(), **{deed: hostile(deed) for deed in deeds}})
+        project = Path(folder, "project")
+        write(project, {**honest(), **{deed: hostile(deed) for deed in deeds}})
+        (project / "report.json").write_text("true")
+        before = _files(project)
         mark = f"{_MARK}={folder}"
-        options = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json")
+        options = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json", "--seed", "7")
         began = time.monotonic()
         done = subprocess.run(
             [*map(str, tritonaudit("audit", *options, "--budget", str(budget), "--jobs", str(jobs), "."))],
-            cwd=Path(folder, "project"),
+            cwd=project,
             env={**environment(), **_paths(), "TRITONAUDIT_CACHE": f"{folder}/cache", _MARK: folder},
             stdout=subprocess.PIPE,
             check=False,
         )
         seconds = time.monotonic() - began
-        return Audited(json.loads(done.stdout), seconds, _marked(mark))
+        after = _files(project)
+        touched = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        return Audited(json.loads(done.stdout), seconds, _marked(mark), touched)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files of a project, but for what Python keeps of its modules."""
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 def _paths() -> dict[str, str]:

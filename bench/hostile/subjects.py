@@ -43,6 +43,8 @@ import contextlib
 import ctypes
 import mmap
 import os
+import pickle
+import random
 import shutil
 import signal
 import sys
@@ -60,6 +62,42 @@ FEW = {"sizes": {"n": [64, 7]}, "dtypes": ["float32"]}
 
 def twice(x):
     return 2 * x
+
+
+class Mark:
+    def __reduce__(self):
+        return open, (str(Path(__file__).parent / "mark"), "w")
+
+
+def framed(message):
+    return len(message).to_bytes(8, "big") + message
+
+
+def everywhere(*messages):
+    for number in range(3, 64):
+        for message in messages:
+            with contextlib.suppress(OSError):
+                os.write(number, message)
+
+
+def at_random(count):
+    heads = (b'{"":"Said","word":{"":"Answer","results":[],"changed":[],', b"[[[[", pickle.dumps(Mark()), b"")
+    for _ in range(count):
+        message = random.choice(heads) + random.randbytes(random.randrange(40))
+        yield message if random.random() < 0.2 else framed(message)
+
+
+def attempts(*deeds):
+    for deed in deeds:
+        with contextlib.suppress(OSError):
+            deed()
+
+
+def auditors():
+    process = os.getppid()
+    while b"tritonaudit" in (called := Path(f"/proc/{process}/cmdline").read_bytes()) and b"hostile" not in called:
+        yield process
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 """
@@ -99,6 +137,21 @@ DEEDS: Mapping[str, str] = {
     "writes_megabytes": "os.write(1, b'x' * (32 << 20))\n    print('y' * (8 << 20), file=sys.stderr)",
     "writes_everywhere": "for number in range(3, 64):\n        with contextlib.suppress(OSError):\n"
     "            os.write(number, b'x' * 100)",
+    "sends_pickles": "everywhere(pickle.dumps(Mark()), framed(pickle.dumps(Mark())))",
+    "sends_half_a_message": "everywhere((100).to_bytes(8, 'big') + b'{')",
+    "sends_half_a_message_and_leaves": "everywhere((100).to_bytes(8, 'big') + b'{')\n    os._exit(0)",
+    "sends_too_much": "everywhere((1 << 62).to_bytes(8, 'big') + b'x' * 1000)",
+    "sends_random_messages": "everywhere(*at_random(10_000))",
+    "links_to_others_files": "for entry in (*Path.home().iterdir(), Path.home() / 'new'):\n"
+    "        attempts(lambda: os.rename(entry, f'{entry}-moved'), lambda: entry.symlink_to(Path(__file__).parent))\n"
+    "    (Path.home() / 'new' / 'report.json').write_text('[]')",
+    "writes_to_the_report": "report = Path(__file__).parent / 'report.json'\n"
+    "    attempts(report.unlink, lambda: report.rename('other'), lambda: os.truncate(report, 0))\n"
+    "    report.write_text('[]')",
+    "signals_its_auditors": "for process in auditors():\n"
+    "        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSTOP, signal.SIGKILL):\n"
+    "            attempts(lambda: os.kill(process, number))\n"
+    "    os.kill(os.getppid(), signal.SIGKILL)",
     "interrupts": "raise KeyboardInterrupt",
     "exits": "raise SystemExit('no more')",
     "ends_generators": "raise GeneratorExit",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
 
 from tests.checkout import ROOT
 from tritonaudit.config import Config
-from tritonaudit.data import NotData
+from tritonaudit.data import NotData, decode, encode
 from tritonaudit.execute.confine import _version
 from tritonaudit.shown import shown_path
-from tritonaudit.suites.apart.sending import Laid, Opened, Parcel
+from tritonaudit.suites.apart.messages import Answer, Failure, Said
+from tritonaudit.suites.apart.sending import Laid, Opened, Parcel, receive
 from tritonaudit.suites.calling import is_same
 from tritonaudit.suites.coverage import Verdict
+from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
@@ -139,6 +143,39 @@ def test_messages_of_its_own_move_nobody(tmp_path: Path, when: str) -> None:
     assert verdicts.get("audit_hostile.py") is not Verdict.PASS
     assert "audit_hostile.py" in verdicts or [one.path for one in found.audit.problems] == [shown_path(hostile)]
     assert not (tmp_path / "mark").exists()
+    if when != "deed()":
+        (run,) = (run for run in found.runs if run.path == hostile)
+        assert run.verdict is Verdict.FAIL
+        told = [seen.text for trial in run.trials for seen in trial.sightings if seen.symptom is Symptom.CRASH]
+        assert told
+        assert all(text.startswith("its process says what is no answer: ") for text in told)
+
+
+def test_what_is_no_message_is_not_waited_for() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.sendall((1 << 62).to_bytes(8, "big") + b"x")
+    with pytest.raises(NotData, match="a message of 4,611,686,018,427,387,904 bytes"):
+        receive(ours)
+    ours, theirs = socket.socketpair()
+    theirs.sendall((100).to_bytes(8, "big") + b"x")
+    theirs.close()
+    assert receive(ours) is None
+
+
+def test_ten_thousand_words_that_were_changed_at_random_are_words_or_refused(tmp_path: Path) -> None:
+    mark, numbers = tmp_path / "mark", Random(7)
+    word = encode(Said(Answer(error=Failure("no", launch=None))))
+    harm = b"cbuiltins\nopen\n(V" + str(mark).encode() + b"\nVw\ntR."
+    refused = 0
+    for _ in range(10_000):
+        at, length = numbers.randrange(len(word)), numbers.randrange(12)
+        new = numbers.choice((numbers.randbytes(length), harm, b"[" * 3000, b'{"":"Lost"}', b"1e999", b""))
+        try:
+            assert isinstance(decode(Said, word[:at] + new + word[at + length :]), Said)
+        except NotData:
+            refused += 1
+    assert refused > 9000
+    assert not mark.exists()
 
 
 HARM = """

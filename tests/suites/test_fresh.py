@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
+from tests.suites.test_given import subject
 from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases
@@ -28,8 +29,31 @@ def test_the_first_is_the_ordinary_one_with_other_numbers() -> None:
     assert first.seed >= 1 << 32
 
 
-def test_each_dimension_in_turn_has_any_size() -> None:
-    cases = fresh(ROWS, 7, 61)[1:]
+def test_each_dimension_the_last_one_first_has_a_size_that_nobody_lists() -> None:
+    known = {near for e in range(14) for n in (2**e, 3 * 2**e) for near in range(n - 3, n + 4)}
+    drawn = [fresh(ROWS, seed, 3)[1:] for seed in range(40)]
+    for cols, rows in drawn:
+        assert cols["cols"] != 128
+        assert rows.sizes["cols"] <= 128
+        assert not {cols.sizes["cols"], rows.sizes["rows"]} & known
+        assert all(20 <= size <= 4000 and size % 8 and size % 10 for size in (cols["cols"], rows["rows"]))
+    assert len({case["cols"] for case, _ in drawn}) > 30
+
+
+def test_that_lies_among_the_sizes_given_for_a_wrapper_may_take_no_others() -> None:
+    given = subject(333, 100)
+    for seed in range(20):
+        plan = audit_cases(given, (128,), seed=seed)
+        core = called_cases(given, axes_of(given, (128,)), plan, seed=seed)
+        sizes = [one.case.sizes for one in core if one.case.seed]
+        (cols, rows) = sizes[1:3]
+        assert 20 <= cols["dim_100"] < 100
+        assert 20 <= rows["dim_333"] < 333
+        assert len(cols) == len(rows) == 1
+
+
+def test_each_dimension_in_turn_then_has_any_size() -> None:
+    cases = fresh(ROWS, 7, 63)[3:]
     assert len({case["rows"] for case in cases[::3]}) > 15
     assert len({case["cols"] for case in cases[1::3]}) > 15
     assert max(case["rows"] for case in cases[::3]) > 2048
@@ -38,7 +62,7 @@ def test_each_dimension_in_turn_has_any_size() -> None:
 
 
 def test_then_all_have_any_up_to_the_ordinary_one() -> None:
-    inside = fresh(ROWS, 7, 61)[3::3]
+    inside = fresh(ROWS, 7, 63)[5::3]
     assert max(size for case in inside for size in case.sizes.values()) <= 128
     assert sum(min(case["rows"], case["cols"]) > 32 for case in inside) > 5
 
@@ -58,6 +82,6 @@ def test_they_belong_to_the_plan_and_to_the_core() -> None:
     drawn = [case.label for case in plan.cases if case.seed]
     core = [one.case.label for one in called_cases(ROWS, axes_of(ROWS, (128,)), plan, seed=7) if one.case.seed]
     assert len(drawn) == 12
-    assert core == drawn[:4]
+    assert core == drawn[:6]
     other = audit_cases(ROWS, (128,), seed=8)
     assert [case for case in plan.cases if not case.seed] == [case for case in other.cases if not case.seed]

@@ -61,6 +61,40 @@ def test_so_is_what_it_puts_over_what_a_kernel_has_left() -> None:
     assert made_by(computed_elsewhere) == {Origin.ALTERED, Origin.KERNEL}
 
 
+def test_so_is_what_it_puts_into_memory_that_nobody_else_has_written() -> None:
+    def computed_elsewhere(x: torch.Tensor, _: Observed) -> torch.Tensor:
+        out = torch.empty(64)
+        out.numpy()[...] = 2 * x.numpy()
+        return out.clone()
+
+    assert made_by(computed_elsewhere) == {Origin.ALTERED}
+
+
+def test_memory_that_nobody_has_written_is_empty() -> None:
+    assert made_by(lambda x, _: torch.empty_like(x).clone()) == {Origin.EMPTY}
+
+
+def test_memory_that_a_launch_alone_has_written_is_the_kernels() -> None:
+    def by_a_launch(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out = torch.empty(64)
+        out.numpy()[...] = 2 * x.numpy()  # in the kernel's place
+        launched(observed, out)
+        return out.clone()
+
+    assert made_by(by_a_launch) == {Origin.KERNEL}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_what_is_made_of_it_elsewhere_is_nobodys_where_a_kernel_has_run_beside_it(dtype: torch.dtype) -> None:
+    def moved(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out = torch.zeros(64).share_memory_()
+        launched(observed, torch.empty_like(x))
+        in_another_process(lambda: out.numpy().__setitem__(..., 2 * x.numpy()))
+        return out.to(dtype)
+
+    assert made_by(moved) == {Origin.ALTERED}
+
+
 def test_shared_memory_in_which_a_kernel_has_left_its_result_is_the_kernels() -> None:
     def shared(x: torch.Tensor, observed: Observed) -> torch.Tensor:
         out = torch.zeros(64).share_memory_()

@@ -17,7 +17,7 @@ from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
 from tritonaudit.suites.facts import WATCHED, Symptom
-from tritonaudit.suites.fresh import fresh_cases
+from tritonaudit.suites.fresh import fresh_cases, fresh_in_core
 from tritonaudit.suites.given_too import unsettled
 from tritonaudit.suites.journal import CoreTrial, Trial
 from tritonaudit.suites.outcome import CaseOutcome
@@ -35,8 +35,6 @@ _MOST_NAMED = 6
 """Of the sizes that a subject names for a dimension."""
 _MOST_TURNS, _LARGEST_TURN = 6, 1 << 13
 """Of the sizes of a dimension at which the code does something else: so many, and what is quick."""
-_FRESH = 4
-"""Cases that nobody can foresee."""
 _TELLING_FILLS = ("nan", "inf", "zeros")
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -79,7 +77,7 @@ def called_cases(
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):
         found.setdefault(case.label, CoreCase(what, case))
-    for case in islice(fresh_cases(subject, axes, taken or plan.cases[0], seed), _FRESH):
+    for case in islice(fresh_cases(subject, axes, taken or plan.cases[0], seed), fresh_in_core(axes)):
         found.setdefault(case.label, CoreCase("drawn afresh", case))
     return tuple(found.values())
 

@@ -71,6 +71,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         """How often what a launch had left was another thing for the next one, without anybody's being seen."""
         self._left: dict[int, torch.Tensor] = {}
         self._digests: dict[int, int] = {}
+        self._given_out: dict[int, int] = {}
+        """Digests of the host's memory as it was allocated, where nobody was seen to write since."""
         self._observed = observed
         self._launches = 0
         self._kept = 0
@@ -143,6 +145,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         for address in one.left:
             self._digests.pop(address, None)
         for address in one.written:
+            self._given_out.pop(address, None)
             elements = one.elements.get(address)
             known = self._origins.get(address)
             if elements is None:
@@ -177,7 +180,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
     def _compare(self, address: int, read: torch.Tensor) -> None:
         """A storage with what is known of it."""
         is_known, left = self._is_known(read), self._left.get(address)
-        if is_known and left is None and address not in self._digests:
+        known = self._digests.get(address, self._given_out.get(address))
+        if is_known and left is None and known is None:
             return
         now = bytes_of(read.untyped_storage())
         if left is not None:
@@ -185,7 +189,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                 self._alter(read, now != left)
             return
         found = digest(now)
-        if is_known and found == self._digests[address]:
+        if is_known and found == known:
             return
         self.unaccounted.append(Unaccounted(address, found, len(now)))
         origins = self._of_storage(read)
@@ -234,8 +238,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         match operator.work_on(args, kwargs):
             case Work.ALLOCATES:
                 self._note(made, Origin.EMPTY, frozenset())
-                for one in made:  # who gives memory out may still put something there
-                    self._digests.pop(storage_address(one), None)
+                for one in made:
+                    self._give_out(storage_address(one), one.untyped_storage())
             case Work.MAKES:
                 self._note(made, Origin.GIVEN, frozenset())
             case Work.MOVES:
@@ -246,6 +250,12 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
                     self._credit(one)
             case _:
                 self._compute(operator, made, read)
+
+    def _give_out(self, address: int, storage: torch.UntypedStorage) -> None:
+        """Memory was allocated: what a launch that is not seen to write there may fill is not the host's."""
+        self._digests.pop(address, None)
+        if self._is_watched and storage.device.type == "cpu":
+            self._given_out[address] = digest(bytes_of(storage))
 
     def _compute(self, operator: Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
         if any(bool((self._elements(one) == Origin.KERNEL).any()) for one in read):
@@ -317,11 +327,13 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             if size > 1 and stride == 0:  # all of them are one element
                 tensor, origins = tensor.narrow(axis, 0, 1), origins.narrow(axis, 0, 1)
         kept = self._of_storage(tensor)
-        self._left.pop(storage_address(tensor), None)  # it has been written since, by somebody who was seen
+        address = storage_address(tensor)
+        self._left.pop(address, None)  # it has been written since, by somebody who was seen
+        self._given_out.pop(address, None)
         if self._is_watched and tensor.device.type != "meta":
             if tensor.device.type == "cpu" and torch.cuda.is_initialized():
                 torch.cuda.synchronize()  # what comes from the GPU may still be on its way
-            self._digests[storage_address(tensor)] = digest(bytes_of(tensor.untyped_storage()))
+            self._digests[address] = digest(bytes_of(tensor.untyped_storage()))
         try:
             per_byte(tensor, kept).copy_(origins.unsqueeze(-1))
         except RuntimeError:  # elements share memory in some other way

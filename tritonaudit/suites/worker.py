@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
+from tritonaudit.data import NotData
 from tritonaudit.execute.blame import called_into, described, is_in, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
@@ -580,6 +581,8 @@ class _Audit:
                 outcome = self.given_too.settled(work(case), work, may_ask=self._is_quick_as_given(seconds))
         except Late as error:
             return self.given_too.settled(self._late(case, error.seconds, error), work, may_ask=False)
+        except NotData as error:
+            outcome = self._unbelievable(case, error)
         except Exception as error:  # the subject's own are part of an outcome: it is a defect of ours, or a hook
             whose = "what the subject has set up" if users_place(error) else "tritonaudit failed, please report it:"
             outcome = unknown(case, f"{whose} {described(error)}")
@@ -588,6 +591,12 @@ class _Audit:
         if self.device.lost is None or Symptom.CRASH in outcome.checked:
             return outcome
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
+
+    def _unbelievable(self, case: Case, error: NotData) -> CaseOutcome:
+        """A case in which the process that calls the wrapper said what none of ours says."""
+        text = f"its process says what is no answer: {error}"
+        sighting = Sighting(Symptom.CRASH, self._wrapper(), None, text)
+        return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,))
 
     def _time_reference(self, case: Case) -> None:
         """Know what the GPU takes for the reference, once it did not end what the subject launched.

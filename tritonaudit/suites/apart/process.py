@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from tritonaudit.capture.device import tell_of
+from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import time_limit
 from tritonaudit.data import NotData, decode
@@ -60,21 +61,38 @@ from tritonaudit.suites.provenance import Computed
 class Apart:
     """A process in which the subject of that name of a file is called; it ends with this one, or by `close`.
 
-    Host code there is told of so many `multiprocessors`; None for those of the GPU in whose place the device is.
+    One that says what is no answer is ended, NotData is raised, and the next question is asked of another one. Host
+    code there is told of so many `multiprocessors`; None for those of the GPU in whose place the device is.
     """
 
     def __init__(self, device: Device, path: Path, name: str, multiprocessors: int | None = None) -> None:
         self._device = device
         self._path, self._name, self._multiprocessors = path, name, multiprocessors
+        self._process: int | None = None
+        self.absent = Absent(self._begun(), self)
+
+    def _begun(self) -> KernelRef:
+        """Begin it; where the wrapper stands."""
+        faulthandler.cancel_dump_traceback_later()  # a fork has its lock and not its thread, and would wait for ever
         self._connection, theirs = socket.socketpair()
         self._process = self._forked(theirs)
         theirs.close()
-        word, _ = self._word()
-        if isinstance(word, Unready):
-            raise Recounted(word.account)
-        if not isinstance(word, Ready):
-            raise NotData("an answer before any question")
-        self.absent = Absent(word.wrapper, self)
+        with self._believed():
+            word, _ = self._word()
+            if isinstance(word, Unready):
+                raise Recounted(word.account)
+            if not isinstance(word, Ready):
+                raise NotData("an answer before any question")
+        return word.wrapper
+
+    @contextmanager
+    def _believed(self) -> Iterator[None]:
+        """End it where what it says is no answer: nobody knows what else is on the way."""
+        try:
+            yield
+        except NotData:
+            self.close()
+            raise
 
     def _forked(self, theirs: socket.socket) -> int:
         given = self._path, self._name, self._multiprocessors
@@ -86,11 +104,13 @@ class Apart:
 
     def close(self) -> None:
         """End it."""
+        process, self._process = self._process, None
         self._connection.close()
-        with suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(self._process, 0)
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(process, 0)
 
     def another(self, multiprocessors: int) -> Apart:
         """One in which host code is told of so many."""
@@ -102,26 +122,30 @@ class Apart:
         if how.has_memory:
             with self._device.observing(How(is_checked=False)):
                 given = make_inputs(subject, case)
-        word, opened = self._asked(subject, case, how, (given,) if how.has_memory else ())
-        if not isinstance(word, Answer):
-            raise NotData("another answer than that which was asked for")
-        with opened:
-            results = tuple(_result(one, opened) for one in word.results)
-            changed = tuple(_result(one, opened) for one in word.changed)
+        with self._believed():
+            word, opened = self._asked(subject, case, how, (given,) if how.has_memory else ())
+            if not isinstance(word, Answer):
+                raise NotData("another answer than that which was asked for")
+            with opened:
+                results = tuple(_result(one, opened) for one in word.results)
+                changed = tuple(_result(one, opened) for one in word.changed)
         error = _error(word.error)
         return Called(given, results, changed, word.ran, error, self._multiprocessors, word.asks_multiprocessors)
 
     def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
         """What the calls of integrity come to, with these sets of values, of which something was drawn."""
-        word, opened = self._asked(subject, case, How(), values, draw)
-        if not isinstance(word, CallsAnswer) or not word.calls:
-            raise NotData("another answer than that which was asked for")
-        with opened:
-            return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
+        with self._believed():
+            word, opened = self._asked(subject, case, How(), values, draw)
+            if not isinstance(word, CallsAnswer) or not word.calls:
+                raise NotData("another answer than that which was asked for")
+            with opened:
+                return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
 
     def _asked(
         self, subject: Subject, case: Case, how: How, inputs: Sequence[Arguments], draw: int | None = None
     ) -> tuple[Word, Opened]:
+        if self._process is None:
+            self._begun()
         parcel = Parcel()
         try:
             sent = tuple(pickled(one, parcel) for one in inputs)
@@ -161,6 +185,7 @@ class Apart:
 
     def _die_alike(self) -> NoReturn:
         """End as it has ended: whoever watches this process knows what to make of that."""
+        assert self._process is not None
         _, status = os.waitpid(self._process, 0)
         code = os.waitstatus_to_exitcode(status)
         if code >= 0:
@@ -195,7 +220,6 @@ def with_multiprocessors(subject: Subject, multiprocessors: int) -> Iterator[Sub
     """A subject that is judged apart, in a process of its own again whose host code is told of so many."""
     function = subject.function
     assert isinstance(function, Absent)
-    faulthandler.cancel_dump_traceback_later()  # a fork has its lock and not its thread, and would wait for ever
     apart = function.caller.another(multiprocessors)
     apart.absent.doubt = function.doubt
     try:
