@@ -18,12 +18,14 @@ from tritonaudit.capture.infer_task import Inferred, InferTask
 from tritonaudit.capture.task import Captured, CaptureTask
 from tritonaudit.compile import kept
 from tritonaudit.compile.audit import CompileAudit, CompileRequest
+from tritonaudit.compile.capturing import capture_subjects
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
 from tritonaudit.execute import pool
 from tritonaudit.finding import Audit, Problem
+from tritonaudit.hardware.targets import DEFAULT_TARGETS
 
 SPEC = """\
 import os
@@ -251,6 +253,20 @@ def test_a_folder_that_cannot_be_made_keeps_nothing(project: Path, tmp_path: Pat
     (tmp_path / "file").touch()
     keep(project, tmp_path / "file" / "below")
     assert found(project, tmp_path / "file" / "below") is None
+
+
+def test_a_project_is_read_once_for_all_targets(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = KeptLaunches(tmp_path / "kept")
+    for target in DEFAULT_TARGETS:
+        known = replace(captured(project), target=target)
+        store.keep_captured(path_of(project), target, [known], is_brief=False)
+    store.write()
+    read: list[Path] = []
+    really = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or really(path))
+    found = capture_subjects([path_of(project)], DEFAULT_TARGETS, 16, kept=KeptLaunches(tmp_path / "kept"))
+    assert len(found.launches) == len(captured(project).launches) * len(DEFAULT_TARGETS)
+    assert [path.name for path in read].count("alone.py") == 1
 
 
 # -- the stage -----------------------------------------------------------------------------------------------------

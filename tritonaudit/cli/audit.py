@@ -30,6 +30,8 @@ from tritonaudit.cli.streaming import JSONL, streamed
 from tritonaudit.report import render
 
 _STAGES = ("source", "compile", "correctness", "memory", "stability", "integrity", "performance")
+_EXECUTED = frozenset(_STAGES) - {"source", "compile"}
+"""Parts that need workers, whatever is known from earlier audits."""
 
 
 def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
@@ -96,6 +98,10 @@ def command(
     require_history(keep_folder, note)
     if output_format == JSONL and keep_folder is not None:
         raise click.UsageError("--keep is of one report: give another format than jsonl")
+    if only & _EXECUTED:
+        from tritonaudit.execute.starting import warm_up
+
+        warm_up()  # before the rest is imported here, which takes a while, too
     from tritonaudit.audit import AuditRequest, audit_paths
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu

@@ -38,6 +38,7 @@ _IMPORT = Limits(seconds=IMPORT_SECONDS + 10, memory=8 << 30)  # of a file's sub
 _INFERENCE = Limits(seconds=60, memory=8 << 30)  # of one kernel
 _CHECK = "capture"
 
+Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
@@ -86,7 +87,13 @@ def capture_subjects(
     """
     if not files:
         return Gathered()
-    results = _on_each(targets, jobs, lambda target, workers: _known_or_on(target, files, workers, is_brief, kept))
+    results = _on_each(
+        targets,
+        jobs,
+        files,
+        lambda path, target: None if kept is None else kept.captured(path, target, is_brief=is_brief),
+        lambda target, waiting, workers: _on(target, waiting, workers, is_brief, kept),
+    )
     captured = [result for result in results if isinstance(result, Captured)]
     return Gathered(
         launches=tuple(launch for one in captured for launch in one.launches),
@@ -118,7 +125,13 @@ def infer_kernels(
     if not tasks:
         return Gathered(problems=tuple(problems))
 
-    results = _on_each(targets, jobs, lambda target, workers: _known_or_inferred(target, tasks, workers, kept))
+    results = _on_each(
+        targets,
+        jobs,
+        tasks,
+        lambda task, target: _known_of(task, target, kept),
+        lambda target, waiting, workers: _inferred(target, waiting, workers, kept),
+    )
     return Gathered(
         launches=tuple(
             launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches
@@ -128,22 +141,20 @@ def infer_kernels(
     )
 
 
-def _known_or_inferred(
-    target: str, tasks: Sequence[InferTask], workers: int, kept: KeptLaunches | None
-) -> Iterator[tuple[str, InferTask, Inferred | Killed]]:
-    waiting: list[InferTask] = []
-    for task in tasks:
-        known = kept.inferred(task, target) if kept is not None else None
-        if known is None:
-            waiting.append(task)
-        else:
-            yield target, task, known
-    if not waiting:
-        return
+_Outcome = tuple[str, InferTask, Inferred | Killed]
+"""The target, what was to be inferred, and what came of it."""
+
+
+def _known_of(task: InferTask, target: str, kept: KeptLaunches | None) -> tuple[_Outcome] | None:
+    known = None if kept is None else kept.inferred(task, target)
+    return None if known is None else ((target, task, known),)
+
+
+def _inferred(target: str, tasks: Sequence[InferTask], workers: int, kept: KeptLaunches | None) -> Iterator[_Outcome]:
     from tritonaudit.capture.unasked import infer_launches  # imports what reads source
 
     for task, outcome in run_tasks(
-        infer_launches, waiting, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
+        infer_launches, tasks, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
     ):
         if kept is not None and isinstance(outcome, Inferred):
             kept.keep_inferred(target, outcome)
@@ -187,27 +198,34 @@ def _uninferred(target: str, task: InferTask, outcome: Inferred | Killed) -> Ite
     yield Outcome(_CHECK, shown_path(task.path), Status.NOT_RUN, target, reason)
 
 
-def _on_each(targets: Sequence[str], jobs: int, work: Callable[[str, int], Iterator[Found]]) -> list[Found]:
-    """What comes of the work for each target with its share of the processes, which are each target's own."""
-    if not targets:
-        return []
-    at_once = min(jobs, len(targets))
-    with ThreadPoolExecutor(at_once) as threads:
-        found = threads.map(lambda target: list(work(target, max(1, jobs // at_once))), targets)
-        return [result for one in found for result in one]
+def _on_each(
+    targets: Sequence[str],
+    jobs: int,
+    items: Sequence[Item],
+    known: Callable[[Item, str], Sequence[Found] | None],
+    work: Callable[[str, Sequence[Item], int], Iterator[Found]],
+) -> list[Found]:
+    """What is known of the items on each target, and what comes of the work for the others of each.
 
-
-def _known_or_on(
-    target: str, files: Sequence[Path], workers: int, is_brief: bool, kept: KeptLaunches | None
-) -> Iterator[_Result]:
-    waiting: list[Path] = []
-    for path in files:
-        known = kept.captured(path, target, is_brief=is_brief) if kept is not None else None
-        if known is None:
-            waiting.append(path)
-        else:
-            yield from known
-    yield from _on(target, waiting, workers, is_brief, kept)
+    The work for a target has its share of the processes, which are its own. What is known is looked up before any
+    thread begins: each would read the project again, and wait for the others to do so.
+    """
+    found: dict[str, list[Found]] = {target: [] for target in targets}
+    waiting: dict[str, list[Item]] = {}
+    for target in targets:
+        for item in items:
+            results = known(item, target)
+            if results is None:
+                waiting.setdefault(target, []).append(item)
+            else:
+                found[target].extend(results)
+    if waiting:
+        at_once = min(jobs, len(waiting))
+        with ThreadPoolExecutor(at_once) as threads:
+            new = threads.map(lambda target: list(work(target, waiting[target], max(1, jobs // at_once))), waiting)
+            for target, results in zip(waiting, new, strict=True):
+                found[target].extend(results)
+    return [result for results in found.values() for result in results]
 
 
 def _on(

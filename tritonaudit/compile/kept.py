@@ -39,7 +39,8 @@ _KEPT_SECONDS = 14 * 24 * 3600.0
 _MOST_BYTES = 256 << 20
 """Of all entries: those that were not used for longest are removed."""
 _DISTRIBUTIONS = (".dist-info", ".egg-info", ".egg-link", ".pth")
-_READS_VARIABLES = re.compile(rb"\benviron\b|\bgetenv\b")
+_READERS = (b"environ", b"getenv")
+_READS_VARIABLES = re.compile(rb"\b(?:%s)\b" % b"|".join(_READERS))
 _NAME = re.compile(rb"""["'](\w+)["']""")
 
 _Kind = TypeVar("_Kind")
@@ -59,6 +60,7 @@ class KeptLaunches:
     folder: Path = field(default_factory=lambda: cache_folder("capture"))
     _new: list[tuple[_What, str, bytes]] = field(default_factory=list)
     _projects: dict[Path, tuple[object, ...]] = field(default_factory=dict)
+    _folders: dict[Path, str] = field(default_factory=dict)
 
     def captured(self, path: Path, target: str, *, is_brief: bool) -> tuple[Captured, ...] | None:
         """What calling the subjects of the file on the target came to; None if that is not known."""
@@ -137,7 +139,10 @@ class KeptLaunches:
             if root not in self._projects:
                 self._projects[root] = _project(root)
         folders = sorted({path.absolute().parent for path in paths})
-        beside = [digest_of(sorted(folder.glob("*.py"))) for folder in folders]
+        for folder in folders:
+            if folder not in self._folders:
+                self._folders[folder] = digest_of(sorted(folder.glob("*.py")))
+        beside = [self._folders[folder] for folder in folders]
         absolute = [str(path.absolute()) for path in paths]
         content = (kind, absolute, others, beside, [self._projects[root] for root in roots], self._machine)
         return f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()}.json"
@@ -154,15 +159,16 @@ def _judging(paths: Sequence[Path], about: bytes) -> _What:
 
 def _project(root: Path) -> tuple[object, ...]:
     """The Python of a project, any file of which another one may import, and the variables that it may read."""
-    files = discover((root,), Config(root=root)).files
     names: set[bytes] = set()
-    for path in files:
-        with suppress(OSError):
-            data = path.read_bytes()
-            if _READS_VARIABLES.search(data):
-                names.update(_NAME.findall(data))
+    digest = digest_of(discover((root,), Config(root=root)).files, lambda data: names.update(_variables_named(data)))
     variables = sorted(item for item in os.environ.items() if os.fsencode(item[0]) in names)
-    return str(root), digest_of(files), variables
+    return str(root), digest, variables
+
+
+def _variables_named(data: bytes) -> Iterable[bytes]:
+    """What may be the names of environment variables in a file that reads some."""
+    may_read = any(word in data for word in _READERS)  # quicker than the search, which few files need
+    return _NAME.findall(data) if may_read and _READS_VARIABLES.search(data) else ()
 
 
 def _distributions() -> list[tuple[str, int]]:

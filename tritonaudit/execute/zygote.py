@@ -108,7 +108,8 @@ def _import_modules(command: int) -> None:
             importlib.import_module(name)
     with suppress(ImportError):
         importlib.import_module("tritonaudit.execute.uncompiled").spare_compiler()
-    _know_triton()
+    if may_have_gpu():  # only what is compiled for one goes to Triton's cache
+        _know_triton()
     gc.freeze()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

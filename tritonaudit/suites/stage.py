@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
@@ -14,7 +15,7 @@ from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge
 from tritonaudit.execute.killed import Killed
-from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.pool import Limits, cancelling, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.finding import Audit, Problem
@@ -95,13 +96,35 @@ def run_paths(
     """Try every subject below the paths, until that is interrupted (KeyboardInterrupt). Raises NoGpu."""
     warm_up()
     all_rules()  # while the warm process imports what is tried with
-    gpu = gpu_for(request.device)
     found = discover(paths, config)
-    subjects, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
+    gpu, subjects, problems = _gpu_and_subjects(subject_files(found.files), request, progress)
     ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
     outcomes = (*ran.audit.outcomes, *notebooks_passed_over(found.notebooks, "run"))
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
+
+
+def _gpu_and_subjects(
+    files: Sequence[Path], request: RunRequest, progress: Progress
+) -> tuple[str, list[SubjectKey], list[Problem]]:
+    """The GPU to run on, and the subjects of the files: where there may be one, they are looked for meanwhile.
+
+    Raises NoGpu.
+    """
+    if request.device is Where.CPU or not may_have_gpu():
+        gpu = gpu_for(request.device)
+        return gpu, *subjects_of(files, request.jobs, bool(gpu), progress)
+    with cancelling() as cancel, ThreadPoolExecutor(1) as thread:
+        looking = thread.submit(gpu_for, request.device)
+        try:
+            found = subjects_of(files, request.jobs, True, progress)
+            gpu = looking.result()
+        except KeyboardInterrupt:
+            cancel()
+            raise
+    if not gpu:  # there is a device, and torch cannot use it
+        found = subjects_of(files, request.jobs, False, progress)
+    return gpu, *found
 
 
 def run_subjects(

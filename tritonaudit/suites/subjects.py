@@ -8,6 +8,7 @@ from pathlib import Path
 from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
+from tritonaudit.execute.turns import Turns
 from tritonaudit.finding import Problem
 from tritonaudit.progress import Progress
 from tritonaudit.shown import shown_path
@@ -23,7 +24,10 @@ def subjects_of(
     problems: list[Problem] = []
     limits = Limits(IMPORT_SECONDS + 10, memory(jobs))
     progress.stage("looking for subjects", len(files))
-    found = run_tasks(subject_names, files, workers=jobs, limits=limits, prepare=become_device, arguments=(on_gpu,))
+    if on_gpu:
+        found = run_tasks(names_in_turn, files, workers=jobs, limits=limits)
+    else:
+        found = run_tasks(subject_names, files, workers=jobs, limits=limits, prepare=become_device, arguments=(False,))
     named = dict(found)
     for path in files:
         names = named[path]
@@ -34,3 +38,12 @@ def subjects_of(
         else:
             subjects += [(path, name) for name in names]
     return subjects, problems
+
+
+def names_in_turn(path: Path) -> tuple[str, ...] | Unloadable:
+    """The subjects of a file, which may use the GPU as it is run: only then is it brought up, and others' turns heeded.
+
+    Bringing it up takes a second or more, and few files need it before they are called.
+    """
+    with Turns().shared(IMPORT_SECONDS):
+        return subject_names(path)

@@ -163,11 +163,11 @@ def become_device(on_gpu: bool) -> None:
 
     assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
     if on_gpu:
-        from tritonaudit.suites.apart.process import prepare_apart
+        from tritonaudit.suites.apart.process import one_beforehand, prepare_apart
         from tritonaudit.suites.on_gpu import Gpu
 
         prepare_apart()
-        with Turns().shared(_START_SECONDS):
+        with Turns().shared(_START_SECONDS), one_beforehand():
             _device = Gpu()
     else:
         from tritonaudit.suites.on_cpu import CpuEngine

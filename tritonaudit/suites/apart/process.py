@@ -69,14 +69,19 @@ class Apart:
         self._device = device
         self._path, self._name, self._multiprocessors = path, name, multiprocessors
         self._process: int | None = None
-        self.absent = Absent(self._begun(), self)
+        self.absent = Absent(self._begin(), self)
 
-    def _begun(self) -> KernelRef:
-        """Begin it; where the wrapper stands."""
+    def _begin(self) -> KernelRef:
+        """Have one that knows the subject; where the wrapper stands."""
         faulthandler.cancel_dump_traceback_later()  # a fork has its lock and not its thread, and would wait for ever
-        self._connection, theirs = socket.socketpair()
-        self._process = self._forked(theirs)
-        theirs.close()
+        waits = _one_that_waits()
+        self._connection, self._process = waits or _begun(self._device)
+        if waits is None and not _is_up(self._connection):
+            self._die_alike()
+        try:
+            send(self._connection, pickle.dumps((self._path, self._name, self._multiprocessors)))
+        except OSError:
+            self._die_alike()
         with self._believed():
             word, _ = self._word()
             if isinstance(word, Unready):
@@ -93,14 +98,6 @@ class Apart:
         except NotData:
             self.close()
             raise
-
-    def _forked(self, theirs: socket.socket) -> int:
-        given = self._path, self._name, self._multiprocessors
-        if _nursery is not None and not self._device.is_engine:
-            return _nursery.forked(theirs, *given)
-        if not (process := os.fork()):
-            _become_apart(theirs, *given, self._device)
-        return process
 
     def close(self) -> None:
         """End it."""
@@ -145,7 +142,7 @@ class Apart:
         self, subject: Subject, case: Case, how: How, inputs: Sequence[Arguments], draw: int | None = None
     ) -> tuple[Word, Opened]:
         if self._process is None:
-            self._begun()
+            self._begin()
         parcel = Parcel()
         try:
             sent = tuple(pickled(one, parcel) for one in inputs)
@@ -239,7 +236,12 @@ def _judging(path: Path, name: str, absent: Absent) -> Subject:
         return replace(loaded(path)[name], function=absent)
 
 
+_Begun = tuple[socket.socket, int]
+"""A process apart that knows of no subject yet, by what it is spoken to through, and its number."""
+_UP = b"up"
+
 _nursery: Nursery | None = None
+_waiting: _Begun | None = None
 
 
 def prepare_apart() -> None:
@@ -248,12 +250,48 @@ def prepare_apart() -> None:
     _nursery = Nursery.of(_become_apart, _know_triton)
 
 
-def _become_apart(
-    connection: socket.socket, path: Path, name: str, multiprocessors: int | None, device: Device | None = None
-) -> NoReturn:
+@contextmanager
+def one_beforehand() -> Iterator[None]:
+    """Meanwhile have a process apart bring up the GPU, for the first subject: that takes it a second or more, too."""
+    global _waiting
+    begun = _begun()
+    yield
+    if _is_up(begun[0]):
+        _waiting = begun
+    else:  # whoever needs one sees what is wrong
+        begun[0].close()
+        os.waitpid(begun[1], 0)
+
+
+def _one_that_waits() -> _Begun | None:
+    """The one that was begun beforehand, and is up: once."""
+    global _waiting
+    found, _waiting = _waiting, None
+    return found
+
+
+def _begun(device: Device | None = None) -> _Begun:
+    """A new one, on the GPU or on an engine that is here."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        if _nursery is not None and (device is None or not device.is_engine):
+            return ours, _nursery.forked(theirs)
+        if not (process := os.fork()):
+            _become_apart(theirs, device)
+        return ours, process
+
+
+def _is_up(connection: socket.socket) -> bool:
+    """Whether it has come so far that it can be told of its subject."""
+    try:
+        return receive(connection) is not None
+    except OSError:
+        return False
+
+
+def _become_apart(connection: socket.socket, device: Device | None = None) -> NoReturn:
     """What the child does, to its end; without a device it uses the GPU, whose descriptors are its own."""
     try:
-        tell_of(multiprocessors)
         from tritonaudit.execute import worker
         from tritonaudit.suites.apart.serving import serve
 
@@ -264,7 +302,11 @@ def _become_apart(
         confine()
         _leave_no_name()
         forget_parts()
-        serve(connection, device, path, name, IMPORT_SECONDS)
+        send(connection, _UP)
+        if (asked := receive(connection)) is not None:
+            path, name, multiprocessors = pickle.loads(asked[0])
+            tell_of(multiprocessors)
+            serve(connection, device, path, name, IMPORT_SECONDS)
     except SystemExit as error:
         os._exit(error.code if isinstance(error.code, int) else 1)
     except BaseException:
