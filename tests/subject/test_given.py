@@ -330,6 +330,8 @@ def test_places_to_write_to_stay_distinct() -> None:
     assert places.is_distinct
     assert places.takes("integers permuted", 1)
     assert not places.takes("integers largest", 1)
+    x, placed = made(pair(Same, slots), layout=Layout.EXPANDED)
+    assert (x.stride(), placed.stride()) == ((0, 1), (1,))
     (_, targets) = given_of(TARGETS).tensors
     assert not targets.is_distinct
     assert targets.takes("integers largest", 1)

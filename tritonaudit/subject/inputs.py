@@ -173,12 +173,15 @@ class OnDevice(TorchFunctionMode):  # type: ignore[misc]
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
+        kwargs = dict(kwargs or {})
         if func not in self._makers or kwargs.get("device") is not None:
             return func(*args, **kwargs)
-        if kwargs.get("generator") is not None:  # it makes numbers where it is itself
-            return func(*args, **kwargs).to(self._device)
-        if self._device == "meta" and func in _DRAWN:  # that of torch imports its symbolic shapes for seconds
+        is_hollow = torch.empty((), device=self._device).is_meta
+        if kwargs.get("generator") is not None:
+            if not is_hollow:  # it makes numbers where it is itself
+                return func(*args, **kwargs).to(self._device)
+            del kwargs["generator"]
+        if is_hollow and func in _DRAWN:  # that of torch imports its symbolic shapes for seconds
             func = torch.empty
         return func(*args, **{**kwargs, "device": self._device})
 

@@ -57,6 +57,7 @@ class Case:
     gives the tensors, also one of `Given.fills`, such as "nan among given"; a dimension that is given with the size
     100 is `dim_100`, and has another only where `sizes` names it.
     `gradient` is how that lies which a backward pass begins with: expanded it is as `.sum()` gives it.
+    Along the dimension `far` the elements of each tensor lie so far apart that no int32 counts where the last one is.
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
 
@@ -67,6 +68,7 @@ class Case:
     seed: int = 0
     device: str = "cuda"
     gradient: Layout = Layout.CONTIGUOUS
+    far: str = ""
 
     def __getitem__(self, dim: Dimension) -> int:
         """The size of a dimension: `case["rows"]`, `case["2 * rows"]`."""
@@ -80,7 +82,7 @@ class Case:
     @property
     def is_plain(self) -> bool:
         """Whether its tensors lie contiguously and hold normal numbers."""
-        return self.layout is self.gradient is Layout.CONTIGUOUS and self.fill == "normal"
+        return self.layout is self.gradient is Layout.CONTIGUOUS and self.fill == "normal" and not self.far
 
     @property
     def label(self) -> str:
@@ -90,7 +92,8 @@ class Case:
         fill = [] if self.fill == "normal" else [self.fill]
         seed = [f"seed={self.seed}"] if self.seed else []
         gradient = [] if self.gradient is Layout.CONTIGUOUS else [f"{self.gradient.value} gradient"]
-        return " ".join([*sizes, self.dtype, *layout, *fill, *gradient, *seed])
+        far = [f"far apart along {self.far}"] if self.far else []
+        return " ".join([*sizes, self.dtype, *layout, *fill, *gradient, *far, *seed])
 
 
 @dataclass(frozen=True, init=False)

@@ -56,8 +56,8 @@ def _turn(given: Given, number: int) -> Turn:
 def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor, turn: Turn) -> torch.Tensor:
     if layout is not Layout.EXPANDED:
         return laid_out(values, layout, turn)
-    is_alike = values.dim() and values.numel() and not facts.is_ordered
-    return values[:1].clone().expand(values.shape) if is_alike else values
+    may_be_alike = values.dim() and values.numel() and not facts.is_ordered and not facts.is_distinct
+    return values[:1].clone().expand(values.shape) if may_be_alike else values
 
 
 # -- values --------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tensors_in
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
+from tritonaudit.suites.far_inputs import NothingFar, far_inputs
 from tritonaudit.suites.integers import Contents, contents_of
 
 
@@ -151,13 +152,16 @@ def call_subject(device: Device, subject: Subject, case: Case, how: How = How())
 def called_here(device: Device, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
     """What calling the wrapper in this process comes to, on the arguments, or else on those that the case gives."""
     with device.observing(how) as observed:
-        if arguments is None:
+        if not how.has_memory:
+            try:
+                arguments, observed.contents = _hollow(subject, case)
+            except NothingFar as error:
+                return Called(((), {}), (), (), (), error)
+        elif arguments is None:
             arguments = make_inputs(subject, case)
         else:
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
-        if not how.has_memory:
-            observed.contents = contents_of(subject, case, arguments)
         try:
             returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
@@ -180,6 +184,14 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             for name, tensor in results_of(subject, arguments, returned, given)
         )
         return Called(given, results, tuple(_changed(subject, arguments, given)), tuple(observed.ran))
+
+
+def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:
+    """The arguments without memory, and what is known of what they hold."""
+    if case.far:
+        return far_inputs(subject, case)
+    arguments = make_inputs(subject, case)
+    return arguments, contents_of(subject, case, arguments)
 
 
 def results_of(

@@ -122,6 +122,8 @@ def simpler(subject: Subject, case: Case) -> Iterator[Case]:
         yield replace(case, seed=0)
     if case.gradient is not Layout.CONTIGUOUS:
         yield replace(case, gradient=Layout.CONTIGUOUS)
+    if case.far:
+        yield replace(case, far="")
     for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
         for less in _smaller_sizes(subject, name, size):
             sizes = {**case.sizes, name: less}

@@ -12,8 +12,10 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.standin import Host, tensors_on
-from tritonaudit.subject.inputs import Arguments, as_given, make_argument, seed, specs_of, tensors_in
+from tritonaudit.subject.given import GivenTensor
+from tritonaudit.subject.inputs import Arguments, as_given, make_argument, make_inputs, seed, specs_of, tensors_in
 from tritonaudit.subject.model import INTEGER, Case, Offsets, Subject, Tensor
+from tritonaudit.subject.sweep import compile_cases
 from tritonaudit.subject.varying import cut
 
 _MOST = 1 << 24
@@ -31,14 +33,17 @@ def contents_of(subject: Subject, case: Case, arguments: Arguments) -> Contents:
         if is_integers and hollow.is_meta and hollow.numel() <= _MOST:
             with tensors_on(Host.CPU):
                 made = make_argument(subject, case, spec)
-            found[_identity(hollow)] = made
+            found[identity(hollow)] = made
     return found
 
 
 def _given_contents(subject: Subject, case: Case, arguments: Arguments) -> Iterator[tuple[int, torch.Tensor]]:
     """Of those that a function gives: the values given, again and again where there are to be more."""
     given = subject.given
-    if given is None or not given.sizes or given.elements() > _MOST:
+    if given is None or not given.sizes:
+        yield from _named_contents(subject, case, arguments)
+        return
+    if given.elements() > _MOST:
         return
     with tensors_on(Host.CPU):
         seed(case)
@@ -46,17 +51,41 @@ def _given_contents(subject: Subject, case: Case, arguments: Arguments) -> Itera
     full = {**given.sizes, **case.sizes}
     for facts, tensor, hollow in zip(given.tensors, tensors_in(whole), tensors_in(arguments), strict=True):
         if facts.dtype in INTEGER and hollow.is_meta and hollow.numel() <= _MOST:
-            yield _identity(hollow), cut(facts, full, tensor)
+            yield identity(hollow), cut(facts, full, tensor)
+
+
+def _named_contents(subject: Subject, case: Case, arguments: Arguments) -> Iterator[tuple[int, torch.Tensor]]:
+    """The same where the function is asked for sizes: what it gives for usual ones.
+
+    Of integers that ascend, as offsets do, there cannot be more.
+    """
+    if not callable(subject.inputs) or not (usual := compile_cases(subject)[0].sizes):
+        return
+    try:
+        with tensors_on(Host.CPU):
+            whole = make_inputs(subject, replace(case, sizes=usual))
+    except Exception:  # its other cases show it
+        return
+    for tensor, hollow in zip(tensors_in(whole), tensors_in(arguments), strict=True):
+        is_integers = str(tensor.dtype).removeprefix("torch.") in INTEGER and tensor.numel() > 0
+        is_small = hollow.is_meta and hollow.numel() <= _MOST and hollow.dim() == tensor.dim()
+        if is_integers and is_small and (tensor.shape == hollow.shape or not _ascends(tensor)):
+            yield identity(hollow), cut(GivenTensor(tuple(hollow.shape), ""), {}, tensor)
+
+
+def _ascends(tensor: torch.Tensor) -> bool:
+    return tensor.dim() > 0 and tensor.shape[-1] > 1 and bool((tensor[..., 1:] >= tensor[..., :-1]).all())
 
 
 def filled(value: Any, contents: Contents) -> Any:
     """An argument of a launch, with memory where it is known what it holds."""
-    if not isinstance(value, torch.Tensor) or (made := contents.get(_identity(value))) is None:
+    if not isinstance(value, torch.Tensor) or (made := contents.get(identity(value))) is None:
         return value
     if value.dtype != made.dtype:
         return value
     return made.as_strided(value.shape, value.stride(), value.storage_offset())
 
 
-def _identity(tensor: torch.Tensor) -> int:
+def identity(tensor: torch.Tensor) -> int:
+    """That of its storage."""
     return int(tensor.untyped_storage()._cdata)

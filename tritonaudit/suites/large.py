@@ -155,6 +155,20 @@ def _elements(tensor: Tensor | GivenTensor, sizes: dict[str, int]) -> int:
     return prod(size_of(dim, sizes) for dim in tensor.dims)
 
 
+def look_far(device: Device, subject: Subject, case: Case, else_unknown: str = "") -> CaseOutcome:
+    """The same of elements that lie far apart, where integers alone are looked at: how tensors lie is tried elsewhere.
+
+    Where none overflows it is left open whether one does, if it is `else_unknown` since no tensor is so large.
+    """
+    outcome = look(device, subject, case)
+    seen = tuple(one for one in outcome.sightings if one.symptom is Symptom.OVERFLOW)
+    if else_unknown and not seen:
+        return not_looked(case, else_unknown)
+    only = frozenset((Symptom.OVERFLOW,))
+    unchecked = tuple(one for one in outcome.unchecked if one[0] in only)
+    return replace(outcome, checked=outcome.checked & only, sightings=seen, unchecked=unchecked)
+
+
 def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     """Call the subject on tensors without memory, and see where its accesses go."""
     from tritonaudit.suites import memory

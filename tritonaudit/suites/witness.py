@@ -29,6 +29,8 @@ def written(case: Case) -> str:
         parts.append(f"layout=t.Layout.{Layout(case.layout).name}")
     if case.gradient is not plain.gradient:
         parts.append(f"gradient=t.Layout.{Layout(case.gradient).name}")
+    if case.far != plain.far:
+        parts.append(f"far={case.far!r}")
     if case.fill != plain.fill:
         parts.append(f"fill={case.fill!r}")
     if case.seed != plain.seed:

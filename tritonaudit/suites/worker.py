@@ -44,6 +44,7 @@ from tritonaudit.suites.core import (
     memory_trials,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
+from tritonaudit.suites.far import far_cases
 from tritonaudit.suites.given_too import GivenToo, unsettled
 from tritonaudit.suites.journal import (
     Begun,
@@ -59,7 +60,7 @@ from tritonaudit.suites.journal import (
     Stopped,
     Trial,
 )
-from tritonaudit.suites.large import large_cases, look, not_looked, why_none
+from tritonaudit.suites.large import large_cases, look, look_far, not_looked, why_none
 from tritonaudit.suites.late import (
     LEAST_SECONDS,
     MOST_SECONDS,
@@ -230,6 +231,8 @@ def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
 
     assert _device is not None
     with subject_on(_device, task.path, task.subject) as subject:
+        if task.case.far:
+            return (look_far(_device, subject, task.case),)
         given_too = GivenToo(subject)
         works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
         outcomes = [given_too.settled(work(task.case), work, may_ask=True) for work in works]
@@ -680,11 +683,17 @@ class _Audit:
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
+        if not self.device.is_engine:
+            return
         check = f"{LARGE}: more than 2^31 elements"
-        for case in self._large if self.device.is_engine else ():
+        why = "" if self._large else why_none(self.subject)
+        for case in far_cases(self.subject):
+            if self._has_time(share):
+                self._try(check, case, partial(look_far, self.device, self.subject, else_unknown=why))
+        for case in self._large:
             if self._has_time(share):
                 self._try(check, case, partial(look, self.device, self.subject))
-        if self.device.is_engine and not self._large and (why := why_none(self.subject)):
+        if why:
             self._try(check, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
 
     @cached_property

@@ -46,6 +46,10 @@ def by_size(size):
 
 
 def in_memory(size):
+    return torch.randn(size, 384, device="cpu").cuda()
+
+
+def by_generator(size):
     generator = torch.Generator().manual_seed(0)
     return torch.randn(size, 384, generator=generator)
 
@@ -54,6 +58,7 @@ wide_of_the_case = Subject(wide, doubled, of_the_case, dtypes=["float32"])
 narrow_of_the_case = Subject(narrow, doubled, of_the_case, dtypes=["float32"])
 wide_by_size = Subject(wide, doubled, by_size, dtypes=["float32"])
 narrow_by_size = Subject(narrow, doubled, by_size, dtypes=["float32"])
+narrow_by_generator = Subject(narrow, doubled, by_generator, dtypes=["float32"])
 narrow_in_memory = Subject(narrow, doubled, in_memory, dtypes=["float32"])
 narrow_named = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 128]})
 narrow_named_freely = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 100]})
