@@ -15,9 +15,9 @@ from tritonaudit.suites.provenance import Origin, Provenance  # noqa: E402
 from tritonaudit.suites.snapshots import bytes_of  # noqa: E402
 
 
-def made_by(function: Callable[[torch.Tensor, Observed], torch.Tensor]) -> set[Origin]:
+def made_by(function: Callable[[torch.Tensor, Observed], torch.Tensor], device: str = "cpu") -> set[Origin]:
     """Who made the elements of what a function gives for a tensor, as far as is seen while memory is watched."""
-    x, observed = torch.arange(64.0), Observed()
+    x, observed = torch.arange(64.0, device=device), Observed()
     provenance = Provenance(observed, [x], is_watched=True)
     with provenance:
         result = function(x, observed)
@@ -93,6 +93,31 @@ def test_what_is_made_of_it_elsewhere_is_nobodys_where_a_kernel_has_run_beside_i
         return out.to(dtype)
 
     assert made_by(moved) == {Origin.ALTERED}
+
+
+ON_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: nothing is copied to one")
+
+
+@ON_GPU
+@pytest.mark.parametrize("copied", [lambda out: out, torch.clone])
+def test_so_is_what_is_copied_from_there_to_a_gpu(copied: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    def computed_elsewhere(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out, host = torch.zeros(64).share_memory_(), x.cpu()
+        launched(observed, torch.empty_like(x))
+        in_another_process(lambda: out.numpy().__setitem__(..., 2 * host.numpy()))
+        return copied(out).to(x.device, x.dtype)
+
+    assert made_by(computed_elsewhere, "cuda") == {Origin.ALTERED}
+
+
+@ON_GPU
+def test_what_a_kernel_has_left_and_the_host_has_moved_is_the_kernels() -> None:
+    def moved(x: torch.Tensor, observed: Observed) -> torch.Tensor:
+        out = torch.empty_like(x)
+        launched(observed, out)
+        return out.cpu().share_memory_().to(x.device)
+
+    assert made_by(moved, "cuda") == {Origin.KERNEL}
 
 
 def test_shared_memory_in_which_a_kernel_has_left_its_result_is_the_kernels() -> None:
