@@ -347,7 +347,11 @@ def test_a_size_that_another_file_passes_is_shown_where_it_is_passed(tmp_path: P
         "from kernels import clear_kernel\n" + "\n" * 50 + "def clear(x):\n    rows, cols = x.shape\n"
         "    clear_kernel[(rows,)](x, SIZE=cols)\n"
     )
-    found = next(one for one in check([tmp_path / "kernels.py"], Config(tmp_path, pedantic=True)).findings if one.code == "TAC102")
+    found = next(
+        one
+        for one in check([tmp_path / "kernels.py"], Config(tmp_path, pedantic=True)).findings
+        if one.code == "TAC102"
+    )
     assert [(Path(other.path).name, other.span.line) for other in found.related] == [("ops.py", 53)]
 
 
