@@ -339,6 +339,22 @@ def test_what_is_wrong_in_a_launch_of_another_file_is_told_at_the_kernel(
     assert check([Path("ops.py")], Config(tmp_path)).findings == ()
 
 
+def test_a_size_that_another_file_passes_is_shown_where_it_is_passed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    body = "    cols = tl.arange(0, SIZE)\n    tl.store(x_ptr + tl.program_id(0) * SIZE + cols, 0.0)\n"
+    (tmp_path / "kernels.py").write_text(IMPORTS + f"@triton.jit\ndef clear_kernel(x_ptr, SIZE: tl.constexpr):\n{body}")
+    (tmp_path / "ops.py").write_text(
+        "from kernels import clear_kernel\n" + "\n" * 50 + "def clear(x):\n    rows, cols = x.shape\n"
+        "    clear_kernel[(rows,)](x, SIZE=cols)\n"
+    )
+    found = next(
+        one
+        for one in check([tmp_path / "kernels.py"], Config(tmp_path, pedantic=True)).findings
+        if one.code == "TAC102"
+    )
+    assert [(Path(other.path).name, other.span.line) for other in found.related] == [("ops.py", 53)]
+
+
 def test_no_fix_changes_a_launch_in_another_file(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     text = IMPORTS + (

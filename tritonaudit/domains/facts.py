@@ -200,7 +200,7 @@ class KernelFlow:
     def place(self, node: ast.expr | ast.stmt | ast.arg) -> Place:
         """Where a node of the file stands, or one of another file that launches the kernel."""
         for module in {launch.module.path: launch.module for launch in self.launches.launches}.values():
-            if module is not self.module and module.nodes(module.tree).hold(node):
+            if module is not self.module and _is_of(module, node):
                 return Elsewhere(module.path, span_of(node, module.lines))
         return span_of(node, self.module.lines)
 
@@ -212,3 +212,9 @@ class KernelFlow:
     def scalar_type(self, parameter: str) -> str | None:
         """The dtype of a parameter that is a number, where it was learnt."""
         return as_dtype(self.types.get(parameter, ""))
+
+
+def _is_of(module: Module, node: ast.AST) -> bool:
+    """Whether it stands in this file, or is made of what does: `x.shape[1]` is, of `m, n = x.shape`."""
+    nodes = module.nodes(module.tree)
+    return any(nodes.hold(inner) for inner in ast.walk(node) if not isinstance(inner, ast.expr_context))

@@ -10,6 +10,7 @@ A bug is told where a finding at the fix is gone afterwards. The mirror holds a 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from bench.judge.fixes.table import Injected, Scored, scored_of, table
 from bench.judge.keeping import Kept
 
 LISTS = ("dev", "mined")
+_COUNTED_BY = ("class", "visible", "oracle", "repo")
+"""Columns that `score` reads of each row."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,27 @@ def _scored(name: str, bugs: Path, mirror: Path, work: Path, jobs: int) -> Score
     found = kept.get(task, Scored)
     if found is None:
         files = work / "bugs" / name
-        given = ["--bugs", str(bugs / f"{name}.tsv")]
+        given = ["--bugs", str(_whole(bugs / f"{name}.tsv", work / "bugs"))]
         if not files.is_dir():
             _run([bugs / "extract", mirror, files, *given])
         command = f"{sys.executable} -m tritonaudit check --output-format json --exit-zero {{file}}"
         found = scored_of(_run([bugs / "score", files, *given, "--totals", "--jobs", jobs, "--command", command]))
         kept.put(task, found)
     return found
+
+
+def _whole(rows: Path, work: Path) -> Path:
+    """The list with all columns that `score` counts by: one that was mined says nothing in some."""
+    with rows.open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file, delimiter="\t"))
+    work.mkdir(parents=True, exist_ok=True)
+    whole = work / rows.name
+    with whole.open("w", encoding="utf-8", newline="") as file:
+        names = dict.fromkeys((*found[0], *_COUNTED_BY))
+        writer = csv.DictWriter(file, list(names), restval="-", delimiter="\t")
+        writer.writeheader()
+        writer.writerows(found)
+    return whole
 
 
 def _run(command: Sequence[object]) -> str:
