@@ -61,6 +61,21 @@ def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
         assert len(apart) == 1, one
 
 
+def test_the_largest_sizes_that_are_named_meet_as_far_as_there_is_room() -> None:
+    dims = [Tensor("rows", "inner"), Tensor("groups", "inner", "cols")]
+    small = {"rows": [16, 1, 33], "inner": [8, 40], "groups": [2, 1, 3], "cols": [8, 31]}
+    large = {"rows": [64, 1, 333], "inner": [64, 33, 100], "groups": [4, 7], "cols": [64, 160]}
+    for sizes, label in (
+        (small, "rows=33 inner=40 groups=3 cols=31 float32"),
+        (large, "rows=333 inner=33 groups=7 cols=160 float32"),
+    ):
+        subject = Subject(abs, inputs=dims, sizes=sizes)
+        cases = called_cases(subject, axes_of(subject, (16,)), audit_cases(subject, (16,)))
+        assert [one.case.label for one in cases if one.what == "the largest sizes"] == [label]
+    cases = called_cases(ROWS, axes_of(ROWS, (128,)), audit_cases(ROWS, (128,)))
+    assert not any(one.what == "the largest sizes" for one in cases)
+
+
 def test_the_core_has_every_hardship_once_and_integrity_on_the_first_case() -> None:
     found = trials(ROWS, 128)
     hardships = of("stability", found)

@@ -18,3 +18,12 @@ def test_a_reference_of_one_number_rejects_nothing() -> None:
     assert found == {"zeros": True, "the mean": True, "the elements shuffled": True}
     found = {name: Yardstick(*constant).rejects(one) for name, one in garbage(constant[0], torch.float32)}
     assert found == {"zeros": True, "the mean": False, "the elements shuffled": False}
+
+
+@pytest.mark.parametrize("counts", [[8, 8, 6, 6], [7, 3, 9, 7], [0, 1]])
+def test_shuffled_elements_stand_elsewhere_unless_all_are_equal(counts: list[int]) -> None:
+    precise = torch.tensor(counts)
+    for seed in range(6):
+        found = dict(garbage(precise, torch.int64, seed))
+        assert not torch.equal(found["the elements shuffled"], precise)
+        assert sorted(found["the elements shuffled"].tolist()) == sorted(counts)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice, product
 
 from tritonaudit.subject.given import SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
-from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of
+from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.fresh import fresh_cases, fresh_in_core
@@ -35,6 +35,8 @@ _MOST_NAMED = 6
 """Of the sizes that a subject names for a dimension."""
 _MOST_TURNS, _LARGEST_TURN = 6, 1 << 13
 """Of the sizes of a dimension at which the code does something else: so many, and what is quick."""
+_MOST_SMALLER = 2
+"""Dimensions that make room for the largest sizes of the others."""
 _TELLING_FILLS = ("nan", "inf", "zeros")
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -70,9 +72,9 @@ def called_cases(
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
     other dtypes, one size of each dimension that counts heads and the like, the other layouts, and those of what a
-    backward pass begins with: each beside ordinary values of all else, so that a refusal of one hides no other. The
-    last have numbers, and sizes, that the `seed` draws. Where the wrapper refuses the ordinary case, and has `taken`
-    another, they are beside the values of that.
+    backward pass begins with: each beside ordinary values of all else, so that a refusal of one hides no other; and the
+    largest sizes that the subject names, together. The last have numbers, and sizes, that the `seed` draws. Where the
+    wrapper refuses the ordinary case, and has `taken` another, they are beside the values of that.
     """
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):
@@ -90,6 +92,7 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     for axis in axes.sizes:
         for size in _sizes(subject, axis):
             yield from _with(subject, axes, str(AxisValue(axis.name, size)), {**beside, axis: size})
+    yield from _with(subject, axes, "the largest sizes", {**beside, **_largest(subject, axes, beside)})
     dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
     for fill in filter(_is_telling, map(str, axes.fill.values)):
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
@@ -130,6 +133,31 @@ def _sizes(subject: Subject, axis: Axis) -> Sequence[int]:
         return others[:1]
     turns = [size for size in axis.turns if size <= _LARGEST_TURN]
     return tuple(dict.fromkeys((*others[:4], *(size for size in others if size == 1), *turns[:_MOST_TURNS])))
+
+
+def _largest(subject: Subject, axes: Axes, beside: Mapping[Axis, Value]) -> dict[Axis, Value]:
+    """The largest of the sizes that the subject names together: there may be several parts of work for each program.
+
+    Where that is too much as few of them as possible are smaller, up to two; nothing where that is too much, too.
+    """
+    named = [axis for axis in axes.sizes if axis.name in subject.sizes]
+    sizes = {axis: int(beside.get(axis, axis.ordinary)) for axis in axes.sizes}
+    sizes |= {axis: max(int(size) for size in axis.values if not is_huge(size)) for axis in named}
+    for count in range(min(_MOST_SMALLER, len(named)) + 1):
+        tried = (
+            {**sizes, **dict(zip(chosen, less, strict=True))}
+            for chosen in combinations(named, count)
+            for less in product(*(_below(axis, sizes[axis]) for axis in chosen))
+        )
+        fitting = [one for one in tried if axes.limits.allow({axis.name: size for axis, size in one.items()})]
+        if fitting:
+            largest = max(fitting, key=lambda one: math.prod(one.values()))
+            return dict(largest)
+    return {}
+
+
+def _below(axis: Axis, size: int) -> Sequence[int]:
+    return [int(less) for less in axis.values if 0 < int(less) < size]
 
 
 def core_trials(

@@ -107,6 +107,7 @@ _SANITIZER_SECONDS = 20.0
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 LARGE = "large tensors"
+BEYOND = f"{LARGE}: more than 2^31 elements"
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
@@ -299,6 +300,7 @@ class _Audit:
         plan = self._core()
         self.is_in_core = False
         self._tell(CoreTried(self.spent))
+        self._look_far()
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
@@ -396,6 +398,7 @@ class _Audit:
             if one.case.label in wanted and self._may_try_core():
                 self._watch(one.case)
         self._settle()
+        self._look_far()
         self._look()
         self._tell(Stopped((), self.spent, "no more were asked for" if self._may_try_core() else "the time was spent"))
 
@@ -683,22 +686,26 @@ class _Audit:
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
-        if not self.device.is_engine:
-            return
-        check = f"{LARGE}: more than 2^31 elements"
-        why = "" if self._large else why_none(self.subject)
-        for case in far_cases(self.subject):
+        for case in self._large if self.device.is_engine else ():
             if self._has_time(share):
-                self._try(check, case, partial(look_far, self.device, self.subject, else_unknown=why))
-        for case in self._large:
-            if self._has_time(share):
-                self._try(check, case, partial(look, self.device, self.subject))
-        if why:
-            self._try(check, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
+                self._try(BEYOND, case, partial(look, self.device, self.subject))
+        if self.device.is_engine and (why := self._why_none_large):
+            self._try(BEYOND, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
+
+    def _look_far(self) -> None:
+        """Views of tensors so large, which are as quick as ordinary cases: whatever time there is."""
+        for case in far_cases(self.subject) if self.device.is_engine else ():
+            if self._may_try_core():
+                work = partial(look_far, self.device, self.subject, else_unknown=self._why_none_large)
+                self._try(BEYOND, case, work)
 
     @cached_property
     def _large(self) -> tuple[Case, ...]:
         return tuple(large_cases(self.subject))
+
+    @cached_property
+    def _why_none_large(self) -> str:
+        return "" if self._large else why_none(self.subject)
 
     def _sanitize(self, plan: Plan) -> None:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
