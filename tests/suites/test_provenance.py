@@ -42,6 +42,25 @@ def in_another_process(write: Callable[[], object]) -> None:
     os.waitpid(child, 0)
 
 
+class OfOneProcess(list[Ran]):
+    """Launches on a GPU, at which no process forked since can look."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+
+    def __len__(self) -> int:
+        assert os.getpid() == self.process
+        return super().__len__()
+
+
+def test_another_process_is_not_kept_from_its_work() -> None:
+    x, observed, out = torch.arange(64.0), Observed(), torch.zeros(64).share_memory_()
+    observed.ran = OfOneProcess()
+    with Provenance(observed, [x], is_watched=True):
+        in_another_process(lambda: out.copy_(2 * x))
+    assert out.equal(2 * x)
+
+
 def test_what_another_process_puts_into_shared_memory_is_nobodys() -> None:
     def computed_elsewhere(x: torch.Tensor, _: Observed) -> torch.Tensor:
         out = torch.zeros(64).share_memory_()

@@ -7,6 +7,7 @@ reductions of a kernel's result are its own; else `TORCH`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -58,10 +59,11 @@ class Computed:
 
 
 class Provenance(TorchDispatchMode):  # type: ignore[misc]
-    """Follows, while it is active, what torch does between the launches of `observed`."""
+    """Follows, while it is active, what torch does in this process between the launches of `observed`."""
 
     def __init__(self, observed: Observed, given: Sequence[torch.Tensor], *, is_watched: bool = False) -> None:
         super().__init__()
+        self._process = os.getpid()
         self._is_watched = is_watched
         self.computed: list[Computed] = []
         self._steps: list[Step] = []
@@ -84,6 +86,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if os.getpid() != self._process:  # forked by the wrapper: what is on a GPU cannot be looked at there
+            return function(*args, **kwargs)
         self._see_launches()
         before = self._launches
         result = function(*args, **kwargs)
