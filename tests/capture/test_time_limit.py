@@ -73,3 +73,14 @@ def test_a_case_that_takes_too_long_costs_only_itself(tmp_path: Path) -> None:
     assert {launch.case for launch in found.launches} == {"size=1 float32"}
     reasons = [missed.reason for missed in found.missed if "1024" in missed.case]
     assert reasons == ["calling it takes too long: all of its cases together have 4 s"] * 2
+
+
+def test_a_limit_goes_on_after_one_within_it() -> None:
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), time_limit(0.4):
+        with pytest.raises(OutOfTime), time_limit(0.1):
+            time.sleep(10)
+        with time_limit(10):
+            pass
+        time.sleep(10)
+    assert 0.3 < time.monotonic() - began < 5

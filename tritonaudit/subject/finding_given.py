@@ -9,6 +9,8 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.standin import Host, tensors_on
+from tritonaudit.capture.task import IMPORT_SECONDS
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import text_of
 from tritonaudit.subject.dimension import Dimension, size_of
 from tritonaudit.subject.given import Given, GivenTensor, dimension_name
@@ -25,6 +27,9 @@ _MOST = 1 << 27
 """Elements that are made for that where the function makes no fewer."""
 _FEW = 64
 """Of each dimension, where it does."""
+_ANSWER_SECONDS = 1.0
+"""For a reference to take tensors without memory, which takes milliseconds unless it goes over a size in a loop."""
+_NO_ANSWER = f"the reference does not say within {_ANSWER_SECONDS:.0f} s whether it takes other sizes"
 _FILLING = frozenset(("fill", "pattern", "special"))
 """Keywords by which a function is asked for a fill."""
 
@@ -217,17 +222,25 @@ def _refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[
     if subject.reference is None or _refusal(subject, given, arguments, {}):
         return lambda _: ""
     known: dict[tuple[tuple[str, int], ...], str] = {}
+    too_long: list[Mapping[str, int]] = []
 
     def why_not(sizes: Mapping[str, int]) -> str:
         key = tuple(sorted(sizes.items()))
         if key not in known:
-            known[key] = _refusal(subject, given, arguments, sizes)
+            whole = {**given.sizes, **sizes}
+            if any(all(whole[name] >= size for name, size in one.items()) for one in too_long):
+                return _NO_ANSWER
+            known[key] = _refusal(subject, given, arguments, sizes, _ANSWER_SECONDS)
+            if known[key] == _NO_ANSWER:
+                too_long.append(whole)
         return known[key]
 
     return why_not
 
 
-def _refusal(subject: Subject, given: Given, arguments: Arguments, sizes: Mapping[str, int]) -> str:
+def _refusal(
+    subject: Subject, given: Given, arguments: Arguments, sizes: Mapping[str, int], seconds: float = IMPORT_SECONDS
+) -> str:
     full = {**given.sizes, **sizes}
 
     def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
@@ -236,9 +249,11 @@ def _refusal(subject: Subject, given: Given, arguments: Arguments, sizes: Mappin
 
     assert subject.reference is not None
     try:
-        with tensors_on(Host.META), torch.no_grad():
+        with time_limit(seconds), tensors_on(Host.META), torch.no_grad():
             positional, keywords = each_tensor(arguments, hollow)
             call(subject.reference, positional, keywords, gradients=False)
+    except OutOfTime:
+        return _NO_ANSWER
     except (Exception, SystemExit) as error:
         return f"the reference refuses other sizes: {text_of(error)}"
     return ""

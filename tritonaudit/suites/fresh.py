@@ -115,8 +115,9 @@ def _with_sizes(subject: Subject, axes: Axes, drawn: Mapping[str, int], beside: 
     """The case with these sizes in place of its own, and other numbers; None where it cannot be made."""
     smaller = {axis.name: axis.smaller for axis in axes.sizes}
     sizes = shrunk({**axes.given, **beside.sizes, **drawn}, smaller, axes.limits, keep=[*drawn], share=QUICK)
-    is_taken = subject.given is None or not axes.given or not subject.given.why_not(sizes)
-    if not (is_taken and axes.limits.allow(sizes, QUICK) and can_be_made(subject, sizes)):
+    if not (axes.limits.allow(sizes, QUICK) and can_be_made(subject, sizes)):
+        return None
+    if subject.given is not None and axes.given and subject.given.why_not(sizes):
         return None
     chosen = {name: size for name, size in sizes.items() if axes.given.get(name) != size}
     return replace(beside, sizes=chosen, seed=_fresh(numbers))
