@@ -217,4 +217,4 @@ class KernelFlow:
 def _is_of(module: Module, node: ast.AST) -> bool:
     """Whether it stands in this file, or is made of what does: `x.shape[1]` is, of `m, n = x.shape`."""
     nodes = module.nodes(module.tree)
-    return any(nodes.hold(inner) for inner in ast.walk(node) if not isinstance(inner, ast.expr_context))
+    return any(nodes.hold(inner) for inner in ast.walk(node))

@@ -219,7 +219,7 @@ def _why_refused(given: Given, name: str, size: int) -> str:
 
 def _refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[[Mapping[str, int]], str]:
     """Why the reference refuses other sizes, as far as tensors without memory show it: what it does as given it can."""
-    if subject.reference is None or _refusal(subject, given, arguments, {}):
+    if subject.reference is None or _refusal(subject, given, arguments, given.sizes):
         return lambda _: ""
     known: dict[tuple[tuple[str, int], ...], str] = {}
     too_long: list[Mapping[str, int]] = []
@@ -230,7 +230,7 @@ def _refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[
             whole = {**given.sizes, **sizes}
             if any(all(whole[name] >= size for name, size in one.items()) for one in too_long):
                 return _NO_ANSWER
-            known[key] = _refusal(subject, given, arguments, sizes, _ANSWER_SECONDS)
+            known[key] = _refusal(subject, given, arguments, whole, _ANSWER_SECONDS)
             if known[key] == _NO_ANSWER:
                 too_long.append(whole)
         return known[key]
@@ -241,10 +241,8 @@ def _refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[
 def _refusal(
     subject: Subject, given: Given, arguments: Arguments, sizes: Mapping[str, int], seconds: float = IMPORT_SECONDS
 ) -> str:
-    full = {**given.sizes, **sizes}
-
     def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
-        shape = tuple(size_of(dim, full) for dim in given.tensors[number].dims)
+        shape = tuple(size_of(dim, sizes) for dim in given.tensors[number].dims)
         return torch.empty(shape, dtype=tensor.dtype, device="meta")
 
     assert subject.reference is not None

@@ -176,8 +176,9 @@ class OnDevice(TorchFunctionMode):  # type: ignore[misc]
         kwargs = dict(kwargs or {})
         if func not in self._makers or kwargs.get("device") is not None:
             return func(*args, **kwargs)
-        is_hollow = torch.empty((), device=self._device).is_meta
-        if kwargs.get("generator") is not None:
+        is_drawn_here = kwargs.get("generator") is not None
+        is_hollow = (is_drawn_here or func in _DRAWN) and torch.empty((), device=self._device).is_meta
+        if is_drawn_here:
             if not is_hollow:  # it makes numbers where it is itself
                 return func(*args, **kwargs).to(self._device)
             del kwargs["generator"]
