@@ -267,6 +267,26 @@ def test_where_the_reference_is_finite_nowhere_finite_numbers_are_inconclusive(w
         assert judgement.reason == "nothing is compared: 2 elements are finite where the reference is not"
 
 
+def test_what_pytorch_cannot_compute_in_the_dtype_is_not_held_against_a_kernel() -> None:
+    """As the gradient of a norm whose sum of squares is beyond float32: in float64 it is finite, for PyTorch NaN."""
+    precise = numbers(8, 16)
+    beside = precise.float()
+    beside[2] = NAN
+    off, right = precise.float(), precise.float()
+    off[2] = 0.0
+    judgement = judge(off, precise, beside, [])
+    assert (judgement.status, judgement.unasked) == (Status.PASS, 16)
+    judgement = judge(right, precise, beside, [])
+    assert (judgement.status, judgement.unasked) == (Status.PASS, 0)
+    off[5, 7] += 0.1
+    judgement = judge(off, precise, beside, [])
+    assert judgement.status is Status.FAIL
+    assert judgement.wrong is not None
+    assert judgement.wrong.nonzero().tolist() == [[5, 7]]
+    nowhere = judge(torch.zeros(8, 16), precise, torch.full((8, 16), NAN), [])
+    assert (nowhere.status, nowhere.worst) == (Status.INCONCLUSIVE, None)
+
+
 def test_elements_of_which_the_reference_says_nothing_are_not_judged_and_the_others_are() -> None:
     precise = numbers(8, 16)
     precise[2] = NAN

@@ -41,9 +41,9 @@ class Budgets:
     expected: Expected
     _ordinary: dict[Any, Budget] = field(default_factory=dict)
 
-    def of(self, output: Tensor) -> tuple[Tensor, Budget]:
-        """A result's elements as those of the references are, and the budget of each."""
-        got, values = self.expected.beside_result(output)
+    def of(self, output: Tensor, left: Tensor | None = None) -> tuple[Tensor, Budget]:
+        """A result's elements as those of the references are, and the budget of each; those `left` are not judged."""
+        got, values = self.expected.beside_result(output, left)
         if values.apart is not None:
             return got, _budget(values)
         if values.dtype not in self._ordinary:

@@ -78,12 +78,12 @@ class Expected:
             torch.maximum(farthest, distance(flat(one).double(), self.reference), out=farthest)
         return farthest
 
-    def beside_result(self, output: Tensor) -> tuple[Tensor, Values]:
-        """A result's elements as those of the references are, and what is wanted of them."""
+    def beside_result(self, output: Tensor, left: Tensor | None = None) -> tuple[Tensor, Values]:
+        """A result's elements as those of the references are, and what is wanted of them: nothing of those `left`."""
         dtype = flat(output).dtype
         got = flat(output).double()
-        values = self._of_finite(dtype)
-        return (got, values) if values is not None and math.isfinite(_most(got)) else self._apart(got, dtype)
+        values = self._of_finite(dtype) if left is None else None
+        return (got, values) if values is not None and math.isfinite(_most(got)) else self._apart(got, dtype, left)
 
     def _of_finite(self, dtype: Any) -> Values | None:
         """For finite results of a dtype; None where a reference is not finite, or beyond the dtype's numbers."""
@@ -94,8 +94,8 @@ class Expected:
             self._ordinary[dtype] = self._values(dtype, self.reference) if is_ordinary else None
         return self._ordinary[dtype]
 
-    def _apart(self, got: Tensor, dtype: Any) -> tuple[Tensor, Values]:
-        """The same where some are not finite, or a reference is beyond the dtype's numbers."""
+    def _apart(self, got: Tensor, dtype: Any, left: Tensor | None) -> tuple[Tensor, Values]:
+        """The same where some are not finite or `left`, or a reference is beyond the dtype's numbers."""
         most, reference = top(dtype), self.reference
         rounded = nearest(reference, dtype)
         beside = rounded if self.beside is None else self.beside
@@ -109,11 +109,13 @@ class Expected:
         if self.from_nan is not None:
             unasked &= ~self.from_nan
         unasked |= self.unsteady
+        if left is not None:
+            unasked |= left
         astray = ~(like_reference | like_same | unasked)
         at_the_top = astray & got.isinf() & (got.sign() == wanted.sign()) | (astray & rounded.isinf() & got.isfinite())
         got = torch.where(at_the_top, got.clamp(-most, most), got)
         confused = _is_confused(got, rounded) | _is_confused(got, beside)
-        judged = got.isfinite() & wanted.isfinite() & ~self.unsteady
+        judged = got.isfinite() & wanted.isfinite() & ~unasked
         return got, self._values(dtype, wanted, Apart(judged, astray, confused, unasked))
 
     def _values(self, dtype: Any, wanted: Tensor, apart: Apart | None = None) -> Values:
@@ -129,7 +131,8 @@ class Apart:
     """Which elements are `judged`: they have an error. `astray` are those that are not finite where they should be, or
     the other way round; `confused` are NaN for infinity, or the other way round; `unasked` are finite where the
     reference is not, which is its question and no fault: as 0 is where nothing is seen, for which it has 0 * inf, or 0
-    times what is not seen; and those of which a rounding decides whether the reference's are."""
+    times what is not seen; those of which a rounding decides whether the reference's are; and those that are off where
+    PyTorch's own are not finite, so that the way there leads beyond the dtype's numbers."""
 
     judged: Tensor
     astray: Tensor
@@ -165,6 +168,16 @@ class Values:
 
     def of_judged(self, numbers: Tensor) -> Tensor:
         return numbers if self.apart is None else numbers.index_select(0, self.apart.places)
+
+    def beyond(self, off: Tensor) -> Tensor | None:
+        """Which of the elements that are `off` PyTorch does not get, and the reference in float64 does; None if none.
+
+        On the way there, something is beyond the numbers of the dtype: what comes of it depends on the order of steps.
+        """
+        if self.apart is None or self.expected.beside is None:
+            return None
+        beyond = off & self.apart.judged & ~self.expected.beside.isfinite()
+        return beyond if bool(beyond.any()) else None
 
     def distinct(self, enough: int) -> int:
         """How many numbers are not the same, if fewer than `enough`: elements that are alike have errors that are."""

@@ -68,7 +68,8 @@ def judge(
     in the kernel's dtype, None where that cannot be had, and `perturbed` are references in float64 on inputs of
     `perturb`. Integers and booleans must be equal to one of the references. Whatever is not finite must be where
     `precise` rounded to the output's dtype has it, or `same`; NaN for infinity, or the other way round, is warned of.
-    What is finite where none of these is, is not judged: of that the reference says nothing.
+    What is finite where none of these is, is not judged: of that the reference says nothing. Nor is what is off where
+    `same` is not finite and `precise` is: PyTorch cannot compute it in that dtype either.
 
     `rounded` are references that round numbers on the way once to the inputs' dtype, where that is narrow: what comes
     near one of them is right as far as only what enters products is rounded, and may be, where all is.
@@ -221,12 +222,10 @@ def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor
 
 def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
     expected = budgets.expected
-    got, budget = budgets.of(output)
+    got, budget, error, ratio = _measured(output, budgets)
     values = budget.values
     strict = _is_close(output, expected, budget, _STRICT)
     loose = strict or _is_close(output, expected, budget, _LOOSE)
-    error = values.error(got)
-    ratio = _quotient(error, budget.passes)
     worst = int(ratio.argmax())
     of_worst = torch.stack([one[worst] for one in (error, budget.passes, ratio)]).tolist()
     rms = (root_mean_square(values.of_judged(error)), budget.rms, root_mean_square(values.of_judged(ratio)))
@@ -262,6 +261,17 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
     elif unasked and is_any_judged:
         reason += f"; {counted(unasked, 'element')} more {_are_finite(unasked)}, and not judged"
     return replace(found, status=status, reason=reason)
+
+
+def _measured(output: Tensor, budgets: Budgets) -> tuple[Tensor, Budget, Tensor, Tensor]:
+    """The elements, what is known of them, their errors and these in budgets; nothing of those beyond PyTorch."""
+    beyond = None
+    while True:
+        got, budget = budgets.of(output, beyond)
+        error = budget.values.error(got)
+        ratio = _quotient(error, budget.passes)
+        if beyond is not None or (beyond := budget.values.beyond(ratio > _PASS_ELEMENT)) is None:
+            return got, budget, error, ratio
 
 
 def _narrowed(got: Tensor, budget: Budget) -> str:
