@@ -47,6 +47,16 @@ def test_what_computes_is_ended_when_it_has_computed_for_so_long() -> None:
     assert time.process_time() - cpu >= 0.4
 
 
+def test_what_a_program_that_it_has_started_computes_is_no_waiting() -> None:
+    """As the assembler does, for minutes where a block is very large."""
+    began = time.monotonic()
+    with pytest.raises(Late) as caught, patience(1.0, 0.5):
+        subprocess.run([sys.executable, "-c", "while True: pass"], check=True)
+    assert caught.value.computes
+    assert not caught.value.waits
+    assert time.monotonic() - began < 20
+
+
 def test_what_waits_is_ended_when_it_has_waited_for_so_long() -> None:
     began = time.monotonic()
     with pytest.raises(Late) as caught, patience(0.4):

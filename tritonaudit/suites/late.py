@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import time
@@ -66,14 +67,14 @@ class Patience:
     seconds: float
     waiting: float
     _began: float = field(default_factory=time.monotonic)
-    _cpu: float = field(default_factory=time.process_time)
+    _cpu: float = field(default_factory=lambda: _computed())
     _queued: float = field(default_factory=lambda: _queued())
     _elsewhere: float = 0.0
 
     def look(self, _: int, __: FrameType | None) -> None:
         """Raise Late if none is left."""
         wall = time.monotonic() - self._began - self._elsewhere
-        computed = time.process_time() - self._cpu
+        computed = _computed() - self._cpu
         waits = computed + _queued() - self._queued < _WAITING * wall
         computes = computed + self._elsewhere >= self.seconds
         if waits or computes or wall >= _PATIENCE * self.seconds:
@@ -92,12 +93,13 @@ class Patience:
     def elsewhere(self) -> Iterator[Patience]:
         """While another process computes for this one, which has all that is left, no clock strikes here."""
         signal.setitimer(signal.ITIMER_REAL, 0)
-        began = time.monotonic()
+        began, computed = time.monotonic(), _of_children()
         spent = began - self._began
         try:
             yield Patience(*(max(limit - spent, LEAST_SECONDS / 5) for limit in (self.seconds, self.waiting)))
         finally:
             self._elsewhere += time.monotonic() - began
+            self._cpu += _of_children() - computed
             self.start()
 
 
@@ -132,6 +134,33 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
             _patience = outer
             signal.signal(signal.SIGALRM, before)
             resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _computed() -> float:
+    """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
+    return time.process_time() + _of_children()
+
+
+def _of_children() -> float:
+    """Those of the ones that have ended, and of the ones that this thread has started and not waited for yet."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime + sum(map(_ticks, _children())) / os.sysconf("SC_CLK_TCK")
+
+
+def _children() -> list[str]:
+    try:
+        return Path("/proc/thread-self/children").read_text().split()
+    except OSError:
+        return []
+
+
+def _ticks(process: str) -> int:
+    """Of the clock, for which a process has computed and those that it has waited for; 0 where that is not told."""
+    try:
+        after_name = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(map(int, after_name[11:15]))
 
 
 def _queued() -> float:
