@@ -1,23 +1,17 @@
-"""Cases of more elements than an int32 counts: their tensors have no memory, and some programs are looked at."""
+"""Cases of more elements than an int32 counts. Imports neither torch nor triton until a function makes the inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
 
 from tritonaudit.subject.dimension import names_in, size_of
 from tritonaudit.subject.given import Given, GivenTensor
 from tritonaudit.subject.model import Case, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
 from tritonaudit.suites import axes as axes_of_cases
-from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.outcome import CaseOutcome, Sighting
-
-if TYPE_CHECKING:
-    from tritonaudit.suites.calling import Called, Device
 
 ELEMENTS = 1 << 31
 """What an int32 does not count any more."""
@@ -30,8 +24,6 @@ _MENU = 8
 """What sizes are multiples of that a kernel is compiled for, as heads' are, and others are not."""
 _UNIT = 1 << 10
 """What tells a tensor that has a dimension twice from one that has it once."""
-
-SYMPTOMS = frozenset((Symptom.OVERFLOW, Symptom.OUT_OF_BOUNDS))
 
 
 def large_cases(subject: Subject) -> Iterator[Case]:
@@ -153,64 +145,3 @@ def _names(tensor: Tensor) -> list[str]:
 
 def _elements(tensor: Tensor | GivenTensor, sizes: dict[str, int]) -> int:
     return prod(size_of(dim, sizes) for dim in tensor.dims)
-
-
-def look_far(device: Device, subject: Subject, case: Case, else_unknown: str = "") -> CaseOutcome:
-    """The same of elements that lie far apart, where integers alone are looked at: how tensors lie is tried elsewhere.
-
-    Where none overflows it is left open whether one does, if it is `else_unknown` since no tensor is so large.
-    """
-    outcome = look(device, subject, case)
-    seen = tuple(one for one in outcome.sightings if one.symptom is Symptom.OVERFLOW)
-    if else_unknown and not seen:
-        return not_looked(case, else_unknown)
-    only = frozenset((Symptom.OVERFLOW,))
-    unchecked = tuple(one for one in outcome.unchecked if one[0] in only)
-    return replace(outcome, checked=outcome.checked & only, sightings=seen, unchecked=unchecked)
-
-
-def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
-    """Call the subject on tensors without memory, and see where its accesses go."""
-    from tritonaudit.suites import memory
-    from tritonaudit.suites.calling import How, call_subject
-
-    called = call_subject(device, subject, case, How(has_memory=False))
-    sightings = tuple(_told_once([one for one in memory.sightings(called) if one.symptom in SYMPTOMS]))
-    if called.error is not None and not sightings:
-        reason = f"on tensors without memory: {type(called.error).__name__}: {called.error}"
-        refused = tuple(_too_many_programs(case, called))
-        checked = frozenset(one.symptom for one in refused)
-        return CaseOutcome(case, checked, refused, unchecked=((Symptom.OVERFLOW, reason),))
-    untold = [(ran.launch.kernel, fault) for ran in called.ran for fault in ran.untold]
-    if untold and not sightings:
-        reason = f"on tensors without memory: in `{untold[0][0].name}` {memory.said(untold[0][1])}"
-        unchecked = ((Symptom.OVERFLOW, reason), (Symptom.OUT_OF_BOUNDS, reason))
-        return CaseOutcome(case, frozenset(), unchecked=unchecked)
-    return CaseOutcome(case, SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
-
-
-def _too_many_programs(case: Case, called: Called) -> Iterator[Sighting]:
-    """Launches that no GPU takes, of tensors that lie as they do with most callers.
-
-    Others are so large in one dimension as nobody has them, and so is what has too many programs along x.
-    """
-    from tritonaudit.simulator.live import why_too_large
-
-    for ran in called.ran if case.layout is Layout.CONTIGUOUS else ():
-        if ran.launch.grid is not None and ran.launch.grid[0] < ELEMENTS and (why := why_too_large(ran.launch)):
-            yield Sighting(Symptom.CRASH, ran.launch.kernel, None, why, is_certain=False)
-
-
-def not_looked(case: Case, reason: str) -> CaseOutcome:
-    """That no such case can be had."""
-    return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, f"with so many elements: {reason}"),))
-
-
-def _told_once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
-    """Without the accesses that go wrong since an integer overflowed, which few callers have tensors enough for."""
-    overflowed = {one.place for one in sightings if one.symptom is Symptom.OVERFLOW}
-    for one in sightings:
-        if one.symptom is Symptom.OVERFLOW:
-            yield replace(one, is_certain=False)
-        elif one.place not in overflowed:
-            yield one

@@ -46,6 +46,7 @@ from tritonaudit.suites.core import (
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
 from tritonaudit.suites.far import far_cases
 from tritonaudit.suites.given_too import GivenToo, unsettled
+from tritonaudit.suites.hollow import FAR, LARGE, look, look_far, not_looked
 from tritonaudit.suites.journal import (
     Begun,
     CoreTrial,
@@ -60,7 +61,7 @@ from tritonaudit.suites.journal import (
     Stopped,
     Trial,
 )
-from tritonaudit.suites.large import large_cases, look, look_far, not_looked, why_none
+from tritonaudit.suites.large import large_cases, why_none
 from tritonaudit.suites.late import (
     LEAST_SECONDS,
     MOST_SECONDS,
@@ -106,8 +107,6 @@ _SANITIZER_SECONDS = 20.0
 """Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
-LARGE = "large tensors"
-BEYOND = f"{LARGE}: more than 2^31 elements"
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
@@ -688,24 +687,20 @@ class _Audit:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
         for case in self._large if self.device.is_engine else ():
             if self._has_time(share):
-                self._try(BEYOND, case, partial(look, self.device, self.subject))
-        if self.device.is_engine and (why := self._why_none_large):
-            self._try(BEYOND, Case({}, self.subject.dtypes[0]), partial(not_looked, reason=why))
+                self._try(LARGE, case, partial(look, self.device, self.subject))
+        if self.device.is_engine and not self._large:
+            none = partial(not_looked, reason=why_none(self.subject))
+            self._try(LARGE, Case({}, self.subject.dtypes[0]), none)
 
     def _look_far(self) -> None:
         """Views of tensors so large, which are as quick as ordinary cases: whatever time there is."""
         for case in far_cases(self.subject) if self.device.is_engine else ():
             if self._may_try_core():
-                work = partial(look_far, self.device, self.subject, else_unknown=self._why_none_large)
-                self._try(BEYOND, case, work)
+                self._try(FAR, case, partial(look_far, self.device, self.subject))
 
     @cached_property
     def _large(self) -> tuple[Case, ...]:
         return tuple(large_cases(self.subject))
-
-    @cached_property
-    def _why_none_large(self) -> str:
-        return "" if self._large else why_none(self.subject)
 
     def _sanitize(self, plan: Plan) -> None:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
