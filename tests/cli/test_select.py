@@ -65,7 +65,7 @@ def test_on_a_gpu_the_best_is_chosen_twice(tritonaudit: Command, here: Path) -> 
     chosen = []
     for _ in range(2):
         ran = tritonaudit("select", "add,softmax,mha", "--budget", "30")
-        assert ran.code == 0, ran.err
+        assert ran.code == 0, f"{ran.out}\n{ran.err}"
         chosen.append([line.split("|")[2].strip() for line in ran.out.splitlines() if line.startswith("| `")])
         for operation in ("add", "softmax", "mha"):
             assert (
