@@ -167,7 +167,7 @@ def test_an_expanded_tensor_has_no_stride_in_its_first_dimension() -> None:
     assert made.stride() == (0, 1)
 
 
-def test_each_matrix_may_have_strides_of_its_own_those_given_by_name_after_the_others() -> None:
+def test_each_tensor_may_have_strides_of_its_own_those_given_by_name_after_the_others() -> None:
     matrix = Tensor("n", "m")
     subject = Subject(nothing, inputs=[matrix, Tensor("m"), [matrix]], keywords={"out": Tensor(2, "n", "m")})
     strides = {}
@@ -176,7 +176,7 @@ def test_each_matrix_may_have_strides_of_its_own_those_given_by_name_after_the_o
         strides[layout] = [one.stride() for one in (x, vector, y, keywords["out"])]
     assert strides == {
         Layout.PADDED: [(4, 1), (1,), (5, 1), (36, 6, 1)],
-        Layout.SPREAD: [(12, 3), (1,), (8, 2), (24, 4, 1)],
+        Layout.SPREAD: [(16, 4), (3,), (8, 2), (24, 4, 1)],
     }
 
 

@@ -223,6 +223,8 @@ def test_the_auditor_and_its_files_stay_as_they_were(tmp_path: Path, when: str) 
         ("pair_other_process", "by the last launch or operator of torch"),
         ("pair_torch_half", "of the arithmetic that the reference takes"),
         ("pair_dataclass_output", "output"),
+        ("pair_looks_like_launch", "are made by `softmax` of torch"),
+        ("pair_fft_convolution", "of the arithmetic that the reference takes"),
     ],
 )
 def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None:
@@ -230,3 +232,10 @@ def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None
     assert run.verdict is Verdict.FAIL
     told = [seen.text for trial in run.trials for seen in trial.sightings if seen.is_certain]
     assert any(word in text for text in told for word in words.split("|")), told
+
+
+def test_what_host_code_keeps_of_tensors_without_memory_meets_no_other_call() -> None:
+    """Calls that only show where accesses go come in between; a buffer that is kept is then one without memory."""
+    run = run_of(CHEATS.parent / "honest" / "pair_workspace_kept.py")
+    assert run.verdict is Verdict.PASS
+    assert any(one.check.startswith("large tensors") for one in run.outcomes)

@@ -21,9 +21,10 @@ def of_the_core(subject: Subject) -> list[Layout]:
     return [one.case.layout for one in cases if one.case.layout in OF_EACH]
 
 
-def test_the_core_has_two_such_cases_of_several_matrices_and_none_of_one() -> None:
+def test_the_core_has_two_such_cases_of_several_matrices_one_of_vectors_beside_and_none_of_a_tensor_alone() -> None:
     assert of_the_core(PRODUCT) == [Layout.PADDED, Layout.SPREAD]
-    assert of_the_core(Subject(abs, inputs=[Tensor("n", "m"), Tensor("m")])) == []
+    assert of_the_core(Subject(abs, inputs=[Tensor("n", "m"), Tensor("m")])) == [Layout.SPREAD]
+    assert of_the_core(Subject(abs, inputs=[Tensor("n", "m")])) == []
 
 
 def test_a_witness_says_how_they_lie_and_the_simplest_case_does_not() -> None:

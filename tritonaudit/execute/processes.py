@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import os
+import signal as signals
 import sys
 import time
 from collections.abc import Collection
+from typing import NoReturn
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SCAN_SHARE = 0.005  # of the time goes into looking for child processes
@@ -27,6 +30,19 @@ def may_have_gpu() -> bool:
 def die_with_parent(signal: int) -> None:
     """Have this process get the signal when the thread that started it ends (Linux)."""
     _prctl(_PR_SET_PDEATHSIG, signal)
+
+
+def end_alike(code: int) -> NoReturn:
+    """End as another process has: with its exit code, or by the signal of a negative one."""
+    if code >= 0:
+        os._exit(code)
+    faulthandler.disable()
+    with contextlib.suppress(OSError, ValueError):
+        faulthandler.unregister(signals.SIGXCPU)
+    with contextlib.suppress(OSError, ValueError):  # that of SIGKILL cannot be
+        signals.signal(-code, signals.SIG_DFL)
+    os.kill(os.getpid(), -code)
+    os._exit(1)
 
 
 def adopt_orphans() -> None:

@@ -67,16 +67,18 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
         What it yields has in the end, by address, which of their bytes were written.
         """
         before = {address: self._undefined.get(address) for address in sizes}
-        self._undefined.update({address: torch.ones(size, dtype=torch.bool) for address, size in sizes.items()})
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            self._undefined.update({address: torch.ones(size, dtype=torch.bool) for address, size in sizes.items()})
         written: dict[int, torch.Tensor] = {}
         try:
             yield written
         finally:
-            for address, known in before.items():
-                left = self._undefined.pop(address)
-                written[address] = ~left
-                if known is not None:
-                    self._undefined[address] = known & left
+            with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+                for address, known in before.items():
+                    left = self._undefined.pop(address)
+                    written[address] = ~left
+                    if known is not None:
+                        self._undefined[address] = known & left
 
     def _note(self, tensor: Any) -> None:
         if not isinstance(tensor, torch.Tensor) or not _is_here(tensor) or not tensor.numel():

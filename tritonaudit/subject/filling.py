@@ -19,10 +19,10 @@ _PARTS = {"|": -1, "/": -2}
 
 
 class Turn(NamedTuple):
-    """Which of the tensors of two dimensions or more one is, how many these are, and its place among all tensors."""
+    """How many matrices, or more, come before a tensor, how many tensors of any dimensions after it, and its place."""
 
-    number: int = 0
-    of: int = 1
+    before: int = 0
+    after: int = 0
     place: int = 0
 
 
@@ -92,8 +92,10 @@ def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dty
 
 def turns(ranks: Sequence[int]) -> list[Turn]:
     """That of each tensor, by their numbers of dimensions."""
-    of = sum(rank > 1 for rank in ranks)
-    return [Turn(sum(rank > 1 for rank in ranks[:number]), of, number) for number in range(len(ranks))]
+    return [
+        Turn(sum(rank > 1 for rank in ranks[:place]), sum(rank > 0 for rank in ranks[place + 1 :]), place)
+        for place in range(len(ranks))
+    ]
 
 
 def laid_out(values: torch.Tensor, layout: Layout, turn: Turn) -> torch.Tensor:
@@ -104,11 +106,11 @@ def laid_out(values: torch.Tensor, layout: Layout, turn: Turn) -> torch.Tensor:
         wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + 1))
         wider[..., 1:].copy_(values)
         return wider[..., 1:]
-    if layout is Layout.PADDED and values.dim() >= 2 and turn.number:
-        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + turn.number))
+    if layout is Layout.PADDED and values.dim() >= 2 and turn.before:
+        wider = values.new_zeros((*values.shape[:-1], values.shape[-1] + turn.before))
         return wider[..., : values.shape[-1]].copy_(values)
-    if layout is Layout.SPREAD and values.dim() >= 2 and turn.number + 1 < turn.of:
-        return spread(values, turn.of - turn.number)
+    if layout is Layout.SPREAD and values.dim() >= 1 and turn.after:
+        return spread(values, turn.after + 1)
     return values
 
 

@@ -29,7 +29,7 @@ class Layout(Enum):
     """How the tensors of a case lie in memory: all in one way, or, padded and spread, each with strides of its own.
 
     Padded, the first that is a matrix, or more, lies contiguously, and each after it has one more element between
-    rows. Spread, the last one does, and each before it has one more element between its elements.
+    rows. Spread, the last one of any dimensions does, and each before it has one more element between its elements.
     """
 
     CONTIGUOUS = "contiguous"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, special_of
-from tritonaudit.subject.model import FLOATING, OF_EACH, Layout, Subject, Tensor
+from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
 from tritonaudit.suites.limits import LARGEST, Limits, can_be_made
@@ -322,7 +322,10 @@ def _dtype_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
 
 def _layout_axis(subject: Subject) -> tuple[Axis, list[LeftOut]]:
     """What differs from tensor to tensor is no layout of one alone, which is therefore left out of nothing."""
-    unusual = _UNUSUAL_LAYOUTS + (OF_EACH if sum(rank > 1 for rank in _ranks(subject)) > 1 else ())
+    ranks = _ranks(subject)
+    padded = (Layout.PADDED,) if sum(rank > 1 for rank in ranks) > 1 else ()
+    spread = (Layout.SPREAD,) if sum(rank > 0 for rank in ranks) > 1 else ()
+    unusual = (*_UNUSUAL_LAYOUTS, *padded, *spread)
     reasons = {layout: why for layout in unusual if (why := _why_not_laid_out(subject, layout))}
     layouts = tuple(layout.value for layout in (Layout.CONTIGUOUS, *unusual) if layout not in reasons)
     return Axis("layout", layouts), [LeftOut(AxisValue("layout", one.value), why) for one, why in reasons.items()]

@@ -87,20 +87,21 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
     storages = storages_in(bound) if how.is_watched else {}
     held = digests(storages)
-    with observed.fresh.watching(sizes) as elements:
-        try:
+    elements: Mapping[int, torch.Tensor] = {}
+    try:
+        with observed.fresh.watching(sizes) as elements:
             execution.launch(launch, bound)
-            faults = execution.launches[-1].faults
-            untold = execution.launches[-1].outcome.untold
-        except (NoProgram, NotSimulated) as error:
-            observed.failure = error
-            raise
-        except Exception as error:  # whatever the kernel does, this is a defect of ours
-            defect = f"{type(error).__name__}: {text_of(error)}; please report it"
-            observed.failure = NotSimulated(Unsupported("the CPU engine", defect), None)
-            raise observed.failure from error
-        finally:
-            places = {address: one.place for address, one in written.items()}
-            left = copies(storages, places)
-            observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold))
-            observed.contents = still_known(observed.contents, launch, written)
+        faults = execution.launches[-1].faults
+        untold = execution.launches[-1].outcome.untold
+    except (NoProgram, NotSimulated) as error:
+        observed.failure = error
+        raise
+    except Exception as error:  # whatever the kernel does, this is a defect of ours
+        defect = f"{type(error).__name__}: {text_of(error)}; please report it"
+        observed.failure = NotSimulated(Unsupported("the CPU engine", defect), None)
+        raise observed.failure from error
+    finally:  # not before it is known which elements were written
+        places = {address: one.place for address, one in written.items()}
+        left = copies(storages, places)
+        observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold))
+        observed.contents = still_known(observed.contents, launch, written)

@@ -140,8 +140,9 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             one = ran[self._launches]
             self._launches += 1
             self._steps.append(Step(Spent(), frozenset(one.written)))
-            self._look_at_given(one)
-            self._credit(one)
+            with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+                self._look_at_given(one)
+                self._credit(one)
 
     def _credit(self, one: Ran) -> None:
         """A launch made what it has written."""
@@ -155,11 +156,19 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             if elements is None:
                 self._by_launches.add(address)
                 if known is not None:
-                    known.fill_(int(Origin.KERNEL))
+                    self._rewrite(known, one.unchanged.get(address))
             elif known is None or len(known) != len(elements):
                 self._origins[address] = elements.to(torch.uint8) * int(Origin.KERNEL)
             else:
-                known.masked_fill_(elements.to(known.device), int(Origin.KERNEL))
+                known.masked_fill_(elements, int(Origin.KERNEL))
+
+    @staticmethod
+    def _rewrite(origins: torch.Tensor, unchanged: torch.Tensor | None) -> None:
+        """A kernel made these, but for what an operator of torch has made and it leaves as that was."""
+        of_torch = origins == int(Origin.TORCH)
+        origins.fill_(int(Origin.KERNEL))
+        if unchanged is not None and unchanged.shape == origins.shape:
+            origins.masked_fill_(of_torch & unchanged, int(Origin.TORCH))
 
     def _look_at_given(self, one: Ran) -> None:
         """Whether somebody is known to have made what a launch was given."""

@@ -25,7 +25,7 @@ from tritonaudit.data import NotData, decode
 from tritonaudit.execute.blame import Account, Recounted
 from tritonaudit.execute.confine import borrow_compiled, confine
 from tritonaudit.execute.descriptors import close_all_but
-from tritonaudit.execute.processes import die_with_parent
+from tritonaudit.execute.processes import die_with_parent, end_alike
 from tritonaudit.execute.worker import be_last
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -184,16 +184,7 @@ class Apart:
         """End as it has ended: whoever watches this process knows what to make of that."""
         assert self._process is not None
         _, status = os.waitpid(self._process, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code >= 0:
-            os._exit(code)
-        faulthandler.disable()
-        with suppress(OSError, ValueError):
-            faulthandler.unregister(signal.SIGXCPU)
-        with suppress(OSError, ValueError):  # that of SIGKILL cannot be
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-        os._exit(1)
+        end_alike(os.waitstatus_to_exitcode(status))
 
 
 @contextmanager

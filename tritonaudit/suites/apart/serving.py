@@ -10,8 +10,9 @@ import os
 import pickle
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ from tritonaudit.capture.device import has_asked
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.data import encode
 from tritonaudit.execute.blame import Account, account_of
+from tritonaudit.execute.processes import die_with_parent, end_alike
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.inputs import Arguments
@@ -59,10 +61,32 @@ def serve(connection: socket.socket, device: Device, path: Path, name: str, seco
         question: Question = pickle.loads(message)
         with Opened(file) as opened:
             inputs = unpickled(question.inputs, opened)
-        parcel = Parcel()
-        word = _answered(device, _as_asked(subject, question), question, inputs, parcel)
-        lost = device.lost
-        _say(connection, encode(Said(word, lost)), None if lost is not None else parcel.file())
+        asked = _as_asked(subject, question)
+        if question.how.has_memory:
+            _answer_one(connection, device, asked, question, inputs)
+        else:
+            _have_answered(partial(_answer_one, connection, device, asked, question, inputs))
+
+
+def _answer_one(
+    connection: socket.socket, device: Device, subject: Subject, question: Question, inputs: Sequence[Arguments]
+) -> None:
+    parcel = Parcel()
+    word = _answered(device, subject, question, inputs, parcel)
+    lost = device.lost
+    _say(connection, encode(Said(word, lost)), None if lost is not None else parcel.file())
+
+
+def _have_answered(answer: Callable[[], None]) -> None:
+    """Answer in a fork: what host code keeps of tensors without memory shall not meet the calls that come after."""
+    if child := os.fork():
+        _, status = os.waitpid(child, 0)
+        if code := os.waitstatus_to_exitcode(status):
+            end_alike(code)
+        return
+    die_with_parent(signal.SIGKILL)
+    answer()
+    os._exit(0)
 
 
 def _loaded(connection: socket.socket, path: Path, name: str, seconds: float) -> Subject | None:
@@ -170,7 +194,7 @@ def _plain_tensor(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _plain(ran: Ran) -> Ran:
-    return replace(ran, written=dict(ran.written), elements={}, held={}, sizes={}, left={})
+    return replace(ran, written=dict(ran.written), elements={}, unchanged={}, held={}, sizes={}, left={})
 
 
 def _told(error: BaseException | None) -> Account | Failure | None:
