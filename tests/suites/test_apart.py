@@ -238,4 +238,4 @@ def test_what_host_code_keeps_of_tensors_without_memory_meets_no_other_call() ->
     """Calls that only show where accesses go come in between; a buffer that is kept is then one without memory."""
     run = run_of(CHEATS.parent / "honest" / "pair_workspace_kept.py")
     assert run.verdict is Verdict.PASS
-    assert any(one.check.startswith("large tensors") for one in run.outcomes)
+    assert any("large tensors" in one.check for one in run.outcomes)
