@@ -62,6 +62,16 @@ def test_heads_of_an_attention() -> None:
     assert one.arithmetic.rounded_up(facts.normal(keys), number(64)) == facts.normal(queries)
 
 
+def test_what_must_hold_together_fails_where_one_of_it_does() -> None:
+    one = site("""
+        def run(x, y):
+            if not (x.is_cuda and torch.version.hip is None and y.shape[0] == x.shape[0]):
+                raise ValueError("for one machine")
+            kernel[(1,)](x, y, x.shape[0], y.shape[0], 1)
+    """)
+    assert conditions(one) == ["`x.is_cuda`", "torch.version.hip is None", "y.shape[0] == x.shape[0]"]
+
+
 @pytest.mark.parametrize("called", ["Fn.apply(x.contiguous(), True)", "apply(x.contiguous(), True)"])
 def test_an_autograd_function(called: str) -> None:
     one = site(f"""

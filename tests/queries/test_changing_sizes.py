@@ -129,7 +129,9 @@ def test_a_part_of_them_is_one_program_s(body: str, given: str) -> None:
 
 
 def test_a_length_may_be_read_from_memory_for_some() -> None:
-    body = f"many = S\n    if dim > 1:\n        many = tl.load(out_ptr)\n    {TILES.replace('< S', '< many')}"
+    body = (
+        f"many = S\n    if dim > 1:\n        many = tl.load(out_ptr).to(tl.int32)\n    {TILES.replace('< S', '< many')}"
+    )
     assert found("T", HEADS_LAST, body=body) == [Changing.DATA]
 
 
@@ -265,11 +267,17 @@ def halved(x, out):
         HALVED + SPLIT,
         HALVED + KEYWORDS.replace("x.size(1)", "x.shape[-2]"),
         HALVED.replace("tokens < seq_len", "seq_len > tokens") + WRAPPER,
-        HALVED.replace("    x = ", "    most = seq_len\n    few = tokens < most\n    x = ").replace("tokens < s", "0 < s")
+        HALVED.replace("    x = ", "    most = seq_len\n    few = tokens < most\n    x = ").replace(
+            "tokens < s", "0 < s"
+        )
         + WRAPPER,
     ],
 )
 def test_a_kernel_and_its_edited_twin_get_the_same(text: str) -> None:
     (flow,) = flows(text)
     ((changing),) = recompiling(flow)
-    assert (changing.changes, changing.node.lineno, changing.unused) == (Changing.DATA, flow.function.first_line + 1, False)
+    assert (changing.changes, changing.node.lineno, changing.unused) == (
+        Changing.DATA,
+        flow.function.first_line + 1,
+        False,
+    )

@@ -117,7 +117,7 @@ def _boolean(run: Run, frame: Frame, node: ast.BoolOp) -> Value:
     for operand in node.values:
         found = value(run, frame, operand)
         if operand is not node.values[-1] and run.truth(found) is isinstance(node.op, ast.Or):
-            return True if isinstance(found, Condition) else found
+            return isinstance(node.op, ast.Or) if isinstance(found, Condition) else found
     return found
 
 

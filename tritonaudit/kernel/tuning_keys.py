@@ -11,7 +11,6 @@ from tritonaudit.kernel.tuning import Autotune, Heuristics, decorators
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import JitFunction, Module
 
-
 _LEAST = 2
 
 

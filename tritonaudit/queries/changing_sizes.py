@@ -26,6 +26,7 @@ from tritonaudit.queries.worked_over import Work, worked_over
 
 _LEAST_TILE = 16  # what Triton asks whether a number is divisible by
 _SHAPED = frozenset(("arange", "zeros", "full", "reshape", "view", "broadcast_to", "expand"))
+_DATA = frozenset(("input", "self", "value"))
 _BLOCKED = frozenset(("make_block_ptr", "make_tensor_descriptor"))
 """Operations of whose operands only `block_shape` must be constant."""
 _RANDOM = frozenset(("rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox"))
@@ -121,9 +122,10 @@ class _Reader:
             return None
         if unused:
             return _unread(extent, constexpr)
+        work = worked_over(self._flow, name)
         if extent.is_batch:
-            return Changing.BATCH
-        return Changing.DATA if _is_length(extent, worked_over(self._flow, name)) else None
+            return Changing.DATA if work.tiles else Changing.BATCH
+        return Changing.DATA if _is_length(extent, work) else None
 
     # -- in the kernel -------------------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ def _constants(kernel: Kernel) -> Iterator[Value]:
         if operation.name in _BLOCKED:
             yield operation.value("block_shape")
         elif operation.name in _SHAPED or _is_foreign(operation):
-            yield from (value for name, (value, _) in operation.arguments.items() if name not in ("input", "self"))
+            yield from (value for name, (value, _) in operation.arguments.items() if name not in _DATA)
     yield from _declared(kernel.body)
 
 

@@ -29,7 +29,7 @@ class Place(Enum):
     LAST = "the last"
 
 
-_FIRST = frozenset((Place.ROWS, Place.ELEMENTS, Place.BATCH))
+_FIRST = frozenset((Place.ROWS, Place.BATCH))
 _BEHIND = frozenset((Place.INNER, Place.LAST))
 
 
@@ -69,8 +69,8 @@ class Sizes:
         self._facts = site.facts()
         self._passed = {name: one for name, one in site.arguments.items() if isinstance(one, (Symbol, Tensor))}
         self._roots = roots_of(one for one in self._passed.values() if self._is_tensor(one))
-        self._last = {self._facts.normal(shape[-1]) for shape in self._shapes() if len(shape) > 1 and shape[-1]}
-        self._led = [self._facts.normal(shape[0]) for shape in self._shapes(stored) if len(shape) > 1 and shape[0]]
+        self._shown = [shape for shape in self._shapes() if len(shape) > 1]
+        self._led = [shape[0] for shape in self._shapes(stored) if len(shape) > 1 and shape[0] is not None]
 
     def of(self, value: Affine | None) -> Extent | None:
         """What it is made of; None where that is no size of the data, or nobody can tell."""
@@ -107,12 +107,22 @@ class Sizes:
     # -- inputs --------------------------------------------------------------------------------------------------
 
     def _of_input(self, atom: Atom) -> Extent | None:
-        if self._facts.normal(Affine.of(atom)) in self._last:
-            return Extent(frozenset((Place.LAST,)))
-        place = self._place(self._key(atom))
+        key = self._key(atom)
+        place = self._place(key)
+        if self._is_last(atom, self._site.ranks.get(key[:-2], 0) if place is Place.INNER else 0):
+            place = Place.LAST
         if place is None or (place in _FIRST and not self._is_first_of_stored(atom)):
             return None
         return Extent(frozenset((place,)))
+
+    def _is_last(self, atom: Atom, rank: int) -> bool:
+        """Whether a tensor of so many dimensions at least ends with it, and has it there alone.
+
+        A tensor of fewer has a number for each row, and one that has it twice has one for each pair.
+        """
+        size = self._facts.normal(Affine.of(atom))
+        shapes = (shape for shape in self._shown if len(shape) >= rank)
+        return any(shape[-1] == size and shape.count(size) == 1 for shape in shapes)
 
     def _place(self, key: Key) -> Place | None:
         if not self._is_of_passed(key):
@@ -142,7 +152,7 @@ class Sizes:
 
     def _is_first_of_stored(self, atom: Atom) -> bool:
         """Whether what the kernel writes begins with it, as far as the shape of that is known."""
-        return not self._led or any(atom in self._facts.normal(one).atoms_inside() for one in self._led)
+        return not self._led or any(atom in one.atoms_inside() for one in self._led)
 
     # -- tensors -------------------------------------------------------------------------------------------------
 
@@ -150,7 +160,11 @@ class Sizes:
         """The shapes of the tensors that are passed, where they are known."""
         some = (one for name, one in self._passed.items() if names is None or name in names)
         shapes = (one.shape for one in some if isinstance(one, Tensor))
-        return [tuple(self._site.integer(size) for size in shape) for shape in shapes if isinstance(shape, tuple)]
+        return [tuple(map(self._size, shape)) for shape in shapes if isinstance(shape, tuple)]
+
+    def _size(self, value: Value) -> Affine | None:
+        size = self._site.integer(value)
+        return None if size is None else self._facts.normal(size)
 
     def _is_tensor(self, value: Value) -> bool:
         """Whether a value that is passed may be a tensor: what is counted with is none."""

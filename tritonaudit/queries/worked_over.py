@@ -53,7 +53,8 @@ def _read(found: Work, atom: Atom, parameter: str) -> None:
     if atom.name == "Modulo" and len(atom.inner) == 2:
         by = atom.inner[1].atom
         found.round |= by is not None and _is_it(by, parameter) and _is_bound(atom.inner[0], parameter)
-    if atom.kind is Kind.LOOP and atom.stop is not None and _is_bound(atom.stop, parameter):
+    ends = [end for end in (atom.start, atom.stop) if end is not None] if atom.kind is Kind.LOOP else []
+    if any(_is_bound(end, parameter) for end in ends):
         ways = [way for way in (atom.start, atom.step) if way is not None]
         found.rounds = True
         found.turns |= any(one.kind is Kind.PID or _is_of_grid(one) for way in ways for one in way.atoms_inside())
