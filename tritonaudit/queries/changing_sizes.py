@@ -122,10 +122,9 @@ class _Reader:
             return None
         if unused:
             return _unread(extent, constexpr)
-        work = worked_over(self._flow, name)
         if extent.is_batch:
-            return Changing.DATA if work.tiles else Changing.BATCH
-        return Changing.DATA if _is_length(extent, work) else None
+            return Changing.BATCH
+        return Changing.DATA if _is_length(extent, worked_over(self._flow, name)) else None
 
     # -- in the kernel -------------------------------------------------------------------------------------------
 

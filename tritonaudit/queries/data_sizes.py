@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from tritonaudit.domains.affine import Affine, Atom
 from tritonaudit.host.arithmetic import MOST, QUOTIENT, ROUNDED_UP
@@ -29,7 +30,7 @@ class Place(Enum):
     LAST = "the last"
 
 
-_FIRST = frozenset((Place.ROWS, Place.BATCH))
+_LED = frozenset((Place.ROWS, Place.BATCH, Place.INNER))
 _BEHIND = frozenset((Place.INNER, Place.LAST))
 
 
@@ -109,20 +110,34 @@ class Sizes:
     def _of_input(self, atom: Atom) -> Extent | None:
         key = self._key(atom)
         place = self._place(key)
-        if self._is_last(atom, self._site.ranks.get(key[:-2], 0) if place is Place.INNER else 0):
-            place = Place.LAST
-        if place is None or (place in _FIRST and not self._is_first_of_stored(atom)):
+        if place is not Place.ELEMENTS and self._is_last(Affine.of(atom), key):
+            return Extent(frozenset((Place.LAST,)))
+        if place is None or (place in _LED and not self._is_first_of_stored(self._first(key) or Affine.of(atom))):
             return None
         return Extent(frozenset((place,)))
 
-    def _is_last(self, atom: Atom, rank: int) -> bool:
-        """Whether a tensor of so many dimensions at least ends with it, and has it there alone.
+    def _is_last(self, value: Affine, key: Key) -> bool:
+        """Whether another tensor ends with it, and has it there alone.
 
-        A tensor of fewer has a number for each row, and one that has it twice has one for each pair.
+        One of fewer dimensions that begins as this one does has a number for each row, and no size of the model.
         """
-        size = self._facts.normal(Affine.of(atom))
-        shapes = (shape for shape in self._shown if len(shape) >= rank)
-        return any(shape[-1] == size and shape.count(size) == 1 for shape in shapes)
+        size, first, rank = self._facts.normal(value), self._first(key), self._site.ranks.get(key[:-2], 0)
+        shapes = [shape for shape in self._shown if shape[-1] == size and shape.count(size) == 1]
+        return any(first is None or len(shape) >= rank or shape[0] != self._facts.normal(first) for shape in shapes)
+
+    def _first(self, key: Key) -> Affine | None:
+        """The first size of the tensor that a size belongs to, if it is not that itself, and is asked for at all."""
+        atom = self._asked.get((*key[:-1], 0)) if key[-2:-1] == ("shape",) and key[-1] != 0 else None
+        return None if atom is None else Affine.of(atom)
+
+    @cached_property
+    def _asked(self) -> dict[Key, Atom]:
+        """What the launch, and what must hold for it, is made of."""
+        values = [*map(self._site.argument, self._site.arguments), *map(self._site.axis, range(3))]
+        values += [size for shape in self._shapes() for size in shape]
+        values += [condition.test.polynomial for condition in self._site.conditions]
+        atoms = {atom for value in values if value is not None for atom in value.atoms_inside()}
+        return {self._key(atom): atom for atom in atoms}
 
     def _place(self, key: Key) -> Place | None:
         if not self._is_of_passed(key):
@@ -150,9 +165,10 @@ class Sizes:
         own = entry.node.args.args[0].arg if entry.is_method and entry.node.args.args else None
         return key[1] != own
 
-    def _is_first_of_stored(self, atom: Atom) -> bool:
+    def _is_first_of_stored(self, first: Affine) -> bool:
         """Whether what the kernel writes begins with it, as far as the shape of that is known."""
-        return not self._led or any(atom in one.atoms_inside() for one in self._led)
+        atoms = self._facts.normal(first).atoms_inside()
+        return not self._led or any(atoms & one.atoms_inside() for one in self._led)
 
     # -- tensors -------------------------------------------------------------------------------------------------
 
