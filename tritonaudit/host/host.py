@@ -187,11 +187,14 @@ class Host:
         return any(self._callers.is_launched(scope, module.path, kernel) for scope in scopes)
 
     def _of_wrapper(self, kernel: tuple[str, int], wrapper: Entry) -> Iterator[LaunchSite]:
-        """From the entries that lead to the wrapper; from the wrapper itself where none does."""
+        """From the entries that lead to the wrapper; where none does, from the outermost functions that do."""
         entries, doubt = self._callers.entries(wrapper)
         sites = [site for entry in entries for site in self._of_entry(kernel, entry, wrapper, doubt)]
-        if not sites and wrapper not in entries:
-            sites = list(self._of_entry(kernel, wrapper, wrapper, "its callers could not be followed"))
+        for some in self._callers.between(wrapper) if not sites and wrapper not in entries else ():
+            doubt = "its callers could not be followed"
+            sites = [site for one in some for site in self._of_entry(kernel, one, wrapper, doubt)]
+            if sites:
+                break
         yield from sites
 
     def _of_entry(self, kernel: tuple[str, int], entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
