@@ -62,6 +62,31 @@ def test_heads_of_an_attention() -> None:
     assert one.arithmetic.rounded_up(facts.normal(keys), number(64)) == facts.normal(queries)
 
 
+def test_a_list_that_is_passed_is_one_argument() -> None:
+    one = site("""
+        def run(tensors, x):
+            parts = [part.contiguous() for part in tensors]
+            launched(parts, x, x.shape[0], x.shape[1])
+
+        def launched(parts, x, rows, cols):
+            kernel[(rows,)](parts[0], x, rows, cols, 1)
+    """)
+    assert [passed(one, name) for name in ("n", "m")] == ["x.shape[0]", "x.shape[1]"]
+
+
+def test_what_a_star_brings_leaves_the_rest_open() -> None:
+    one = site("""
+        def run(x, sizes):
+            launched(x, *sizes)
+
+        def launched(x, rows, cols):
+            kernel[(1,)](x, x, rows, cols, 1)
+    """)
+    value = one.arguments["n"]
+    assert isinstance(value, Symbol)
+    assert value.reason == "it is passed by `*` or `**`"
+
+
 def test_what_must_hold_together_fails_where_one_of_it_does() -> None:
     one = site("""
         def run(x, y):

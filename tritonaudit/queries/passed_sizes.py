@@ -31,9 +31,9 @@ def rounded_beside(flow: KernelFlow, parameter: str) -> Size | None:
         value, node = site.argument(parameter), argument_node(site, parameter)
         others = [site.argument(name) for name in site.arguments if name != parameter]
         inside = (atom for other in others if other is not None for atom in other.atoms_inside())
-        if value is not None and value.value is None and node is not None:
-            if any(atom.name == POWER_OF_2 and atom.inner == (value,) for atom in inside):
-                return Size(Origin.UNKNOWN, None, node, ast.unparse(node))
+        rounded = {atom.inner[0] for atom in inside if atom.name == POWER_OF_2}
+        if value is not None and value.value is None and node is not None and value in rounded:
+            return Size(Origin.UNKNOWN, None, node, ast.unparse(node))
     return None
 
 
