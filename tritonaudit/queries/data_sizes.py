@@ -68,6 +68,7 @@ class Sizes:
         """`stored` are the parameters whose memory the kernel writes."""
         self._site = site
         self._facts = site.facts()
+        self._known: dict[Atom, Extent | None] = {}
         self._passed = {name: one for name, one in site.arguments.items() if isinstance(one, (Symbol, Tensor))}
         self._roots = roots_of(one for one in self._passed.values() if self._is_tensor(one))
         self._shown = [shape for shape in self._shapes() if len(shape) > 1]
@@ -87,6 +88,11 @@ class Sizes:
         return _together([one for atom in product if (one := self._of_atom(atom)) is not None])
 
     def _of_atom(self, atom: Atom) -> Extent | None:
+        if atom not in self._known:  # a function may stand within itself many times over
+            self._known[atom] = self._read(atom)
+        return self._known[atom]
+
+    def _read(self, atom: Atom) -> Extent | None:
         if atom.name in (QUOTIENT, ROUNDED_UP) and len(atom.inner) == 2:
             return self._of_quotient(atom.name == ROUNDED_UP, *atom.inner)
         if atom.name == MOST:

@@ -13,6 +13,7 @@ from tritonaudit.host.values import Key
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.queries.launched import argument_node
 
+_DEPTH = 4  # functions of sizes within each other
 _COUNTS = frozenset(("shape", "stride", "contiguous().stride"))
 
 
@@ -20,7 +21,7 @@ def sizes_passed(flow: KernelFlow, parameter: str) -> Iterator[Size]:
     """What each launch passes for the parameter, where that is the size of a tensor."""
     for site in flow.launches.sites:
         value, node = site.argument(parameter), argument_node(site, parameter)
-        origin = None if value is None or value.atom is None else _origin(site, value.atom)
+        origin = None if value is None or value.atom is None else _origin(site, value.atom, _DEPTH)
         if value is not None and node is not None and origin is not None:
             yield Size(origin, None, node, str(value))
 
@@ -57,12 +58,14 @@ def _counts(key: Key) -> bool:
     return key[-2:-1] != () and (key[-2] in _COUNTS or key[-3:-2] == ("numel",) or key[-1] == "len")
 
 
-def _origin(site: LaunchSite, atom: Atom) -> Origin | None:
+def _origin(site: LaunchSite, atom: Atom, depth: int) -> Origin | None:
     """Whether it certainly is no last size, which is a head or hidden size more often than a count."""
+    if atom.inner and not depth:
+        return None
     if atom.name == ROUNDED_UP:
-        return Origin.SIZE if _origins(site, atom.inner[:1]) else None
+        return Origin.SIZE if _origins(site, atom.inner[:1], depth) else None
     if atom.name == LEAST or (atom.name == MOST and all(part.value is None for part in atom.inner)):
-        found = _origins(site, atom.inner)
+        found = _origins(site, atom.inner, depth)
         return next((origin for origin in (Origin.LAST_SIZE, Origin.SIZE) if origin in found), None)
     key = _key(site, atom)
     if key[-2:-1] != ("shape",):
@@ -72,10 +75,10 @@ def _origin(site: LaunchSite, atom: Atom) -> Origin | None:
     return Origin.LAST_SIZE if last or (rank is None and key[-1] not in (0, -2, -3, -4)) else Origin.SIZE
 
 
-def _origins(site: LaunchSite, parts: tuple[Affine, ...]) -> list[Origin]:
+def _origins(site: LaunchSite, parts: tuple[Affine, ...], depth: int) -> list[Origin]:
     """The origins of those parts that are sizes of a tensor, each times a number."""
     atoms = [(part - Affine.constant(part.terms.get((), 0))).atom for part in parts if part != ZERO]
-    return [origin for atom in atoms if atom is not None and (origin := _origin(site, atom)) is not None]
+    return [origin for atom in atoms if atom is not None and (origin := _origin(site, atom, depth - 1)) is not None]
 
 
 def _key(site: LaunchSite, atom: Atom) -> Key:

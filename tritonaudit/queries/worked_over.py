@@ -70,13 +70,17 @@ def _is_it(atom: Atom, parameter: str) -> bool:
 
 def _is_bound(value: Affine, parameter: str) -> bool:
     """Whether the parameter is a term of its own, or one of the numbers that a term may be."""
-    alone = (product[0] for product in value.terms if len(product) == 1)
-    return any(
-        _is_it(atom, parameter)
-        or (atom.name in _PASSING and any(_is_bound(part, parameter) for part in atom.inner))
-        or (atom.name == "cdiv" and _is_bound(atom.inner[0], parameter))
-        for atom in alone
-    )
+    pending, seen = [value], set[Atom]()
+    while pending:
+        for product in pending.pop().terms:
+            atom = product[0] if len(product) == 1 else None
+            if atom is None or atom in seen:
+                continue
+            if _is_it(atom, parameter):
+                return True
+            seen.add(atom)
+            pending += atom.inner if atom.name in _PASSING else atom.inner[:1] if atom.name == "cdiv" else ()
+    return False
 
 
 def _is_part(value: Affine, parameter: str) -> bool:
