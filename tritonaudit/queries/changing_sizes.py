@@ -7,7 +7,6 @@ of batches are as many as there are inputs.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +19,7 @@ from tritonaudit.ir.writing import made_of
 from tritonaudit.kernel.tuning import Autotune
 from tritonaudit.queries.data_sizes import Extent, Place, Sizes, counts_sequences
 from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.effects import is_foreign
 from tritonaudit.queries.launched import argument_node, set_before
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.queries.worked_over import Work, worked_over
@@ -175,15 +175,9 @@ def _constants(kernel: Kernel) -> Iterator[Value]:
     for operation in operations_of(kernel.body):
         if operation.name in _BLOCKED:
             yield operation.value("block_shape")
-        elif operation.name in _SHAPED or _is_foreign(operation):
+        elif operation.name in _SHAPED or is_foreign(operation):
             yield from (value for name, (value, _) in operation.arguments.items() if name not in _DATA)
     yield from _declared(kernel.body)
-
-
-def _is_foreign(operation: Operation) -> bool:
-    """Whether a function is called that is not known, and may want a constant."""
-    called = str(operation.detail)
-    return operation.name == "call" and not called.startswith("triton.") and not hasattr(builtins, called)
 
 
 def _declared(block: Block) -> Iterator[Value]:
