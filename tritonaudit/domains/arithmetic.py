@@ -63,7 +63,7 @@ def binary(machine: Machine, node: Any, operator: str, left: Value, right: Value
     elif operator == "Multiply":
         value.difference = (left.difference and _plain(right)) or (right.difference and _plain(left))
     value.wide = left.wide or right.wide
-    if operator == "Multiply" and value.affine is not None and machine.recording:
+    if operator == "Multiply" and value.affine is not None and not machine.silent:
         machine.flow.products.append(Product(node, value, (left, right)))
     if operator == "Divide" or left.dtype not in INTEGERS or right.dtype not in INTEGERS:
         value.made = machine.step(operator, (left, right), node)
