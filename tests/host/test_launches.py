@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.host.wrappers import conditions, grid, module, passed, site, sites
-from tritonaudit.host.values import Described, Dtype, Symbol, number
+from tritonaudit.host.values import Described, Dtype, Symbol, Tensor, number
 from tritonaudit.kernel.project import Project
 
 
@@ -60,6 +60,29 @@ def test_heads_of_an_attention() -> None:
     assert keys is not None
     assert queries is not None
     assert one.arithmetic.rounded_up(facts.normal(keys), number(64)) == facts.normal(queries)
+
+
+TENSORS_ONLY = """
+    def contiguous(fn):
+        def wrapper(*args):
+            return fn(*(one.contiguous() if isinstance(one, torch.Tensor) else one for one in args))
+        return wrapper
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "kernel[(1,)](x, x, x.shape[0], n, x.stride(0))",
+        "launched(x, n)\n\n    def launched(y, n):\n        kernel[(1,)](y, y, y.shape[0], n, y.stride(0))",
+        "launched(n=n, y=x)\n\n    def launched(n, y):\n        kernel[(1,)](y, y, y.shape[0], n, y.stride(0))",
+    ],
+)
+def test_what_is_asked_for_its_strides_is_a_tensor_in_whichever_function(body: str) -> None:
+    one = next(iter(sites(f"{TENSORS_ONLY}\n    @contiguous\n    def run(x, n):\n        {body}\n")))
+    tensor = one.arguments["x"]
+    assert isinstance(tensor, Tensor)
+    assert tensor.made == "contiguous"
 
 
 def test_a_list_that_is_passed_is_one_argument() -> None:
