@@ -57,6 +57,46 @@ def test_equal_findings_are_numbered_in_the_order_of_the_text() -> None:
     assert [finding.span.line for finding in found] == [8, 9, 10]
 
 
+BACKWARD_KERNEL = """\
+@triton.jit
+def backward_kernel(dx_ptr, do_ptr, dht_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    do = tl.load(do_ptr + offs, mask=offs < n, other=0.0)
+    dht = tl.load(dht_ptr + offs, mask=offs < n, other=0.0)
+    tl.store(dx_ptr + offs, do + dht, mask=offs < n)
+
+
+"""
+BACKWARD = """\
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone(), x.clone()
+
+    @staticmethod
+    def backward(ctx, do, dht):
+        dx = torch.empty_like(do, memory_format=torch.contiguous_format)
+        n = do.numel()
+        backward_kernel[(triton.cdiv(n, 1024),)](dx, do, dht, n, BLOCK=1024)
+        return dx
+"""
+
+
+def test_what_stands_in_the_file_of_the_launch_is_told_of_each_place_there(tmp_path: Path) -> None:
+    torch = "import torch\n" + IMPORTS
+    (tmp_path / "pyproject.toml").write_text("")
+    kernels, both = tmp_path / "kernels.py", tmp_path / "both.py"
+    kernels.write_text(IMPORTS + BACKWARD_KERNEL)
+    (tmp_path / "ops.py").write_text(torch + "from kernels import backward_kernel\n\n\n" + BACKWARD)
+    both.write_text(torch + BACKWARD_KERNEL + BACKWARD)
+    told = [[finding.message for finding in check([path], Config(tmp_path)).findings] for path in (both, kernels)]
+    assert [message[:44] for message in told[0]] == [
+        "the kernel addresses the gradient `do` as if",
+        "the kernel addresses the gradient `dht` as i",
+    ]
+    assert sorted(told[1]) == sorted(told[0])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

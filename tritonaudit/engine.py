@@ -16,6 +16,7 @@ from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Rel
 from tritonaudit.guards import guarded_target
 from tritonaudit.requirements import asked_target
 from tritonaudit.results import (
+    IT_IS_HERE,
     MAX_EXPRESSION,
     SOURCE,
     FileResult,
@@ -354,7 +355,7 @@ class _Checker:
     def _finding(self, rule: Rule, hit: Hit, shown: str, tree: Any, kernel: str | None) -> Finding:
         where, related = hit.where, hit.related
         if isinstance(where, Elsewhere):
-            where, related = tree.function.name, ((where, "it is here"), *related)
+            where, related = tree.function.name, ((where, IT_IS_HERE), *related)
         span = where if isinstance(where, Span) else tree.span(where)
         expression = "" if isinstance(where, Span) else " ".join(tree.code(where).split())
         return Finding(

@@ -138,12 +138,17 @@ def suppressed(findings: list[Finding], suppressions: Suppressions) -> tuple[lis
     return kept, uses
 
 
+IT_IS_HERE = "it is here"
+"""What is said of the place of a finding that stands in another file than the kernel."""
+
+
 def numbered(findings: list[Finding]) -> Iterator[Finding]:
     """Each finding once, equal ones numbered in the order of the text; what was measured is of a subject each."""
-    seen: set[tuple[str, Span, str]] = set()
+    seen: set[tuple[object, ...]] = set()
     counts: Counter[tuple[str, str, str]] = Counter()
     for finding in sorted(findings, key=lambda f: f.sort_key):
-        place = finding.code, finding.span, finding.message if finding.stage is Stage.MEASURE else ""
+        elsewhere = [one for one in finding.related[:1] if one.message == IT_IS_HERE]
+        place = finding.code, finding.span, *elsewhere, finding.message if finding.stage is Stage.MEASURE else ""
         if place in seen:
             continue
         seen.add(place)

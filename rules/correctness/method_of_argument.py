@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.kernel.arguments import is_specialised, method_calls, passes_size_or_stride
+from tritonaudit.kernel.arguments import is_specialised, method_calls
+from tritonaudit.queries.passed_sizes import may_be_one
 from tritonaudit.rule import Hit, Rule
 
 
@@ -23,7 +24,7 @@ class MethodOfArgument(Rule):
         for name, call in method_calls(kernel.function, kernel.module.lines):
             calls.setdefault(name, []).append(call)
         for name, (first, *others) in calls.items():
-            if passes_size_or_stride(kernel.launches, name):
+            if may_be_one(kernel, name):
                 called = ast.unparse(first.func)
                 yield Hit(
                     kernel.place(first),

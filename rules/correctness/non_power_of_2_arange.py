@@ -15,6 +15,7 @@ from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.queries.admits import admits
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.arms import comes_to
+from tritonaudit.queries.passed_sizes import rounded_beside, sizes_passed
 from tritonaudit.rule import Fixable, Hit, Rule
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class NonPowerOf2Arange(Rule):
         if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR or product[0].name in reported:
             return None
         node, parameter, weak = arange.node, product[0].name, None
-        for size in kernel.launches.sizes(parameter):
+        for size in (*kernel.launches.sizes(parameter), *sizes_passed(kernel, parameter)):
             hit: Hit | None = None
             if size.value is not None and not comes_to(arange.path, parameter, size.value):
                 continue
@@ -129,7 +130,7 @@ class NonPowerOf2Arange(Rule):
                 reported.add(parameter)
                 return hit
             weak = weak or hit
-        rounded = kernel.launches.rounded_beside(parameter)
+        rounded = rounded_beside(kernel, parameter)
         if rounded is not None and self._is_free(kernel, product[0]) and not _is_refused(kernel, parameter, factor):
             message = f"`{parameter}` is passed as it is (`{rounded.text}`), and the launch rounds it up for another"
             message += " parameter: unless it is a power of two this `tl.arange` does not compile"

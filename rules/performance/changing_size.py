@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
-from tritonaudit.kernel.changing_sizes import Changing, ChangingArgument, recompiling
 from tritonaudit.kernel.tuning import tuners
-from tritonaudit.kernel.tuning_keys import sequence_counts
+from tritonaudit.queries.changing_sizes import Changing, ChangingArgument, recompiling, sequence_counts
 from tritonaudit.rule import Hit, Rule
 
 
@@ -21,7 +20,7 @@ class ChangingSize(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for autotune, _ in tuners(kernel.module, kernel.function):
-            for size in sequence_counts(autotune, kernel.launches.launches):
+            for size in sequence_counts(kernel, autotune):
                 yield Hit(
                     kernel.place(size.node),
                     f"`{size.name}` is in the key as `{ast.unparse(size.value)}`, the number of sequences in a batch: "
@@ -30,7 +29,7 @@ class ChangingSize(Rule):
                     related=((kernel.place(size.value), "it is passed as this"),),
                 )
         if not kernel.for_vendor:
-            for argument in recompiling(kernel.module, kernel.function, kernel.launches):
+            for argument in recompiling(kernel):
                 yield _compiled_anew(kernel, argument)
 
 

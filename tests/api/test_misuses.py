@@ -192,3 +192,17 @@ def test_the_triton_of_another_maker_is_not_judged() -> None:
     assert misuses("import triton.language.extra.cann\nx = tl.extract_slice\n") == []
     assert misuses("x = tl.extract_slice\n", path=Path("/nowhere/backend/_ascend/kernel.py")) == []
     assert misuses("x = tl.extract_slice\n") == ["UNKNOWN extract_slice 3.2-3.9"]
+
+
+def test_where_a_tensor_lies_says_nothing_of_the_release() -> None:
+    text = """
+        @triton.jit
+        def kernel(x_ptr):
+            tl.store(x_ptr, tl.gather(tl.load(x_ptr), 0, 0))
+
+        def run(x):
+            if not x.is_cuda:
+                return x * 2
+            kernel[(1,)](x)
+    """
+    assert misuses(text) == [GATHER]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.host.wrappers import conditions, grid, module, passed, site, sites
-from tritonaudit.host.values import Described, Dtype, Symbol, number
+from tritonaudit.host.values import Described, Dtype, Symbol, Tensor, number
 from tritonaudit.kernel.project import Project
 
 
@@ -60,6 +60,64 @@ def test_heads_of_an_attention() -> None:
     assert keys is not None
     assert queries is not None
     assert one.arithmetic.rounded_up(facts.normal(keys), number(64)) == facts.normal(queries)
+
+
+TENSORS_ONLY = """
+    def contiguous(fn):
+        def wrapper(*args):
+            return fn(*(one.contiguous() if isinstance(one, torch.Tensor) else one for one in args))
+        return wrapper
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "kernel[(1,)](x, x, x.shape[0], n, x.stride(0))",
+        "launched(x, n)\n\n    def launched(y, n):\n        kernel[(1,)](y, y, y.shape[0], n, y.stride(0))",
+        "launched(n=n, y=x)\n\n    def launched(n, y):\n        kernel[(1,)](y, y, y.shape[0], n, y.stride(0))",
+    ],
+)
+def test_what_is_asked_for_its_strides_is_a_tensor_in_whichever_function(body: str) -> None:
+    one = next(iter(sites(f"{TENSORS_ONLY}\n    @contiguous\n    def run(x, n):\n        {body}\n")))
+    tensor = one.arguments["x"]
+    assert isinstance(tensor, Tensor)
+    assert tensor.made == "contiguous"
+
+
+def test_a_list_that_is_passed_is_one_argument() -> None:
+    one = site("""
+        def run(tensors, x):
+            parts = [part.contiguous() for part in tensors]
+            launched(parts, x, x.shape[0], x.shape[1])
+
+        def launched(parts, x, rows, cols):
+            kernel[(rows,)](parts[0], x, rows, cols, 1)
+    """)
+    assert [passed(one, name) for name in ("n", "m")] == ["x.shape[0]", "x.shape[1]"]
+
+
+def test_what_a_star_brings_leaves_the_rest_open() -> None:
+    one = site("""
+        def run(x, sizes):
+            launched(x, *sizes)
+
+        def launched(x, rows, cols):
+            kernel[(1,)](x, x, rows, cols, 1)
+    """)
+    value = one.arguments["n"]
+    assert isinstance(value, Symbol)
+    assert value.reason == "it is passed by `*` or `**`"
+
+
+def test_what_must_hold_together_fails_where_one_of_it_does() -> None:
+    one = site("""
+        def run(x, y):
+            if not (x.is_cuda and torch.version.hip is None and y.shape[0] == x.shape[0]):
+                raise ValueError("for one machine")
+            kernel[(1,)](x, y, x.shape[0], y.shape[0], 1)
+    """)
+    assert conditions(one) == ["`x.is_cuda`", "torch.version.hip is None", "y.shape[0] == x.shape[0]"]
 
 
 @pytest.mark.parametrize("called", ["Fn.apply(x.contiguous(), True)", "apply(x.contiguous(), True)"])

@@ -326,26 +326,6 @@ def test_configs_of_a_comprehension_are_known_as_far_as_they_are_literal() -> No
     assert (sizes["BLOCK"].origin, sizes["K"].value) == (Origin.UNKNOWN, 32)
 
 
-# -- what a wrapper asks for ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "rounded"),
-    [
-        ("x, y, n, triton.next_power_of_2(n)", "n"),
-        ("x, y, n, min(128, triton.next_power_of_2(n))", "n"),
-        ("x, y, n, block", "n"),
-        ("x, y, n, triton.next_power_of_2(m)", None),
-        ("x, y, n, triton.next_power_of_2(n - 1)", None),
-        ("x, y, 64, triton.next_power_of_2(64)", None),
-        ("x, y, n, 64", None),
-    ],
-)
-def test_what_a_launch_rounds_up_for_another_parameter_is_known(call: str, rounded: str | None) -> None:
-    found = facts(wrapper("block = triton.next_power_of_2(n)", f"kernel[(1,)]({call})")).rounded_beside("n")
-    assert (None if found is None else found.text) == rounded
-
-
 def test_tuned_names_are_those_that_a_decorator_sets() -> None:
     heuristics = "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
     assert facts("", TUNED + heuristics).tuned == {"BLOCK", "OTHER", "EVEN"}

@@ -14,7 +14,6 @@ from tritonaudit.kernel.one_element_tuples import one_element_tuples
 from tritonaudit.kernel.partials import narrow_partials
 from tritonaudit.kernel.scans import carried_scans
 from tritonaudit.kernel.tuning import sets_up, tuners
-from tritonaudit.kernel.tuning_keys import sequence_counts
 from tritonaudit.source.outline import JitFunction, Module, outline
 
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\nfrom elsewhere import helper, tuned\n\n"
@@ -196,27 +195,6 @@ def test_other_buffers_are_left_alone(allocation: str, after: str) -> None:
 
 
 # -- autotuners --------------------------------------------------------------------------------------------------
-
-
-def keyed(passed: str) -> list[str]:
-    above = '@triton.autotune(configs=[], key=["n"])\n'
-    below = f"def launch(x, y, offsets):\n    count = {passed}\n    kernel[(count,)](x, y, count, True)\n"
-    module, function = kernel("tl.store(y_ptr, tl.load(x_ptr))", above, below)
-    ((autotune, _),) = tuners(module, function)
-    return [each.name for each in sequence_counts(autotune, launches_of(module)[function])]
-
-
-@pytest.mark.parametrize("length", ["offsets.numel()", "len(offsets)", "offsets.shape[0]", "offsets.size(0)"])
-def test_the_number_of_sequences_is_one_less_than_that_of_offsets(length: str) -> None:
-    assert keyed(f"{length} - 1") == ["n"]
-    assert keyed(length) == []
-
-
-@pytest.mark.parametrize(
-    "passed", ["x.shape[1] - 1", "offsets.numel() - 2", "triton.next_power_of_2(len(offsets) - 1)"]
-)
-def test_other_sizes_are_left_alone(passed: str) -> None:
-    assert keyed(passed) == []
 
 
 def test_an_autotuner_of_the_projects_own_is_called_as_tritons_is() -> None:

@@ -55,3 +55,26 @@ def test_the_inner_loop_is_the_one_that_reads_again() -> None:
     body = "    for j in range(n):\n        x = tl.load(x_ptr + i)\n        tl.store(y_ptr + i * n + j, x)\n"
     (found,) = invariant_loads(flow(START + "for i in range(n):\n" + body))
     assert getattr(found.loop.target, "id", "") == "j"
+
+
+HELPER = "@triton.jit\ndef place(x_ptr, lanes):\n    return x_ptr + lanes"
+
+
+@pytest.mark.parametrize(
+    ("address", "before"),
+    [
+        ("x_ptr + lanes", ""),
+        ("place(x_ptr, lanes)", HELPER),
+        ("x_ptr + (lanes + i - i)", ""),
+    ],
+)
+def test_an_address_is_the_same_however_it_is_computed(address: str, before: str) -> None:
+    body = f"{START}for i in range(n):\n    address = {address}\n    x = tl.load(address, mask=mask)\n{STORE}"
+    found = [one.tensor for one in invariant_loads(flow(body, before))]
+    assert found == (["x_ptr"] if "- i" not in address else [])
+
+
+def test_a_helper_that_stores_may_change_it() -> None:
+    helper = "@triton.jit\ndef put(x_ptr):\n    tl.store(x_ptr, 1)"
+    body = f"{START}for i in range(n):\n    x = tl.load(x_ptr)\n    put(x_ptr)\n{STORE}"
+    assert not list(invariant_loads(flow(body, helper)))

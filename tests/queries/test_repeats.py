@@ -44,3 +44,11 @@ def test_the_same_elements_again(body: str) -> None:
 )
 def test_other_elements_or_elements_that_may_have_changed(body: str) -> None:
     assert repeats(body) == 0
+
+
+def test_what_a_helper_does_in_between() -> None:
+    place = "@triton.jit\ndef place(x_ptr, lanes):\n    return x_ptr + lanes"
+    put = "@triton.jit\ndef put(x_ptr):\n    tl.store(x_ptr, 1)"
+    again = f"{START}address = {{}}\nb = tl.load(x_ptr + lanes, mask=mask)"
+    assert len(list(repeated_loads(flow(again.format("place(x_ptr, lanes)"), place)))) == 1
+    assert not list(repeated_loads(flow(again.format("put(x_ptr)"), put)))

@@ -39,6 +39,9 @@ _INSTALLED = re.compile(
 )
 """Names that ask whether there is a Triton at all."""
 
+_OF_TENSORS = frozenset(("is_cuda", "is_cpu", "is_xpu", "is_meta"))
+"""Where a tensor lies, which goes with no release."""
+
 
 class Unsure(Exception):
     """The condition asks for the release, or for something that may go with it, in a way that is not understood."""
@@ -78,6 +81,8 @@ class Conditions:
         if isinstance(test, ast.Name):
             return self._name(module, test.id, depth)
         if isinstance(test, ast.Attribute):
+            if test.attr in _OF_TENSORS:
+                return self._anything()
             if _PROBING_NAME.search(ast.unparse(test)):
                 raise Unsure
             return self._anything()

@@ -46,7 +46,7 @@ def binary(machine: Machine, node: Any, operator: str, left: Value, right: Value
         constexpr=left.constexpr and right.constexpr,
         paddings=paddings,
         murky=murky,
-        origin=_origin(operator, left, right),
+        origin=_origin(machine, operator, left, right),
     )
     _bounds(value, operator, left, right)
     _track_exps(machine, node, value, operator, left, right)
@@ -63,7 +63,7 @@ def binary(machine: Machine, node: Any, operator: str, left: Value, right: Value
     elif operator == "Multiply":
         value.difference = (left.difference and _plain(right)) or (right.difference and _plain(left))
     value.wide = left.wide or right.wide
-    if operator == "Multiply" and value.affine is not None and machine.recording:
+    if operator == "Multiply" and value.affine is not None and not machine.silent:
         machine.flow.products.append(Product(node, value, (left, right)))
     if operator == "Divide" or left.dtype not in INTEGERS or right.dtype not in INTEGERS:
         value.made = machine.step(operator, (left, right), node)
@@ -107,10 +107,12 @@ def _plain(value: Value) -> bool:
     return value.const is not None or (value.origin is not None and value.shape == ())
 
 
-def _origin(operator: str, left: Value, right: Value) -> Any:
+def _origin(machine: Machine, operator: str, left: Value, right: Value) -> Any:
+    """The pointer that it is in: the first parameter that may be one, whichever side a number stands on."""
     if operator not in ("Add", "Subtract"):
         return None
-    return left.origin if left.origin is not None else right.origin if operator == "Add" else None
+    known = [one.origin for one in (left, right if operator == "Add" else left) if one.origin is not None]
+    return next((one for one in known if one.name not in machine.numbers), known[0] if known else None)
 
 
 def _affine(atoms: Atoms, operator: str, left: Value, right: Value) -> Affine | None:

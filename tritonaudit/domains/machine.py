@@ -16,6 +16,7 @@ from tritonaudit.domains import evaluation
 from tritonaudit.domains.affine import LOADED, Affine, Atom, Atoms, Kind
 from tritonaudit.domains.facts import Accumulation, Guard, KernelFlow, Path
 from tritonaudit.domains.joins import given_up, includes, join, same, widened
+from tritonaudit.domains.numbers import numbers_of
 from tritonaudit.domains.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
 from tritonaudit.ir.model import Assign, Block, Carried, If, Inlined, Kernel, Loop, Operation
 from tritonaudit.ir.values import Const, Tensor
@@ -46,6 +47,7 @@ class Machine:
     def __init__(self, flow: KernelFlow, kernel: Kernel) -> None:
         self.flow = flow
         self.kernel = kernel
+        self.numbers = numbers_of(kernel)
         self.atoms = Atoms()
         self.facts: dict[Operation, Value] = {}
         self.path: Path = ()

@@ -13,7 +13,7 @@ from tritonaudit.host.values import Class, Frame, Function, Kernel, Symbol
 from tritonaudit.source.nodes import Nodes
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
-_MOST_ENTRIES, _MOST_HOPS, _MOST_FILES = 6, 5, 12
+_MOST_ENTRIES, _MOST_HOPS, _MOST_FILES = 6, 8, 12
 _OUTER = "it belongs to the function around it"
 
 
@@ -94,17 +94,27 @@ class Callers:
 
     def entries(self, wrapper: Entry) -> tuple[tuple[Entry, ...], str]:
         """The functions that nobody calls and that lead to the wrapper; what may be missing, in words."""
-        found: list[Entry] = []
+        found = [one for one, _, is_called in self._leading(wrapper) if not is_called]
+        doubt = "" if len(found) <= _MOST_ENTRIES else f"{len(found) - _MOST_ENTRIES} of its callers are not followed"
+        return tuple(found[:_MOST_ENTRIES]), doubt
+
+    def between(self, wrapper: Entry) -> Iterator[tuple[Entry, ...]]:
+        """The functions that lead to the wrapper and are called, by how far they are from it, itself as the last."""
+        leading = [(one, hops) for one, hops, is_called in self._leading(wrapper) if is_called or one is wrapper]
+        for hops in sorted({hops for _, hops in leading}, reverse=True):
+            yield tuple(one for one, away in leading if away == hops)[:_MOST_ENTRIES]
+
+    def _leading(self, wrapper: Entry) -> list[tuple[Entry, int, bool]]:
+        """The wrapper and the functions that lead to it, how far each is from it, and whether others call it."""
+        found: list[tuple[Entry, int, bool]] = []
         reached, pending = {wrapper}, [(wrapper, 0)]
         for one, hops in pending:  # which grows while it is read
             callers = [caller for caller in self.callers(one) if caller is not one] if hops < _MOST_HOPS else []
             new = [caller for caller in callers if caller not in reached]
-            if not callers:
-                found.append(one)
+            found.append((one, hops, bool(callers)))
             reached.update(new)
             pending.extend((caller, hops + 1) for caller in new)
-        doubt = "" if len(found) <= _MOST_ENTRIES else f"{len(found) - _MOST_ENTRIES} of its callers are not followed"
-        return tuple(found[:_MOST_ENTRIES]), doubt
+        return found
 
     def callers(self, called: Entry) -> list[Entry]:
         """The functions that call it, those of tests left out: what they pass is not all that is passed."""

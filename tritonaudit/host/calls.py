@@ -22,6 +22,7 @@ from tritonaudit.host.values import (
     Launcher,
     Object,
     Partial,
+    Rest,
     Symbol,
     Value,
     roots_of,
@@ -107,8 +108,8 @@ def bound(run: Run, function: Function, args: list[Value], keywords: dict[str, V
     """The parameters of a function with what is passed for them. Raises Raises where the call does not fit."""
     spec = function.node.args
     positional, known, given = _parameters(function.node)
-    is_open = "**" in keywords or any(isinstance(value, Bag) for value in args)
-    args = [value for value in args if not isinstance(value, Bag)]
+    is_open = "**" in keywords or any(isinstance(value, Rest) for value in args)
+    args = [value for value in args if not isinstance(value, Rest)]
     names = dict(zip(positional, args, strict=False))
     if spec.vararg is not None:
         names[spec.vararg.arg] = tuple(args[len(positional) :])

@@ -10,7 +10,7 @@ from tritonaudit.domains.affine import Affine
 from tritonaudit.host import library, members, operators
 from tritonaudit.host.run import Raises, Run
 from tritonaudit.host.scopes import Scope, Unevaluated
-from tritonaudit.host.values import Bag, Condition, Dims, External, Frame, Function, Symbol, Value, number
+from tritonaudit.host.values import Bag, Condition, Dims, External, Frame, Function, Rest, Symbol, Value, number
 
 _BUILTINS = frozenset(library.FUNCTIONS) | {"int", "float", "str", "bool", "tuple", "list", "dict", "super", "type"}
 _LARGEST = 1 << 64
@@ -117,7 +117,7 @@ def _boolean(run: Run, frame: Frame, node: ast.BoolOp) -> Value:
     for operand in node.values:
         found = value(run, frame, operand)
         if operand is not node.values[-1] and run.truth(found) is isinstance(node.op, ast.Or):
-            return True if isinstance(found, Condition) else found
+            return isinstance(node.op, ast.Or) if isinstance(found, Condition) else found
     return found
 
 
@@ -258,7 +258,7 @@ def arguments(run: Run, frame: Frame, node: ast.Call) -> tuple[list[Value], dict
             args.append(inner)
             continue
         inner = run.dims(inner) if isinstance(inner, Dims) else inner
-        args.extend(inner if isinstance(inner, (tuple, list)) else [Bag(run.unknown("arguments by `*`", inner))])
+        args.extend(inner if isinstance(inner, (tuple, list)) else [Rest(run.unknown("arguments by `*`", inner))])
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
         inner = value(run, frame, keyword.value)

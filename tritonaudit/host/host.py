@@ -14,7 +14,7 @@ from tritonaudit.host.callers import Callers, Entry, Project
 from tritonaudit.host.calls import apply
 from tritonaudit.host.facts import KIND, Contradiction, Facts
 from tritonaudit.host.run import OutOfBudget, Raises, Recorded, Restart, Run
-from tritonaudit.host.scopes import Scopes
+from tritonaudit.host.scopes import Scope, Scopes
 from tritonaudit.host.values import (
     Class,
     Condition,
@@ -27,7 +27,7 @@ from tritonaudit.host.values import (
     Test,
     Value,
 )
-from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 _MOST_STEPS = 10_000
 _MOST_PATHS = 32
@@ -170,6 +170,7 @@ class Host:
         self._paths: dict[Entry, tuple[_Path, ...]] = {}
         self._replayed: dict[tuple[LaunchSite, frozenset[tuple[str, int]]], LaunchSite | Raised | NotKnown] = {}
         self._bare: set[Entry] = set()
+        self._tensors: dict[Entry, frozenset[str]] = {}
 
     def launches(self, module: Module, kernel: JitFunction, users: list[Module]) -> tuple[LaunchSite, ...]:
         """The launches of a kernel in its own file and in `users`, on all paths that lead to them."""
@@ -187,11 +188,14 @@ class Host:
         return any(self._callers.is_launched(scope, module.path, kernel) for scope in scopes)
 
     def _of_wrapper(self, kernel: tuple[str, int], wrapper: Entry) -> Iterator[LaunchSite]:
-        """From the entries that lead to the wrapper; from the wrapper itself where none does."""
+        """From the entries that lead to the wrapper; where none does, from the outermost functions that do."""
         entries, doubt = self._callers.entries(wrapper)
         sites = [site for entry in entries for site in self._of_entry(kernel, entry, wrapper, doubt)]
-        if not sites and wrapper not in entries:
-            sites = list(self._of_entry(kernel, wrapper, wrapper, "its callers could not be followed"))
+        for some in self._callers.between(wrapper) if not sites and wrapper not in entries else ():
+            doubt = "its callers could not be followed"
+            sites = [site for one in some for site in self._of_entry(kernel, one, wrapper, doubt)]
+            if sites:
+                break
         yield from sites
 
     def _of_entry(self, kernel: tuple[str, int], entry: Entry, wrapper: Entry, doubt: str) -> Iterator[LaunchSite]:
@@ -253,6 +257,7 @@ class Host:
     def forget(self, module: Module) -> None:
         """Let go of what was found in a file that is done with."""
         self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
+        self._tensors = {entry: shown for entry, shown in self._tensors.items() if entry.scope.module is not module}
 
     def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
         """Every way through the entry: first past what raises, then those that differ early."""
@@ -301,7 +306,9 @@ class Host:
     def _enter(self, run: Run, entry: Entry) -> None:
         """Call the entry with nothing known of what is passed but what its annotations and its own text say."""
         spec = entry.node.args
-        frame, shown = entry.frame(), used_as_tensors(entry.node)
+        if entry not in self._tensors:
+            self._tensors[entry] = _used_as_tensors(entry.node, entry.scope, _MOST_CALLS_DEEP)
+        frame, shown = entry.frame(), self._tensors[entry]
         given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
@@ -316,6 +323,7 @@ class Host:
         apply(run, Function(entry.node, frame, is_bare=entry in self._bare), positional, given, None)
 
 
+_MOST_CALLS_DEEP = 3
 _TENSOR = "torch.Tensor"
 _OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
 
@@ -325,6 +333,32 @@ def used_as_tensors(node: ast.FunctionDef) -> frozenset[str]:
     """The names that are asked for what only tensors have."""
     attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
     return frozenset(inner.value.id for inner in attributes if isinstance(inner.value, ast.Name))
+
+
+def _used_as_tensors(node: ast.FunctionDef, scope: Scope, depth: int) -> frozenset[str]:
+    """Those, and the names that are passed to functions of the project which ask them for it."""
+    found = set(used_as_tensors(node))
+    for call in scope.module.nodes(node).of(ast.Call) if depth else ():
+        called = _called(scope, call)
+        if called is not None and isinstance(called.node, ast.FunctionDef):
+            names = [arg.arg for arg in (*called.node.args.posonlyargs, *called.node.args.args)]
+            asked = _used_as_tensors(called.node, called.frame.scope, depth - 1)
+            given = [*zip(names, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+            found |= {one.id for name, one in given if name in asked and isinstance(one, ast.Name)}
+    return frozenset(found)
+
+
+def _called(scope: Scope, call: ast.Call) -> Function | None:
+    """The function that a call is of, by its name or as a static method of a class, with no decorators beside."""
+    owner, _, name = (dotted_name(call.func) or "").rpartition(".")
+    found = scope.look_up(owner or name)
+    if isinstance(found, Class):
+        methods = (node for node in found.node.body if isinstance(node, ast.FunctionDef) and node.name == name)
+        node = next(methods, None)
+        is_static = node is not None and [ast.unparse(one) for one in node.decorator_list] == ["staticmethod"]
+        return Function(node, found.frame) if node is not None and is_static else None
+    is_plain = isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and not owner
+    return found if is_plain and not found.node.decorator_list else None
 
 
 _KINDS = {"torch.Tensor": _TENSOR, "Tensor": _TENSOR, "int": "int", "bool": "bool", "float": "float"}

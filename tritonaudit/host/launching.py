@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from tritonaudit.host.expressions import value
 from tritonaudit.host.run import Recorded, Run
 from tritonaudit.host.values import (
-    Bag,
     Config,
     Dims,
     External,
     Function,
     Kernel,
     Partial,
+    Rest,
     Symbol,
     Value,
 )
@@ -37,8 +37,8 @@ def launch(
     """Record the launch; it returns nothing that matters."""
     decorations = decorations_of(run, kernel)
     names = [parameter.name for parameter in kernel.function.parameters]
-    is_whole = "**" not in keywords and not any(isinstance(one, Bag) for one in args)
-    before = next((place for place, one in enumerate(args) if isinstance(one, Bag)), len(args))
+    is_whole = "**" not in keywords and not any(isinstance(one, Rest) for one in args)
+    before = next((place for place, one in enumerate(args) if isinstance(one, Rest)), len(args))
     arguments: dict[str, Value] = dict(zip(names, args[:before], strict=False))
     arguments.update({name: one for name, one in keywords.items() if name in names})
     options = {name: one for name, one in keywords.items() if name in OPTIONS and name not in names}

@@ -442,6 +442,7 @@ _OTHER_NAMES = {
     "half": "float16", "float": "float32", "double": "float64", "int": "int32", "long": "int64", "short": "int16",
     "int1": "bool", "float8e4nv": "float8_e4m3fn", "float8e5": "float8_e5m2",
 }  # fmt: skip
+_MACHINES = ("hip", "cuda", "xpu")  # each is None where torch was built for another machine
 
 
 @lru_cache(maxsize=4096)
@@ -452,6 +453,8 @@ def member(dotted: str) -> Value:
         name = _OTHER_NAMES.get(name, name)
         if name in _DTYPES:
             return Dtype(name)
+    if head == "torch.version" and name in _MACHINES:
+        return Symbol(("library", dotted), dotted)
     if head == "math" and name in ("inf", "pi", "e", "nan"):
         return float(getattr(math, name))
     return External(dotted)

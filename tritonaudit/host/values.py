@@ -238,6 +238,13 @@ class Bag:
     element: Value = None
 
 
+@dataclass(frozen=True)
+class Rest:
+    """What is passed by `*`: arguments of unknown number, made of `symbol`."""
+
+    symbol: Symbol
+
+
 def number(value: int) -> Affine:
     return Affine.constant(value)
 

@@ -1,4 +1,4 @@
-"""Which arguments of a kernel are integers, as its launches pass them, and where the kernel calls methods of them."""
+"""Where a kernel calls methods of its arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tritonaudit.kernel.launch import LaunchFacts
 from tritonaudit.source.outline import JitFunction
 
 
@@ -37,15 +36,6 @@ def is_specialised(kernel: JitFunction) -> bool:
     return not any("do_not_specialize" in ast.unparse(decorator) for decorator in kernel.decorators)
 
 
-def passes_size_or_stride(launches: LaunchFacts, parameter: str) -> bool:
-    """Whether a launch passes a stride or a size of a tensor, which are integers and may be 1."""
-    return any(
-        _is_size_or_stride(launch.definition(launch.arguments[parameter]))
-        for launch in launches.launches
-        if parameter in launch.arguments
-    )
-
-
 def _first_lines(kernel: JitFunction) -> dict[str, int]:
     """The line on which each name is first set."""
     found: dict[str, int] = {}
@@ -53,9 +43,3 @@ def _first_lines(kernel: JitFunction) -> dict[str, int]:
         if isinstance(node.ctx, ast.Store):
             found[node.id] = min(found.get(node.id, node.lineno), node.lineno)
     return found
-
-
-def _is_size_or_stride(node: ast.expr) -> bool:
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr in ("stride", "size", "numel")
-    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"

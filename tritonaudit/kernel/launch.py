@@ -106,14 +106,6 @@ class Launch:
 
 
 _NO_NODES = Nodes(ast.Pass())
-_ROUNDING = "next_power_of_2"  # speaks of what is passed, not of what is let in, unless it is compared with
-
-
-def _rounds(node: ast.AST, name: str) -> bool:
-    """`next_power_of_2(name)`."""
-    if not isinstance(node, ast.Call) or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
-        return False
-    return node.args[0].id == name and (dotted_name(node.func) or "").rpartition(".")[2] == _ROUNDING
 
 
 @dataclass(frozen=True)
@@ -226,17 +218,6 @@ class LaunchFacts:
             if default is not None:
                 found.append(size_of(default))
         return found
-
-    def rounded_beside(self, parameter: str) -> Size | None:
-        """What a launch passes for the parameter, where it rounds the same up for another: then it may be any size."""
-        for launch in self.launches:
-            node = launch.arguments.get(parameter)
-            if not isinstance(node, ast.Name):
-                continue
-            others = (launch.definition(other) for name, other in launch.arguments.items() if name != parameter)
-            if any(_rounds(inner, node.id) for other in others for inner in ast.walk(other)):
-                return size_of(node)
-        return None
 
     def _values(self, launch: Launch, node: ast.expr) -> list[ast.expr]:
         result: list[ast.expr] = []

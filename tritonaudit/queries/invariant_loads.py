@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.finding import Span
-from tritonaudit.source.nodes import names_in, spans
-from tritonaudit.source.outline import Module, span_of
-
-_LOAD = "triton.language.load"
-_LANGUAGE = "triton.language."
-_WRITES = ("store", "atomic", "barrier", "asm", "async", "wait")
-"""What a function that writes, or waits for what others write, has in its name."""
-_BUILT_IN = frozenset(dir(builtins)) - {"print"}
+from tritonaudit.ir.model import Block, If, Loop, Operation
+from tritonaudit.ir.values import Tuple, Value
+from tritonaudit.ir.writing import made_of
+from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.effects import access_of, each_time, is_volatile, may_write
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,64 +29,64 @@ class InvariantLoad:
 
 def invariant_loads(flow: KernelFlow) -> Iterator[InvariantLoad]:
     """The loads that every turn of a loop makes, and that nothing in the loop can change."""
-    nodes = flow.function.nodes
-    loops = nodes.of(ast.For)
-    calls = nodes.of(ast.Call) if loops else []
-    loads = [(call, names_in(call)) for call in calls if flow.module.origin_of(call.func) == _LOAD]
-    for loop in loops:
-        target = names_in(loop.target)
-        fixed = [(load, names) for load, names in loads if spans(loop, load.lineno) and not names & target]
-        if fixed and all(_is_quiet(flow.module, call) for call in calls if spans(loop, call.lineno)):
-            changing = {
-                node.id for node in nodes.of(ast.Name) if isinstance(node.ctx, ast.Store) and spans(loop, node.lineno)
-            }
-            for load, names in fixed:
-                if not names & changing and _is_each_turn(flow, loop, load) and _is_pure(flow.module, load):
-                    yield from _elsewhere(flow, loop, load)
+    choices = flow.function.nodes.of(ast.IfExp)
+    arms = {id(node) for one in choices for arm in (one.body, one.orelse) for node in ast.walk(arm)}
+    for loop in () if flow.kernel is None else _loops(flow.kernel.body):
+        inside = list(operations_of(loop.body))
+        stores = [one for one in inside if one.name == "store"]
+        written = [access_of(flow, one) for one in stores]
+        others = tuple(access for access in written if access is not None)
+        if len(others) < len(stores) or any(may_write(one) for one in inside if one not in stores):
+            continue
+        fixed = _Fixed(loop, inside)
+        for load in each_time(loop.body):
+            access = access_of(flow, load) if load.name == "load" and not is_volatile(load) else None
+            if access is None or access.pointer.origin is None or id(load.node) in arms or not fixed.has(load):
+                continue
+            if all(store.pointer.origin not in (None, access.pointer.origin) for store in others):
+                assert isinstance(load.node, ast.Call)
+                assert isinstance(loop.node, ast.For)
+                yield InvariantLoad(load.node, access.pointer.origin.name, loop.node, others)
 
 
-def _is_each_turn(flow: KernelFlow, loop: ast.For, load: ast.Call) -> bool:
-    """Whether it is in the loop's body, and no condition and no inner loop is around it."""
-    nodes = flow.function.nodes
-    around: tuple[ast.stmt | ast.expr, ...] = (
-        *nodes.of(ast.For),
-        *nodes.of(ast.While),
-        *nodes.of(ast.If),
-        *nodes.of(ast.IfExp),
-    )
-    return load.lineno >= loop.body[0].lineno and not any(
-        node is not loop and node.lineno >= loop.lineno and spans(node, load.lineno) for node in around
-    )
+def _loops(block: Block) -> Iterator[Loop]:
+    """The `for` loops of the kernel's own text, the outer ones first."""
+    for one in block.statements:
+        if isinstance(one, Loop):
+            if isinstance(one.node, ast.For):
+                yield one
+            yield from _loops(one.body)
+        elif isinstance(one, If):
+            yield from _loops(one.then)
+            yield from _loops(one.orelse)
 
 
-def _is_quiet(module: Module, call: ast.Call) -> bool:
-    """Whether it is a load, a store or a computation: no atomic, no barrier, no helper of which nothing is known."""
-    origin = module.origin_of(call.func)
-    if origin.startswith(_LANGUAGE):
-        name = origin.rpartition(".")[2]
-        return name == "store" or not any(word in name for word in _WRITES)
-    if isinstance(call.func, ast.Attribute):
-        return not any(word in call.func.attr for word in _WRITES)
-    return origin in _BUILT_IN
+class _Fixed:
+    """What is the same in each turn of a loop: it is computed from what was there before, and from nothing loaded."""
 
+    def __init__(self, loop: Loop, inside: list[Operation]) -> None:
+        self._moving = {carried.head for carried in loop.carried} | ({loop.counter} if loop.counter else set())
+        self._inside = set(inside)
+        self._known: dict[Operation, bool] = {}
 
-def _is_pure(module: Module, load: ast.Call) -> bool:
-    inner = (node for node in ast.walk(load) if isinstance(node, ast.Call))
-    is_volatile = any(keyword.arg in ("volatile", None) for keyword in load.keywords)
-    return not is_volatile and all(module.origin_of(call.func).startswith(_LANGUAGE) for call in inner)
+    def has(self, load: Operation) -> bool:
+        """Whether a load reads the same place, under the same mask."""
+        return all(self._is_fixed(value) for value, _ in load.arguments.values())
 
+    def _is_fixed(self, value: Value) -> bool:
+        if isinstance(value, Tuple):
+            return all(map(self._is_fixed, value.items))
+        made = made_of(value)
+        return not isinstance(made, Operation) or self._is_made_of_fixed(made)
 
-def _elsewhere(flow: KernelFlow, loop: ast.For, load: ast.Call) -> Iterator[InvariantLoad]:
-    """The load, where the stores of the loop are known to be to other tensors."""
-    accesses = list(_within(flow, span_of(loop, flow.module.lines)))
-    place = span_of(load, flow.module.lines)
-    read = next((access.pointer.origin for access in accesses if flow.tree.span(access.node) == place), None)
-    stores = tuple(access for access in accesses if access.kind != "load")
-    if read is not None and all(store.pointer.origin not in (None, read) for store in stores):
-        yield InvariantLoad(load, read.name, loop, stores)
-
-
-def _within(flow: KernelFlow, loop: Span) -> Iterator[Access]:
-    for access in flow.accesses:
-        if loop.line <= flow.tree.span(access.node).line <= loop.end_line:
-            yield access
+    def _is_made_of_fixed(self, operation: Operation) -> bool:
+        if operation in self._moving:
+            return False
+        if operation not in self._inside:
+            return True
+        if operation not in self._known:
+            self._known[operation] = False  # one that is made of itself
+            loads = operation.name in ("load", "carried", "counter", "left")
+            values = (value for value, _ in operation.arguments.values())
+            self._known[operation] = not loads and all(map(self._is_fixed, values))
+        return self._known[operation]

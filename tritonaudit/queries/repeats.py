@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,10 +10,8 @@ import libcst as cst
 from tritonaudit.domains.affine import JOINED
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
-
-_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
-
-_BUILT_IN = frozenset(dir(builtins))
+from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.effects import may_write
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +24,15 @@ class Repeat:
 
 def repeated_loads(flow: KernelFlow) -> Iterator[Repeat]:
     """The loads whose address, mask and options are those of a load before them, on the same way and in one turn."""
-    for index, again in enumerate(flow.accesses):
+    order = _Order(flow) if len(flow.accesses) > 1 else None
+    for index, again in enumerate(flow.accesses if order is not None else ()):
         if again.kind != "load" or not _is_known(again):
             continue
         for first in reversed(flow.accesses[:index]):
             if first.kind != "load":
                 break
             if _is_same(flow, first, again):
-                if _is_quiet(flow, first, again):
+                if order is not None and order.is_quiet(first, again):
                     yield Repeat(first, again)
                 break
 
@@ -74,8 +71,17 @@ def _options(flow: KernelFlow, access: Access) -> dict[str, str]:
     return {name: text for name, text in given.items() if name not in ("pointer", "mask")}
 
 
-def _is_quiet(flow: KernelFlow, first: Access, again: Access) -> bool:
-    """Whether nothing between the two may write or wait: no barrier, no assembly, no helper."""
-    start, end = flow.tree.span(first.node).line, flow.tree.span(again.node).line
-    between = "\n".join(line.partition("#")[0] for line in flow.module.lines[start - 1 : end])
-    return "barrier" not in between and "asm" not in between and set(_CALL.findall(between)) <= _BUILT_IN
+class _Order:
+    """The operations of a kernel in their order."""
+
+    def __init__(self, flow: KernelFlow) -> None:
+        self._operations = [] if flow.kernel is None else list(operations_of(flow.kernel.body))
+        nodes = [None if one.calls else flow.tree.node(one.node) for one in self._operations]
+        self._places = {id(node): place for place, node in enumerate(nodes) if node is not None}
+
+    def is_quiet(self, first: Access, again: Access) -> bool:
+        """Whether nothing between the two may write or wait: no barrier, no assembly, nothing that is not known."""
+        start, end = self._places.get(id(first.node)), self._places.get(id(again.node))
+        if start is None or end is None:
+            return False
+        return not any(may_write(one) for one in self._operations[start:end])
