@@ -12,7 +12,8 @@ import torch
 from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import Case, Layout
 
-_NUMBERS = {"zeros": 0.0, "ones": 1.0}
+_NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
+"""Of fills in which there are several that count as equal: of one sign and the other."""
 _ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
 _PARTS = {"|": -1, "/": -2}
 """What is between parts of a fill, and the axis along which these come one after the other."""
@@ -65,7 +66,7 @@ def filled(
         ]
         values = _one_after_the_other(parts, _PARTS[between])
     else:
-        numbers = [_NUMBERS[part] if part in _NUMBERS else float(part) for part in case.fill.split(",")]
+        numbers = [number for part in case.fill.split(",") for number in _NUMBERS.get(part) or (float(part),)]
         values = _repeated(numbers, shape, wide, case.device)
     limit = torch.finfo(dtype).max
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)

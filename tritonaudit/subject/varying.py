@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -113,13 +114,16 @@ def unscaled(given: Given, case: Case, arguments: Any) -> Any:
 
 
 def _among(tensor: torch.Tensor, special: float) -> torch.Tensor:
-    """The same with the special value in the first place, in the last, and in two between, each in a row of its own."""
+    """The same with the special value in the first place, in the last, and in two between, each in a row of its own.
+
+    Of NaN, every other one has its sign bit set.
+    """
     values = tensor.contiguous().clone()
     columns = values.shape[-1] if values.dim() else 1
     rows = values.reshape(-1, columns)
-    for part in (0.0, 0.25, 0.5, 1.0):
+    for turn, part in enumerate((0.0, 0.25, 0.5, 1.0)):
         row, column = (round(part * (size - 1)) for size in rows.shape)
-        rows[row, column] = special
+        rows[row, column] = -special if math.isnan(special) and turn % 2 else special
     return values
 
 
