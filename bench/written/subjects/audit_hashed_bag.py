@@ -1,4 +1,5 @@
-"""A bag of embeddings with hashed ids: for each bag the weighted sum of the rows that its ids hash to, over their number.
+"""A bag of embeddings with hashed ids: for each bag the weighted sum of the rows that its ids hash to, over their
+number.
 
 An id of -1 is padding and does not count. A backward pass gives the gradients of table and weights."""
 
