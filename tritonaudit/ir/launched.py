@@ -6,8 +6,6 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tritonaudit.host.values import Dtype as HostDtype
-from tritonaudit.host.values import Tensor as HostTensor
 from tritonaudit.ir.names import constant
 from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Dtype, Helper, Tensor, Value, dtype_of_number
 from tritonaudit.source.outline import dotted_name
@@ -28,7 +26,6 @@ _TORCH = {
 _FLOAT_MAKERS = frozenset({"empty", "zeros", "ones", "rand", "randn"})
 _MAKERS = _FLOAT_MAKERS | {"full", "arange", "randint", "tensor", "randperm", "empty_strided", "as_tensor"}
 _LIKE = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like"})
-_ALL_MAKERS = _MAKERS | _LIKE
 _METHODS = {"half": "fp16", "float": "fp32", "double": "fp64", "bfloat16": "bf16", "int": "i32", "long": "i64"}
 _KEEPING = frozenset(
     {"contiguous", "cuda", "clone", "detach", "view", "reshape", "t", "transpose", "permute", "flatten", "squeeze"}
@@ -71,7 +68,7 @@ def _parameter(
     project: Project,
     helper: bool,
 ) -> Value:
-    given = [] if facts is None else [_given(function, facts, launch, parameter, project) for launch in facts.launches]
+    given = [] if facts is None else [_given(function, launch, parameter, project) for launch in facts.launches]
     agreed = given[0] if given and all(value == given[0] for value in given) else None
     if facts is not None and parameter.name in facts.tuned:
         agreed = None
@@ -119,28 +116,8 @@ def _annotation(function: Function, parameter: Parameter) -> str | None:
     return _ANNOTATIONS.get(dotted.rpartition(".")[2])
 
 
-def _given(
-    function: Function, facts: LaunchFacts, launch: Launch, parameter: Parameter, project: Project
-) -> Value | None:
-    """What one launch passes for a parameter; None where nothing says."""
-    found = _written(function, launch, parameter, project)
-    return _new_tensor(facts, launch, parameter.name) if found is None and not parameter.constexpr else found
-
-
-def _new_tensor(facts: LaunchFacts, launch: Launch, name: str) -> Value | None:
-    """The type of pointer that a tensor becomes which the host code makes on all paths to the launch."""
-    at = launch.module.path, launch.call.lineno, launch.call.col_offset
-    sites = [one for one in facts.sites if (one.module.path, one.call.lineno, one.call.col_offset) == at]
-    passed = [one.arguments.get(name) for one in sites]
-    tensors = [one for one in passed if isinstance(one, HostTensor) and one.made.removeprefix("new_") in _ALL_MAKERS]
-    dtypes = {one.dtype.name if isinstance(one.dtype, HostDtype) else "" for one in tensors}
-    if len(tensors) < len(passed) or len(dtypes) != 1:
-        return None
-    return Tensor(POINTER + _TORCH.get(dtypes.pop(), ""), ())
-
-
-def _written(function: Function, launch: Launch, parameter: Parameter, project: Project) -> Value | None:
-    """What the text of the function that launches says."""
+def _given(function: Function, launch: Launch, parameter: Parameter, project: Project) -> Value | None:
+    """What one launch passes for a parameter; None where the text does not say."""
     node = launch.arguments.get(parameter.name)
     if node is None:
         if launch.is_open or parameter.default is None:
