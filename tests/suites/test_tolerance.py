@@ -275,7 +275,8 @@ def test_what_pytorch_cannot_compute_in_the_dtype_is_not_held_against_a_kernel()
     off, right = precise.float(), precise.float()
     off[2] = 0.0
     judgement = judge(off, precise, beside, [])
-    assert (judgement.status, judgement.unasked) == (Status.PASS, 16)
+    assert (judgement.status, judgement.unasked, judgement.beyond) == (Status.PASS, 16, 16)
+    assert judgement.reason.endswith("; 16 elements more are off where PyTorch's own is not finite, and not judged")
     judgement = judge(right, precise, beside, [])
     assert (judgement.status, judgement.unasked) == (Status.PASS, 0)
     off[5, 7] += 0.1
@@ -285,6 +286,20 @@ def test_what_pytorch_cannot_compute_in_the_dtype_is_not_held_against_a_kernel()
     assert judgement.wrong.nonzero().tolist() == [[5, 7]]
     nowhere = judge(torch.zeros(8, 16), precise, torch.full((8, 16), NAN), [])
     assert (nowhere.status, nowhere.worst) == (Status.INCONCLUSIVE, None)
+
+
+@pytest.mark.parametrize("factor", [1 + 3e-6, 1 + 1e-5, 1.1])
+def test_by_how_much_it_is_off_there_makes_no_difference_and_most_must_be_judged(factor: float) -> None:
+    precise = numbers(64, 64)
+    beside = precise.float()
+    beside[40:] = NAN
+    off = precise.float()
+    off[40:] *= factor
+    judgement = judge(off, precise, beside, [])
+    assert (judgement.status, judgement.beyond) == (Status.PASS, 24 * 64)
+    beside[20:] = NAN
+    judgement = judge(off, precise, beside, [])
+    assert (judgement.status, judgement.beyond) == (Status.INCONCLUSIVE, 44 * 64)
 
 
 def test_elements_of_which_the_reference_says_nothing_are_not_judged_and_the_others_are() -> None:

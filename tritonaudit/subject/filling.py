@@ -13,7 +13,7 @@ from tritonaudit.subject.given import OF_TENSOR
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
-"""Of fills in which there are several that count as equal: of one sign and the other."""
+"""What fills are made of: zeros and NaN of both signs, which count as equal."""
 _ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
 _PARTS = {"|": -1, "/": -2}
 """What is between parts of a fill, and the axis along which these come one after the other."""

@@ -31,18 +31,20 @@ _PER_ELEMENT = {
     "native_group_norm_backward": 7, "native_layer_norm": 6, "native_layer_norm_backward": 14, "sigmoid": 4,
     "sigmoid_backward": 4, "silu": 5, "silu_backward": 9, "smooth_l1_loss": 7, "smooth_l1_loss_backward": 6,
     "softplus": 2, "softplus_backward": 6, "softshrink": 5, "tanh_backward": 4, "upsample_bilinear2d": 9,
-    "var_mean": 2, "xlogy": 2,
+    "var_mean": 2, "vdot": 2, "xlogy": 2,
 }  # fmt: skip
 """Of operators that torch's own decompositions (2.13) take apart: how many simple ones there are for each element.
 
 So an operation costs about the same however it is written. Others count as one.
 """
 _TRANSFORMS = ("_fft_c2c", "_fft_r2c", "_fft_c2r")
-_LINEAR_ALGEBRA = ("linalg_", "_linalg_", "cholesky", "lu_", "triangular_solve")
+_LINEAR_ALGEBRA = ("linalg_", "_linalg_", "cholesky", "geqrf", "lu_solve", "ormqr", "triangular_solve")
+_CONVOLUTIONS = ("mkldnn_convolution", "slow_conv", "miopen_convolution", "mkldnn::_convolution")
 _PRODUCTS = frozenset(
     (
-        "_addmm_activation", "_cdist_forward", "_cudnn_rnn", "_euclidean_dist", "_int_mm", "_sparse_addmm",
-        "_sparse_mm", "_trilinear", "_weight_int4pack_mm", "_weight_int8pack_mm", "miopen_rnn", "mkldnn_rnn_layer",
+        "_addmm_activation", "_cdist_forward", "_cudnn_rnn", "_euclidean_dist", "_grouped_mm", "_int_mm",
+        "_pdist_forward", "_sparse_addmm", "_sparse_mm", "_trilinear", "_weight_int4pack_mm", "_weight_int8pack_mm",
+        "miopen_rnn", "mkldnn_rnn_layer",
     )
 )  # fmt: skip
 """Of matrices, which torch's own count leaves out."""
@@ -56,12 +58,21 @@ def cost(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> fl
     name = operator.name
     if name.startswith(_ATTENTION):
         return _of_attention(name, args, kwargs)
+    if name.startswith(_CONVOLUTIONS):
+        return _of_convolution(args, kwargs, result)
     if name.startswith(_TRANSFORMS):
         return _of_transform(name, operator.named(args, kwargs)["dim"], args, kwargs, result)
     elements = _elements(args, kwargs, result)
     if name in _PRODUCTS or (name.startswith(_LINEAR_ALGEBRA) and name not in _PER_ELEMENT):
         return 2.0 * elements * _inner(args, kwargs)
     return _PER_ELEMENT.get(name, _PER_ELEMENT.get(f"_{name}", 1)) * elements
+
+
+def _of_convolution(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
+    """Each element of the larger side meets the weights of one channel."""
+    image, weight = _tensors(args, kwargs)[:2]
+    larger = max(prod(image.shape), *(prod(one.shape) for one in _tensors((), {}, result)))
+    return float(2 * larger * prod(weight.shape) / max(weight.shape[0], 1))
 
 
 def _of_transform(name: str, dims: Sequence[int], args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
@@ -107,7 +118,8 @@ class Spent:
 def spent_on(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> Spent:
     """What an operator that has just run has computed: nothing, if it only moves, makes or views numbers."""
     operator = operator_of(function)
-    if operator.work_on(args, kwargs) is not Work.COMPUTES or not (operator.name in _PRODUCTS or _has_numbers(result)):
+    is_product = operator.name in _PRODUCTS or function.overloadpacket in flop_registry
+    if operator.work_on(args, kwargs) is not Work.COMPUTES or not (is_product or _has_numbers(result)):
         return Spent()
     with torch._C.DisableTorchFunction():
         spent = cost(function, args, kwargs, result)

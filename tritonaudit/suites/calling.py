@@ -39,7 +39,6 @@ class Ran:
     sizes: Mapping[int, int] = field(default_factory=dict)
     left: Mapping[int, torch.Tensor] = field(default_factory=dict)
     untold: tuple[Fault, ...] = ()
-    unchanged: Mapping[int, torch.Tensor] = field(default_factory=dict)
 
 
 @dataclass

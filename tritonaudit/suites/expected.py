@@ -169,14 +169,15 @@ class Values:
     def of_judged(self, numbers: Tensor) -> Tensor:
         return numbers if self.apart is None else numbers.index_select(0, self.apart.places)
 
-    def beyond(self, off: Tensor) -> Tensor | None:
-        """Which of the elements that are `off` PyTorch does not get, and the reference in float64 does; None if none.
+    @property
+    def beyond(self) -> Tensor | None:
+        """The judged elements that PyTorch does not get, and the reference in float64 does; None if there are none.
 
         On the way there, something is beyond the numbers of the dtype: what comes of it depends on the order of steps.
         """
         if self.apart is None or self.expected.beside is None:
             return None
-        beyond = off & self.apart.judged & ~self.expected.beside.isfinite()
+        beyond = self.apart.judged & ~self.expected.beside.isfinite()
         return beyond if bool(beyond.any()) else None
 
     def distinct(self, enough: int) -> int:

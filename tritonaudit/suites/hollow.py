@@ -25,15 +25,13 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     """Call the subject on tensors without memory, and see where its accesses go."""
     from tritonaudit.suites import memory
     from tritonaudit.suites.calling import How, call_subject
-    from tritonaudit.suites.far_inputs import NothingFar
 
     called = call_subject(device, subject, case, How(has_memory=False))
     sightings = tuple(_told_once([one for one in memory.sightings(called) if one.symptom in _SYMPTOMS]))
     if called.error is not None and not sightings:
         account = account_in(called.error)
         what = "" if account.kind.startswith("tritonaudit.") else f"{account.kind}: "
-        is_none = isinstance(called.error, NothingFar)
-        said = account.text if is_none else f"on tensors without memory: {what}{account.text}"
+        said = f"on tensors without memory: {what}{account.text}"
         refused = tuple(_too_many_programs(case, called))
         checked = frozenset(one.symptom for one in refused)
         return CaseOutcome(case, checked, refused, unchecked=((Symptom.OVERFLOW, said),))

@@ -40,11 +40,11 @@ class Judgement:
     `worst` element, the one that exceeds its own budget the most. `exceeding` counts the elements beyond what passes.
     `rounded_again` is the share of elements that were rounded more than once. `nonfinite` is the first element that is
     finite, infinite (with its sign) or NaN where it should be another of these. `unasked` counts the elements that are
-    finite where the reference is not, which are not judged; where no other is, it is inconclusive. `strict` and `loose`
-    say whether rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `narrowed` names the 16-bit type of which all
-    elements of a float32 result are numbers, as the reference's are not; else it is empty. `wrong` marks the exceeding
-    elements and those that are not finite where they should be, or the other way round; None where the two cannot be
-    compared.
+    finite where the reference is not, which are not judged; where no other is, it is inconclusive. `beyond` of them are
+    off where PyTorch's own are not finite, and where these are most, it is, too. `strict` and `loose` say whether
+    rtol = atol = 1e-5 and 1e-3 hold, which decides nothing. `narrowed` names the 16-bit type of which all elements of a
+    float32 result are numbers, as the reference's are not; else it is empty. `wrong` marks the exceeding elements and
+    those that are not finite where they should be, or the other way round; None where the two cannot be compared.
     """
 
     status: Status
@@ -58,6 +58,7 @@ class Judgement:
     bias: float = 0.0
     nonfinite: Element | None = None
     unasked: int = 0
+    beyond: int = 0
     strict: bool = False
     loose: bool = False
     narrowed: str = ""

@@ -7,7 +7,7 @@ import resource
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil, prod
 from pathlib import Path
@@ -40,6 +40,7 @@ _SLOWER_THAN_REFERENCE = 100
 class Late(OutOfTime):
     """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it.
 
+    What the programs compute that it has started is its own.
     Where that was in another process, `account` says at which place.
     """
 
@@ -142,22 +143,21 @@ def _computed() -> float:
 
 
 def _of_children() -> float:
-    """Those of the ones that have ended, and of the ones that this thread has started and not waited for yet."""
+    """Those of the ones that have ended, and of the ones that it has started and not waited for yet."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return ended.ru_utime + ended.ru_stime + sum(map(_ticks, _children())) / os.sysconf("SC_CLK_TCK")
 
 
-def _children() -> list[str]:
-    try:
-        return Path("/proc/thread-self/children").read_text().split()
-    except OSError:
-        return []
+def _children() -> Iterator[str]:
+    for told in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            yield from told.read_text().split()
 
 
 def _ticks(process: str) -> int:
     """Of the clock, for which a process has computed and those that it has waited for; 0 where that is not told."""
     try:
-        after_name = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
+        after_name = Path("/proc", process, "stat").read_bytes().rpartition(b")")[2].split()  # the name is anybody's
     except OSError:
         return 0
     return sum(map(int, after_name[11:15]))

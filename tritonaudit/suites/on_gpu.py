@@ -19,13 +19,11 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.late import Late
-from tritonaudit.suites.snapshots import copies, digests, storages_in, unchanged
+from tritonaudit.suites.snapshots import copies, digests, storages_in
 from tritonaudit.suites.written import storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
-_MOST_COPIED = 1 << 28
-"""Bytes of a storage that is held against what it was before a launch."""
 _POISON = 0xA5
 """In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
 
@@ -58,7 +56,6 @@ class Gpu:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             storages = storages_in({"args": args, **kwargs}) if is_watched and not warmup else {}
             held = digests(storages)
-            before = copies(storages, [address for address, one in storages.items() if one.nbytes() <= _MOST_COPIED])
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
@@ -82,8 +79,7 @@ class Gpu:
                 written = _written(made, bound, result)
                 if self.lost is None:
                     left = copies(storages, written)
-                same = unchanged(before, left)
-                observed.ran.append(Ran(made, (), written, unchanged=same, held=held, sizes=sizes, left=left))
+                observed.ran.append(Ran(made, (), written, held=held, sizes=sizes, left=left))
             return result
 
         return run

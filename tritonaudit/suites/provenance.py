@@ -156,19 +156,11 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             if elements is None:
                 self._by_launches.add(address)
                 if known is not None:
-                    self._rewrite(known, one.unchanged.get(address))
+                    known.fill_(int(Origin.KERNEL))
             elif known is None or len(known) != len(elements):
                 self._origins[address] = elements.to(torch.uint8) * int(Origin.KERNEL)
             else:
                 known.masked_fill_(elements, int(Origin.KERNEL))
-
-    @staticmethod
-    def _rewrite(origins: torch.Tensor, unchanged: torch.Tensor | None) -> None:
-        """A kernel made these, but for what an operator of torch has made and it leaves as that was."""
-        of_torch = origins == int(Origin.TORCH)
-        origins.fill_(int(Origin.KERNEL))
-        if unchanged is not None and unchanged.shape == origins.shape:
-            origins.masked_fill_(of_torch & unchanged, int(Origin.TORCH))
 
     def _look_at_given(self, one: Ran) -> None:
         """Whether somebody is known to have made what a launch was given."""

@@ -35,12 +35,6 @@ def copies(storages: Mapping[int, torch.UntypedStorage], addresses: Collection[i
         return {address: bytes_of(one).clone() for address, one in storages.items() if address in addresses}
 
 
-def unchanged(before: Mapping[int, torch.Tensor], after: Mapping[int, torch.Tensor]) -> dict[int, torch.Tensor]:
-    """Which bytes are as they were, of the storages of which both are known."""
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-        return {address: before[address] == one for address, one in after.items() if address in before}
-
-
 def storages_in(bound: Mapping[Any, Any]) -> dict[int, torch.UntypedStorage]:
     """Those of the tensors among a launch's arguments that have memory, by address."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():

@@ -222,7 +222,7 @@ def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor
 
 def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
     expected = budgets.expected
-    got, budget, error, ratio = _measured(output, budgets)
+    got, budget, error, ratio, beyond = _measured(output, budgets)
     values = budget.values
     strict = _is_close(output, expected, budget, _STRICT)
     loose = strict or _is_close(output, expected, budget, _LOOSE)
@@ -247,6 +247,7 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
         bias=again.bias,
         nonfinite=None if astray is None else element(output, expected.precise, astray // parts),
         unasked=unasked,
+        beyond=beyond,
         strict=strict,
         loose=loose,
         narrowed=_narrowed(got, budget),
@@ -259,19 +260,26 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
         status, reason = of_astray, f"what is not finite differs from the reference, {told(found.nonfinite)}"
     elif unasked and is_any_judged:
-        reason += f"; {counted(unasked, 'element')} more {_are_finite(unasked)}, and not judged"
+        reason += f"; {_not_judged(found, ' more')}, and not judged"
     return replace(found, status=status, reason=reason)
 
 
-def _measured(output: Tensor, budgets: Budgets) -> tuple[Tensor, Budget, Tensor, Tensor]:
-    """The elements, what is known of them, their errors and these in budgets; nothing of those beyond PyTorch."""
-    beyond = None
-    while True:
-        got, budget = budgets.of(output, beyond)
-        error = budget.values.error(got)
-        ratio = _quotient(error, budget.passes)
-        if beyond is not None or (beyond := budget.values.beyond(ratio > _PASS_ELEMENT)) is None:
-            return got, budget, error, ratio
+def _measured(output: Tensor, budgets: Budgets) -> tuple[Tensor, Budget, Tensor, Tensor, int]:
+    """The elements, what is known of them, their errors, these in budgets, and how many were left out.
+
+    Those that are beyond PyTorch are left out, all of them, where any is off.
+    """
+    got, budget = budgets.of(output)
+    error = budget.values.error(got)
+    ratio = _quotient(error, budget.passes)
+    if (beyond := budget.values.beyond) is None:
+        return got, budget, error, ratio, 0
+    of_beyond = ratio[beyond]
+    if float(of_beyond.max()) <= _PASS_ELEMENT and root_mean_square(of_beyond) <= PASS_RMS:
+        return got, budget, error, ratio, 0
+    got, budget = budgets.of(output, beyond)
+    error = budget.values.error(got)
+    return got, budget, error, _quotient(error, budget.passes), int(_of_elements(beyond, output).sum())
 
 
 def _narrowed(got: Tensor, budget: Budget) -> str:
@@ -300,8 +308,19 @@ def _of_elements(marked: Tensor, output: Tensor) -> Tensor:
     return marked.reshape(*output.shape, marked.numel() // output.numel()).any(-1)
 
 
-def _are_finite(number: int) -> str:
-    return f"{'is' if number == 1 else 'are'} finite where the reference is not"
+def _not_judged(found: Judgement, more: str = "") -> str:
+    """What of a result is not held against it, and why."""
+    finite = found.unasked - found.beyond
+    told = [f"{counted(finite, 'element')}{more} {_are(finite)} finite where the reference is not"] if finite else []
+    if found.beyond:
+        told.append(
+            f"{counted(found.beyond, 'element')}{more} {_are(found.beyond)} off where PyTorch's own is not finite"
+        )
+    return ", and ".join(told)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _is_close(output: Tensor, expected: Expected, budget: Budget, bound: float) -> bool:
@@ -337,10 +356,7 @@ def _stray(budget: Budget, ratio: Tensor) -> tuple[int | None, Status]:
 def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tuple[Status, str]:
     """The status by how far the elements are off, and the sentence that says why: the worst of what is wrong."""
     if found.worst is None and found.unasked:
-        return (
-            Status.INCONCLUSIVE,
-            f"nothing is compared: {counted(found.unasked, 'element')} {_are_finite(found.unasked)}",
-        )
+        return Status.INCONCLUSIVE, f"nothing is compared: {_not_judged(found)}"
     if found.worst is None:
         return Status.PASS, "no element is finite, and none should be"
     again_of_same = budget.again_of_same
@@ -351,6 +367,10 @@ def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tu
         proven, explained = (_extent(error, limit, budget) for limit in (budget.proves, budget.explains))
     verdicts = [
         (Status.PASS, f"errors are {found.ratio.rms:.2g} times the budget, and {found.ratio.max:.2g} times at most"),
+        (
+            Status.INCONCLUSIVE if 2 * found.beyond > len(error) else Status.PASS,
+            f"little is compared: {_not_judged(found)}",
+        ),
         (
             _graded(is_element_small, proven.max <= _WARN_ELEMENT or explained.max <= _PASS_ELEMENT),
             f"errors of {counted(found.exceeding, 'element')} are above {_PASS_ELEMENT:g} times the budget,"

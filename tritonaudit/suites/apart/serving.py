@@ -48,6 +48,9 @@ from tritonaudit.suites.calling import Called, Device, Ran, Result, called_here
 from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
 from tritonaudit.suites.late import Late, patience
 
+_ANSWERED = b"."
+"""What a fork says to the one that it has answered for."""
+
 
 def serve(connection: socket.socket, device: Device, path: Path, name: str, seconds: float) -> None:
     """Load the subject of that name within the seconds, and answer questions until there are no more."""
@@ -79,13 +82,18 @@ def _answer_one(
 
 def _have_answered(answer: Callable[[], None]) -> None:
     """Answer in a fork: what host code keeps of tensors without memory shall not meet the calls that come after."""
+    reading, writing = os.pipe()
     if child := os.fork():
+        os.close(writing)
         _, status = os.waitpid(child, 0)
-        if code := os.waitstatus_to_exitcode(status):
-            end_alike(code)
+        os.set_blocking(reading, False)
+        with open(reading, "rb") as pipe:
+            if pipe.read(1) != _ANSWERED:
+                end_alike(os.waitstatus_to_exitcode(status))
         return
     die_with_parent(signal.SIGKILL)
     answer()
+    os.write(writing, _ANSWERED)
     os._exit(0)
 
 
@@ -194,7 +202,7 @@ def _plain_tensor(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _plain(ran: Ran) -> Ran:
-    return replace(ran, written=dict(ran.written), elements={}, unchanged={}, held={}, sizes={}, left={})
+    return replace(ran, written=dict(ran.written), elements={}, held={}, sizes={}, left={})
 
 
 def _told(error: BaseException | None) -> Account | Failure | None:
