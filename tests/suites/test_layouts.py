@@ -6,12 +6,13 @@ import pytest
 
 from tests.checkout import ROOT
 from tritonaudit.config import Config
-from tritonaudit.subject.model import OF_EACH, Case, Layout, Subject, Tensor
+from tritonaudit.subject.model import Case, Layout, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
 from tritonaudit.suites.core import called_cases
 from tritonaudit.suites.witness import written
 
+OF_EACH = (Layout.PADDED, Layout.SPREAD)
 SUBJECTS = ROOT / "tests" / "suites" / "subjects" / "layouts"
 PRODUCT = Subject(abs, inputs=[Tensor("m", "k"), Tensor("k", "n")])
 

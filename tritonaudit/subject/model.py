@@ -40,9 +40,6 @@ class Layout(Enum):
     SPREAD = "spread"
 
 
-OF_EACH = (Layout.PADDED, Layout.SPREAD)
-"""Those in which no two tensors have the same strides."""
-
 OF_GRADIENTS = (Layout.EXPANDED, Layout.SPREAD, Layout.TRANSPOSED)
 """How what a backward pass begins with may lie."""
 

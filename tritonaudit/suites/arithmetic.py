@@ -89,7 +89,7 @@ def _inner(args: Any, kwargs: Mapping[str, Any]) -> int:
 
 def _of_attention(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
     """Of attention as the CPU has it, which torch does not count: two products, and five backward."""
-    shapes = [tuple(one.shape) for one in tree_leaves((args, dict(kwargs))) if isinstance(one, torch.Tensor)]
+    shapes = [tuple(one.shape) for one in _tensors(args, kwargs)]
     is_backward = "backward" in name
     query, key, value = shapes[1:4] if is_backward else shapes[:3]
     return float(sdpa_flop_count(query, key, value)) * (2.5 if is_backward else 1.0)

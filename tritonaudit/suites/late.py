@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, prod
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import FrameType
 
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.execute.blame import Account
+from tritonaudit.execute.processes import seconds_of_children
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -40,8 +40,7 @@ _SLOWER_THAN_REFERENCE = 100
 class Late(OutOfTime):
     """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it.
 
-    What the programs compute that it has started is its own.
-    Where that was in another process, `account` says at which place.
+    Where that was in another process, `account` says at which place. What programs compute that it has started counts.
     """
 
     def __init__(self, seconds: float, *, waits: bool, computes: bool, account: Account | None = None) -> None:
@@ -94,13 +93,13 @@ class Patience:
     def elsewhere(self) -> Iterator[Patience]:
         """While another process computes for this one, which has all that is left, no clock strikes here."""
         signal.setitimer(signal.ITIMER_REAL, 0)
-        began, computed = time.monotonic(), _of_children()
+        began, computed = time.monotonic(), seconds_of_children()
         spent = began - self._began
         try:
             yield Patience(*(max(limit - spent, LEAST_SECONDS / 5) for limit in (self.seconds, self.waiting)))
         finally:
             self._elsewhere += time.monotonic() - began
-            self._cpu += _of_children() - computed
+            self._cpu += seconds_of_children() - computed
             self.start()
 
 
@@ -139,28 +138,7 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
 
 def _computed() -> float:
     """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
-    return time.process_time() + _of_children()
-
-
-def _of_children() -> float:
-    """Those of the ones that have ended, and of the ones that it has started and not waited for yet."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return ended.ru_utime + ended.ru_stime + sum(map(_ticks, _children())) / os.sysconf("SC_CLK_TCK")
-
-
-def _children() -> Iterator[str]:
-    for told in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):
-            yield from told.read_text().split()
-
-
-def _ticks(process: str) -> int:
-    """Of the clock, for which a process has computed and those that it has waited for; 0 where that is not told."""
-    try:
-        after_name = Path("/proc", process, "stat").read_bytes().rpartition(b")")[2].split()  # the name is anybody's
-    except OSError:
-        return 0
-    return sum(map(int, after_name[11:15]))
+    return time.process_time() + seconds_of_children()
 
 
 def _queued() -> float:

@@ -689,8 +689,10 @@ class _Audit:
             if self._has_time(share):
                 self._try(LARGE, case, partial(look, self.device, self.subject))
         if self.device.is_engine and not self._large:
-            none = partial(not_looked, reason=why_none(self.subject))
-            self._try(LARGE, Case({}, self.subject.dtypes[0]), none)
+            self._try(LARGE, Case({}, self.subject.dtypes[0]), self._none_large)
+
+    def _none_large(self, case: Case) -> CaseOutcome:
+        return not_looked(case, why_none(self.subject))
 
     def _look_far(self) -> None:
         """Views of tensors so large, which are as quick as ordinary cases: whatever time there is."""
