@@ -102,6 +102,11 @@ class LaunchSite:
             facts.assume(condition)
         return facts
 
+    def key(self, atom: Atom) -> Key:
+        """What an atom of the launch's numbers stands for; empty where that is no input."""
+        key = self.arithmetic.keys.get(atom)
+        return key if isinstance(key, tuple) else ()
+
     def integer(self, value: Value) -> Affine | None:
         """A value as an integer; None where it is none."""
         if isinstance(value, bool):

@@ -114,7 +114,7 @@ class Sizes:
     # -- inputs --------------------------------------------------------------------------------------------------
 
     def _of_input(self, atom: Atom) -> Extent | None:
-        key = self._key(atom)
+        key = self._site.key(atom)
         place = self._place(key)
         if place is not Place.ELEMENTS and self._is_last(Affine.of(atom), key):
             return Extent(frozenset((Place.LAST,)))
@@ -143,7 +143,7 @@ class Sizes:
         values += [size for shape in self._shapes() for size in shape]
         values += [condition.test.polynomial for condition in self._site.conditions]
         atoms = {atom for value in values if value is not None for atom in value.atoms_inside()}
-        return {self._key(atom): atom for atom in atoms}
+        return {self._site.key(atom): atom for atom in atoms}
 
     def _place(self, key: Key) -> Place | None:
         if not self._is_of_passed(key):
@@ -192,19 +192,13 @@ class Sizes:
         """Whether a value that is passed may be a tensor: what is counted with is none."""
         return isinstance(value, Tensor) or not value.reason
 
-    def _key(self, atom: Atom) -> Key:
-        key = self._site.arithmetic.keys.get(atom)
-        return key if isinstance(key, tuple) else ()
-
 
 def counts_sequences(site: LaunchSite, value: Affine | None) -> bool:
     """Whether it is one less than the length of a vector: the offsets of n sequences are n + 1."""
     lengths = [product[0] for product, factor in value.terms.items() if len(product) == 1 == factor] if value else []
     if value is None or len(lengths) != 1 or value != Affine.of(lengths[0]) - Affine.constant(1):
         return False
-    key = site.arithmetic.keys.get(lengths[0])
-    if not isinstance(key, tuple):
-        return False
+    key = site.key(lengths[0])
     if key[-1:] == ("len",):
         return True
     is_all = key[-3:] == ("numel", 0, None)

@@ -97,7 +97,7 @@ def may_exceed_one(host: Host, site: LaunchSite, value: Affine | None) -> bool:
 
 def _with_tiles(site: LaunchSite, value: Affine, put: Put) -> Affine:
     """With what the configs give, or a usual tile for what they do not show, in the place of what a tuner chooses."""
-    keys = {atom: _key(site, atom) for atom in value.atoms_inside()}
+    keys = {atom: site.key(atom) for atom in value.atoms_inside()}
     unread = {atom: Affine.constant(_TILE) for atom, key in keys.items() if key[:1] == ("config",)}
     return site.arithmetic.put_in(value, {**unread, **put}.get)
 
@@ -128,16 +128,11 @@ def elements_counted(sites: Sequence[LaunchSite], parameter: str) -> Iterator[in
     for site in sites:
         value = site.argument(parameter)
         terms = {} if value is None else value.terms
-        keys = [_key(site, atom) for product in terms for atom in product] if len(terms) == 1 else []
+        keys = [site.key(atom) for product in terms for atom in product] if len(terms) == 1 else []
         if len(keys) == 1 and keys[0][-3:-2] == ("numel",):
             yield site.ranks.get(keys[0][:-3])
         elif len(keys) > 1 and all(key[-2:-1] == ("shape",) for key in keys):
             yield len(keys) if len({key[:-2] for key in keys}) == 1 else None
-
-
-def _key(site: LaunchSite, atom: Atom) -> Key:
-    key = site.arithmetic.keys.get(atom)
-    return key if isinstance(key, tuple) else ()
 
 
 def argument_node(site: LaunchSite, parameter: str) -> ast.expr | None:
@@ -189,7 +184,7 @@ def is_row_stride(site: LaunchSite, value: Affine | None) -> bool:
     """Whether it is the stride of a dimension that is certainly not the tensor's last one."""
     if value is None:
         return False
-    key = () if value.atom is None else _key(site, value.atom)
+    key = () if value.atom is None else site.key(value.atom)
     if key[-2:-1] in _STRIDES:
         place, last = key[-1], (_rank(site, key[:-2]) or _last_place(site, key) + 1) - 1
         return isinstance(place, int) and (place < -1 or 0 <= place < last)
@@ -216,7 +211,7 @@ def _product(site: LaunchSite, sizes: Sequence[Affine | None]) -> Affine | None:
 
 def is_last_stride(site: LaunchSite, value: Affine | None) -> bool:
     """Whether it is the stride of a tensor's last dimension, or of the last one whose stride the launch passes."""
-    key = () if value is None or value.atom is None else _key(site, value.atom)
+    key = () if value is None or value.atom is None else site.key(value.atom)
     if key[-2:-1] not in _STRIDES:
         return value is not None and value.value == 1
     rank = _rank(site, key[:-2])
@@ -228,7 +223,7 @@ def is_last_stride(site: LaunchSite, value: Affine | None) -> bool:
 def _last_place(site: LaunchSite, key: Key) -> int:
     """The last dimension of a tensor whose stride the launch passes; -1 where it passes none."""
     values = (site.argument(name) for name in site.arguments)
-    keys = [_key(site, value.atom) for value in values if value is not None and value.atom is not None]
+    keys = [site.key(value.atom) for value in values if value is not None and value.atom is not None]
     return max((one[-1] for one in keys if one[:-1] == key[:-1] and isinstance(one[-1], int)), default=-1)
 
 

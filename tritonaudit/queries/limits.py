@@ -143,7 +143,7 @@ class _Sizes:
         atom = value.atom
         while atom is not None and atom.name == QUOTIENT:
             atom = atom.inner[0].atom
-        return atom is not None and self._key(atom)[-3:-2] == ("numel",)
+        return atom is not None and self._site.key(atom)[-3:-2] == ("numel",)
 
     def _of_input(self, atom: Atom) -> Extent | None:
         """The least of what is said of the same number: a batch stays one where a matrix has a row for each of it."""
@@ -153,7 +153,7 @@ class _Sizes:
     def _of_size(self, atom: Atom) -> Extent | None:
         place = self._place(atom)
         if place is None:
-            key = self._key(atom)
+            key = self._site.key(atom)
             if key[-1:] == ("len",):
                 return Extent(_BATCH)
             is_given = key[:1] == ("input",) and key[-3:-2] == ("numel",)
@@ -173,15 +173,11 @@ class _Sizes:
         places = [self._place(atom) for atom in divided if atom is not None]
         return any(place is not None and 0 < place[0] < place[1] - 1 for place in places)
 
-    def _key(self, atom: Atom) -> tuple[object, ...]:
-        key = self._site.arithmetic.keys.get(atom)
-        return key if isinstance(key, tuple) else ()
-
     def _rank(self, of: tuple[object, ...]) -> int | None:
         return self._site.ranks.get(of)
 
     def _place(self, atom: Atom) -> tuple[int, int] | None:
         """Which dimension it is the size of, and how many the tensor has."""
-        *of, what, index = (None, *self._key(atom)) if len(self._key(atom)) > 1 else (None, None, None)
+        *of, what, index = (None, *self._site.key(atom)) if len(self._site.key(atom)) > 1 else (None, None, None)
         rank = self._rank(tuple(of[1:]))
         return (index % rank, rank) if what == "shape" and isinstance(index, int) and rank is not None else None

@@ -47,7 +47,7 @@ def _may_be_one(site: LaunchSite, value: Affine | None) -> bool:
     if value is None or len(value.terms) != 1:
         return False
     ((product, factor),) = value.terms.items()
-    if factor != 1 or not all(_counts(_key(site, atom)) for atom in product):
+    if factor != 1 or not all(_counts(site.key(atom)) for atom in product):
         return False
     least = site.facts().bounds(site.facts().normal(value))[0]
     return least is None or least <= 1
@@ -67,7 +67,7 @@ def _origin(site: LaunchSite, atom: Atom, depth: int) -> Origin | None:
     if atom.name == LEAST or (atom.name == MOST and all(part.value is None for part in atom.inner)):
         found = _origins(site, atom.inner, depth)
         return next((origin for origin in (Origin.LAST_SIZE, Origin.SIZE) if origin in found), None)
-    key = _key(site, atom)
+    key = site.key(atom)
     if key[-2:-1] != ("shape",):
         return Origin.SIZE if key[-3:-2] == ("numel",) or key[-1:] == ("len",) else None
     rank = site.ranks.get(key[:-2])
@@ -79,8 +79,3 @@ def _origins(site: LaunchSite, parts: tuple[Affine, ...], depth: int) -> list[Or
     """The origins of those parts that are sizes of a tensor, each times a number."""
     atoms = [(part - Affine.constant(part.terms.get((), 0))).atom for part in parts if part != ZERO]
     return [origin for atom in atoms if atom is not None and (origin := _origin(site, atom, depth - 1)) is not None]
-
-
-def _key(site: LaunchSite, atom: Atom) -> Key:
-    key = site.arithmetic.keys.get(atom)
-    return key if isinstance(key, tuple) else ()
