@@ -76,6 +76,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor
     if out.numel() == 0:
         return out
     block_q = 32
+    if batch * heads > 65_535:
+        raise ValueError("there are more heads than a grid has along y")
     attention_kernel[(triton.cdiv(tokens, block_q), batch * heads)](
         q,
         k,

@@ -33,8 +33,8 @@ def causal_conv_kernel(
         sources = places - (WIDTH - 1) + tap
         mask = (sources >= 0) & (sources < length)
         x = tl.load(x_row_ptr + sources * x_stride_l, mask=mask, other=0.0).to(tl.float32)
-        weight = tl.load(weight_ptr + channel * weight_stride_c + tap * weight_stride_w).to(tl.float32)
-        acc += x * weight
+        at = channel * weight_stride_c + tl.cast(tap, tl.int64) * weight_stride_w
+        acc += x * tl.load(weight_ptr + at).to(tl.float32)
     tl.store(out_row_ptr + places, acc.to(out_ptr.dtype.element_ty), mask=places < length)
 
 
@@ -46,6 +46,8 @@ def causal_conv(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> to
     if out.numel() == 0:
         return out
     block = min(triton.next_power_of_2(length), 128)
+    if triton.cdiv(length, block) > 65_535:
+        raise ValueError("a channel is longer than a grid is along y")
     causal_conv_kernel[(batch * channels, triton.cdiv(length, block))](
         x,
         weight,

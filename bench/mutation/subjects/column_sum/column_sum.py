@@ -17,7 +17,7 @@ def column_sum_kernel(
     BLOCK_ROWS: tl.constexpr,
     BLOCK_COLS: tl.constexpr,
 ):
-    cols = (tl.program_id(0) * BLOCK_COLS + tl.arange(0, BLOCK_COLS)).to(tl.int64)
+    cols = tl.program_id(0).to(tl.int64) * BLOCK_COLS + tl.arange(0, BLOCK_COLS)
     first = tl.program_id(1).to(tl.int64) * ROWS_PER_PROGRAM
     sums = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
     for start in range(0, ROWS_PER_PROGRAM, BLOCK_ROWS):

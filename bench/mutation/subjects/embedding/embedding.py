@@ -37,6 +37,8 @@ def embedding(indices: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     if table.shape[0] == 0:
         raise IndexError("the table is empty")
     block_rows, block_cols = 16, 64
+    if triton.cdiv(dim, block_cols) > 65_535:
+        raise ValueError("a row is longer than a grid is along y")
     embedding_kernel[(triton.cdiv(n_indices, block_rows), triton.cdiv(dim, block_cols))](
         indices,
         table,

@@ -30,12 +30,12 @@ def rotary_kernel(
     token = (tl.program_id(0) % tokens).to(tl.int64)
     x_ptr += batch * x_stride_b + token * x_stride_t
     out_ptr += batch * out_stride_b + token * out_stride_t
-    dims = tl.arange(0, BLOCK_HALF)
+    dims = tl.arange(0, BLOCK_HALF).to(tl.int64)
     dim_mask = dims < half
     cos = tl.load(cos_ptr + token * cos_stride_t + dims, mask=dim_mask).to(tl.float32)
     sin = tl.load(sin_ptr + token * sin_stride_t + dims, mask=dim_mask).to(tl.float32)
     for start in range(0, heads, BLOCK_HEADS):
-        head = start + tl.arange(0, BLOCK_HEADS)
+        head = (start + tl.arange(0, BLOCK_HEADS)).to(tl.int64)
         mask = (head[:, None] < heads) & dim_mask[None, :]
         x_block_ptr = x_ptr + head[:, None] * x_stride_h
         first = tl.load(x_block_ptr + dims[None, :] * x_stride_d, mask=mask).to(tl.float32)
