@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.finding import Finding
 from tritonaudit.report.sources import Sources
+from tritonaudit.revisions import DIFF, commit_of, git, repository
 
 _HUNK = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
-
-
-class NoRevision(Exception):
-    """There is no git, no repository or no such revision."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +28,10 @@ class Changed:
     @classmethod
     def since(cls, revision: str, folder: Path) -> Changed:
         """What changed since the revision in the repository that the folder is in. Raises NoRevision."""
-        top = Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n")))
-        commit = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
-        diff = _git(
-            top, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--find-renames",
-            "--src-prefix=a/", "--dst-prefix=b/", commit, "--",
-        )  # fmt: skip
-        tracked = frozenset(map(os.fsdecode, _git(top, "ls-files", "-z").split(b"\0")))
+        top = repository(folder)
+        commit = commit_of(top, revision)
+        diff = git(top, *DIFF, "--unified=0", "--text", "--src-prefix=a/", "--dst-prefix=b/", commit, "--")
+        tracked = frozenset(map(os.fsdecode, git(top, "ls-files", "-z").split(b"\0")))
         return cls(top, tracked, _lines(diff))
 
     def holds(self, finding: Finding, sources: Sources) -> bool:
@@ -49,17 +42,6 @@ class Changed:
         span = sources.in_file(finding.path, finding.span)
         first, last = span.line, span.end_line
         return any(lines.start <= last and first < lines.stop for lines in self.lines.get(path, ()))
-
-
-def _git(folder: Path, *arguments: str) -> bytes:
-    try:
-        ran = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
-    except OSError as error:
-        raise NoRevision(f"git does not run: {error.strerror or error}") from error
-    if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["git says no more"]
-        raise NoRevision(said[0].removeprefix("fatal: "))
-    return ran.stdout
 
 
 def _lines(diff: bytes) -> dict[str, tuple[range, ...]]:

@@ -280,7 +280,7 @@ class Audit:
     Of a notebook that is the text of its file, while the place of a finding is in a cell. `unread` counts the files,
     among the others, of which nothing could be read.
 
-    `fixed` counts the findings that were mended and are no longer among the others.
+    `fixed` counts the findings that were mended, and `known` those that a baseline holds: neither are among the others.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -290,4 +290,5 @@ class Audit:
     files: int = 0
     kernels: int = 0
     fixed: int = 0
+    known: int = 0
     unread: int = 0

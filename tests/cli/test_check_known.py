@@ -1,4 +1,4 @@
-"""`tritonaudit check --baseline`, `--write-baseline`, `--changed-since` and `--statistics`."""
+"""`tritonaudit check` with `--baseline`, `--changed-since`, `--changed-lines` and `--statistics`."""
 
 from __future__ import annotations
 
@@ -50,21 +50,34 @@ def report(tritonaudit: Command, *arguments: str | Path) -> list[dict[str, Any]]
 # Baselines
 
 
-def test_what_is_in_the_baseline_is_marked_and_fails_nothing(tritonaudit: Command, project: Path) -> None:
+def test_what_is_in_the_baseline_fails_nothing_and_is_not_shown(tritonaudit: Command, project: Path) -> None:
     before = report(tritonaudit, project)
     assert tritonaudit(project, "--fail-on", "info").code == 1
     assert tritonaudit(project, "--fail-on", "info", "--write-baseline", "known.json").code == 0
     ran = tritonaudit(project, "--fail-on", "info", "--baseline", "known.json")
     assert (ran.code, ran.err) == (0, "")
+    assert ran.out == f"No findings in 1 file, 1 kernel. {len(before)} in the baseline.\n"
+    assert report(tritonaudit, project, "--baseline", "known.json") == []
+
+
+def test_it_is_shown_and_marked_where_that_is_asked_for(tritonaudit: Command, project: Path) -> None:
+    before = report(tritonaudit, project)
+    tritonaudit(project, "--write-baseline", "known.json")
+    asked = (project, "--baseline", "known.json", "--show-known")
+    ran = tritonaudit(*asked)
+    assert (ran.code, ran.err) == (0, "")
     assert ran.out.count(" (in the baseline)\n") == len(before)
     assert f" {len(before)} in the baseline." in ran.out
-    assert report(tritonaudit, project, "--baseline", "known.json") == before
+    assert report(tritonaudit, *asked) == [{**finding, "in_baseline": True} for finding in before]
+    for form in ("concise", "github", "markdown", "html"):
+        assert tritonaudit(*asked, "--output-format", form).out.count("(in the baseline)") == len(before), form
+    assert tritonaudit(project, "--show-known").code == 2
 
 
 def test_what_is_in_the_baseline_is_dim(tritonaudit: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tritonaudit(project, "--write-baseline", "known.json")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    *findings, summary = tritonaudit(project, "--baseline", "known.json").out.rstrip("\n").split("\n")
+    *findings, summary = tritonaudit(project, "--baseline", "known.json", "--show-known").out.rstrip("\n").split("\n")
     assert all(line.startswith("\x1b[2m") for line in findings if line)
     assert not summary.startswith("\x1b[2m")
 
@@ -74,7 +87,7 @@ def test_what_is_new_is_not_in_the_baseline(tritonaudit: Command, project: Path)
     tritonaudit(project, "--write-baseline", "known.json")
     file = project / "softmax.py"
     file.write_text("# a line more\n" + file.read_text("utf-8") + OTHER, "utf-8")
-    ran = tritonaudit(project, "--baseline", "known.json", "--fail-on", "warning")
+    ran = tritonaudit(project, "--baseline", "known.json", "--show-known", "--fail-on", "warning")
     assert ran.code == 1
     assert ran.out.count(" (in the baseline)\n") == known
     assert "TAC103" in ran.out
@@ -85,7 +98,7 @@ def test_a_cause_that_is_known_is_new_in_another_kernel(tritonaudit: Command, pr
     file.write_text(GONE.format("old"), "utf-8")
     tritonaudit(file, "--write-baseline", "known.json")
     file.write_text(GONE.format("a_new") + GONE.format("old") + GONE.format("other_new"), "utf-8")
-    out = tritonaudit(file, "--baseline", "known.json").out
+    out = tritonaudit(file, "--baseline", "known.json", "--show-known").out
     assert out.count("TAC106") == 2
     assert out.count("(in the baseline)") == 1
     assert "; the same in 1 other kernel\n" in out
@@ -98,7 +111,7 @@ def test_of_equal_findings_the_baseline_counts_so_many(tritonaudit: Command, pro
     file.write_text(kernel + line, "utf-8")
     tritonaudit(project, "--write-baseline", "known.json", "--select", "TAC103")
     file.write_text(kernel + line + line, "utf-8")
-    ran = tritonaudit(project, "--baseline", "known.json", "--select", "TAC103")
+    ran = tritonaudit(project, "--baseline", "known.json", "--show-known", "--select", "TAC103")
     assert ran.code == 1
     assert ran.out.count(": TAC103 ") == 2
     assert ran.out.count(" (in the baseline)\n") == 1
@@ -167,7 +180,7 @@ def test_a_baseline_does_not_replace_a_source(tritonaudit: Command, project: Pat
     assert (project / "softmax.py").read_bytes() == before
 
 
-# Changed lines
+# What came with a change
 
 
 def git(*arguments: str) -> None:
@@ -180,60 +193,130 @@ def git(*arguments: str) -> None:
     )
 
 
+def commit() -> None:
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "as it is")
+
+
 @pytest.fixture
 def repository(project: Path) -> Path:
     """The project, committed."""
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
+    commit()
     return project
 
 
 def test_nothing_changed(tritonaudit: Command, repository: Path) -> None:
     assert report(tritonaudit, repository)
-    ran = tritonaudit(repository, "--changed-since", "HEAD")
-    assert (ran.code, ran.err) == (0, "")
-    assert "No findings" in ran.out
+    for option in ("--changed-since", "--changed-lines"):
+        ran = tritonaudit(repository, option, "HEAD")
+        assert (ran.code, ran.err) == (0, "")
+        assert "No findings" in ran.out
 
 
-@pytest.mark.parametrize("commit", [False, True])
-def test_only_findings_on_changed_lines(tritonaudit: Command, repository: Path, commit: bool) -> None:
+SCALE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2.0)
+
+
+def scale(x):
+    n = x.numel()
+    assert n % 1024 == 0
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(n, 1024),)](x, out, BLOCK=1024)
+    return out
+"""
+
+
+def test_a_deleted_assertion_shows_what_it_excluded(tritonaudit: Command, project: Path) -> None:
+    (project / "scale.py").write_text(SCALE, "utf-8")
+    commit()
+    (project / "scale.py").write_text(SCALE.replace("    assert n % 1024 == 0\n", ""), "utf-8")
+    assert report(tritonaudit, project, "--changed-lines", "HEAD") == []
+    found = report(tritonaudit, project, "--changed-since", "HEAD")
+    assert [(one["path"], one["severity"], one["line"]) for one in found] == [
+        ("src/scale.py", "error", 9),
+        ("src/scale.py", "error", 9),
+    ]
+
+
+def test_a_caller_in_another_file_counts_as_it_was(tritonaudit: Command, project: Path) -> None:
+    kernel, _, wrapper = SCALE.partition("def scale(x)")
+    wrapper = f"import torch\nimport triton\n\nfrom src.scale import scale_kernel\n\n\ndef scale(x){wrapper}"
+    (project / "__init__.py").touch()
+    (project / "scale.py").write_text(kernel, "utf-8")
+    (project / "calls.py").write_text(wrapper, "utf-8")
+    commit()
+    (project / "calls.py").write_text(wrapper.replace("    assert n % 1024 == 0\n", ""), "utf-8")
+    found = report(tritonaudit, project, "--changed-since", "HEAD")
+    assert {one["path"] for one in found} == {"src/scale.py"}
+    assert len(found) == 2
+
+
+def test_nothing_of_the_repository_runs_or_changes(tritonaudit: Command, repository: Path) -> None:
+    hook = Path(".git/hooks/post-checkout")
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntouch ran\n")
+    hook.chmod(0o755)
+    git("config", "filter.evil.smudge", "touch ran")
+    Path(".gitattributes").write_text("*.py filter=evil\n")
+    commit()
+    before = sorted(path for path in Path().rglob("*") if ".git" not in path.parts)
+    assert tritonaudit(repository, "--changed-since", "HEAD").code == 0
+    assert sorted(path for path in Path().rglob("*") if ".git" not in path.parts) == before
+
+
+@pytest.mark.parametrize("option", ["--changed-since", "--changed-lines"])
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_only_findings_of_what_is_new(tritonaudit: Command, repository: Path, option: str, is_committed: bool) -> None:
     file = repository / "softmax.py"
     file.write_text("# a line more\n" + file.read_text("utf-8") + OTHER, "utf-8")
-    if commit:
-        git("commit", "-q", "-a", "-m", "second")
-    found = report(tritonaudit, repository, "--changed-since", "HEAD~1" if commit else "HEAD")
+    if is_committed:
+        commit()
+    found = report(tritonaudit, repository, option, "HEAD~1" if is_committed else "HEAD")
     assert {finding["kernel"] for finding in found} == {"other_kernel"}
 
 
 def test_a_cause_is_told_where_lines_changed(tritonaudit: Command, repository: Path) -> None:
     file = repository / "tanh.py"
     file.write_text(GONE.format("old") + GONE.format("older"), "utf-8")
-    git("add", ".")
-    git("commit", "-q", "-m", "second")
+    commit()
     file.write_text(file.read_text("utf-8") + GONE.format("new"), "utf-8")
-    (found,) = report(tritonaudit, file, "--changed-since", "HEAD")
-    assert (found["kernel"], found["related"]) == ("new_kernel", [])
+    for option in ("--changed-since", "--changed-lines"):
+        (found,) = report(tritonaudit, file, option, "HEAD")
+        assert (found["kernel"], found["related"]) == ("new_kernel", [])
 
 
 def test_a_file_that_git_does_not_know_is_new(tritonaudit: Command, repository: Path) -> None:
     shutil.copy(repository / "softmax.py", repository / "größe \t neu.py")
-    found = report(tritonaudit, repository, "--changed-since", "HEAD")
-    assert {finding["path"] for finding in found} == {"src/größe \t neu.py"}
+    for option in ("--changed-since", "--changed-lines"):
+        found = report(tritonaudit, repository, option, "HEAD")
+        assert {finding["path"] for finding in found} == {"src/größe \t neu.py"}
     git("add", ".")
-    assert report(tritonaudit, repository, "--changed-since", "HEAD") == found
+    for option in ("--changed-since", "--changed-lines"):
+        assert report(tritonaudit, repository, option, "HEAD") == found
 
 
 def test_a_moved_file_is_not_changed(tritonaudit: Command, repository: Path) -> None:
     git("mv", "src/softmax.py", "src/moved.py")
-    assert report(tritonaudit, repository, "--changed-since", "HEAD") == []
+    for option in ("--changed-since", "--changed-lines"):
+        assert report(tritonaudit, repository, option, "HEAD") == []
+        assert report(tritonaudit, repository / "moved.py", option, "HEAD") == []
 
 
+@pytest.mark.parametrize("option", ["--changed-since", "--changed-lines"])
 @pytest.mark.parametrize("revision", ["nope", "--all", "HEAD:src"])
-def test_a_revision_that_is_not_there(tritonaudit: Command, repository: Path, revision: str) -> None:
-    ran = tritonaudit(repository, f"--changed-since={revision}")
+def test_a_revision_that_is_not_there(tritonaudit: Command, repository: Path, option: str, revision: str) -> None:
+    ran = tritonaudit(repository, f"{option}={revision}")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"tritonaudit: --changed-since {revision}: ")
+    assert ran.err.startswith(f"tritonaudit: {option} {revision}: ")
     assert ran.err.count("\n") == 1
 
 

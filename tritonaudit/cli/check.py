@@ -15,6 +15,7 @@ from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
 from tritonaudit.finding import Audit, Stage
 from tritonaudit.report import render
+from tritonaudit.report.known import without_known
 from tritonaudit.report.shortfall import not_analysed_lines
 from tritonaudit.report.statistics import FORMATS as COUNTED
 from tritonaudit.report.statistics import statistics as counted
@@ -48,8 +49,10 @@ def command(
     unsafe_fixes: bool,
     diff: bool,
     baseline: Path | None,
+    show_known: bool,
     write_baseline: Path | None,
     changed_since: str | None,
+    changed_lines: str | None,
     strict: bool,
     quiet: bool,
     no_cache: bool,
@@ -68,7 +71,9 @@ def command(
     be read or done. With --fix it is about what remains; with --diff it is 1 if there is something to change.
     """
     _refuse(paths, stdin_filename)
-    _refuse_together(fix or diff, baseline, write_baseline, changed_since, paths)
+    _refuse_together(fix or diff, baseline, write_baseline, paths, since=changed_since, lines=changed_lines)
+    if show_known and not (baseline or write_baseline):
+        raise click.UsageError("--show-known needs --baseline, which says what is known")
     fixing.refuse(fix, unsafe_fixes, diff)
     if statistics and output_format not in COUNTED:
         raise click.UsageError(f"--statistics are written as {' or '.join(COUNTED)}")
@@ -88,7 +93,14 @@ def command(
         return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
     if fix:
         audit = _fixed(asked, audit, unsafe_fixes)
-    audit = Known(sources, config, baseline, write_baseline, changed_since, is_told=not quiet).applied(audit)
+
+    def audited(others: tuple[Path, ...]) -> Audit:
+        return _Asked(others, configure(project_of(others), config_file, overrides), None, jobs, is_kept=False).audit()
+
+    known = Known(sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_told=not quiet)
+    audit = known.applied(audit)
+    if not (show_known or statistics or output_format == "sarif"):  # whose readers know which results are unchanged
+        audit = without_known(audit)
     color = not output_file and not (fix and is_stdin) and terminal.wants_color()
     report = (
         counted(audit, output_format, is_brief=quiet)
@@ -123,16 +135,21 @@ def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
 
 
 def _refuse_together(
-    mends: bool, baseline: Path | None, write_baseline: Path | None, changed_since: str | None, paths: tuple[Path, ...]
+    mends: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    paths: tuple[Path, ...],
+    **changed: str | None,
 ) -> None:
     """Raise where it would not be clear which findings are meant."""
     if baseline and write_baseline:
         raise click.UsageError("--write-baseline starts afresh, so that it does not go with --baseline")
-    if changed_since and (mends or write_baseline):
-        other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
-        raise click.UsageError(f"{other}, so that --changed-since does not go with it")
-    if changed_since and _STDIN in paths:
-        raise click.UsageError("--changed-since does not go with the standard input, which git does not know")
+    for option in (f"--changed-{name}" for name, revision in changed.items() if revision):
+        if mends or write_baseline:
+            other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
+            raise click.UsageError(f"{other}, so that {option} does not go with it")
+        if _STDIN in paths:
+            raise click.UsageError(f"{option} does not go with the standard input, which git does not know")
 
 
 @dataclass(frozen=True)

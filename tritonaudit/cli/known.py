@@ -1,9 +1,10 @@
-"""`--baseline`, `--write-baseline` and `--changed-since`: findings that are known, and those on changed lines."""
+"""`--baseline`, `--changed-since` and their like: which findings are known, and which are new."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,9 +24,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
-    click.option("--baseline", type=_FILE, help="Findings that this file holds are marked, and fail nothing."),
+    click.option("--baseline", type=_FILE, help="Findings that this file holds fail nothing, and are not shown."),
+    click.option("--show-known", is_flag=True, help="Show the findings that --baseline holds as well, marked."),
     click.option("--write-baseline", type=_FILE, help="Write the findings there, for --baseline."),
-    click.option("--changed-since", metavar="REV", help="Show only findings on lines changed since a git revision."),
+    click.option("--changed-since", metavar="REV", help="Show only findings that a git revision did not have."),
+    click.option("--changed-lines", metavar="REV", help="Show only findings on lines changed since a git revision."),
 )
 _MOST_TOLD = 5
 
@@ -39,22 +42,29 @@ def known_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked for of findings that are known, and whether what is no longer found `is_told`."""
+    """What was asked for of findings that are known, and whether what is no longer found `is_told`.
+
+    `audited` audits other sources as these were, with the configuration of the project that those are in.
+    """
 
     sources: tuple[Path, ...]
     config: Config
+    audited: Callable[[tuple[Path, ...]], Audit]
     baseline: Path | None
     write_baseline: Path | None
     changed_since: str | None
+    changed_lines: str | None
     is_told: bool = True
 
     def applied(self, audit: Audit) -> Audit:
-        """The audit with its findings marked, and without those on lines that did not change."""
+        """The audit with its findings marked, and without those that did not come with a change."""
         if self.write_baseline is not None:
             audit = self._written(audit, self.write_baseline)
         elif self.baseline is not None:
             audit = self._marked(audit, self.baseline)
-        return audit if self.changed_since is None else self._changed(audit, self.changed_since)
+        if self.changed_since is not None:
+            audit = self._new(audit, self.changed_since)
+        return audit if self.changed_lines is None else self._on_changed_lines(audit, self.changed_lines)
 
     def _written(self, audit: Audit, file: Path) -> Audit:
         from tritonaudit.baseline import Baseline
@@ -102,14 +112,35 @@ class Known:
         is_on = entry.code in chosen.codes - chosen.ignored_in(place)
         return is_on and chosen.shown(entry.code, entry.confidence) and (looked_at or not place.exists())
 
-    def _changed(self, audit: Audit, revision: str) -> Audit:
-        from tritonaudit.changed import Changed, NoRevision
+    def _new(self, audit: Audit, revision: str) -> Audit:
+        """Without what was found in the revision as well."""
+        from tritonaudit.earlier import checked_out
+
+        with _said("--changed-since", revision), checked_out(revision, self.config.root) as earlier:
+            sources = tuple(filter(None, map(earlier.of, self.sources)))
+            found = self.audited(sources).findings if sources else ()
+            known = earlier.baseline(found, self.config.root)
+        marked = known.marked(audit.findings, self.config.root)
+        new = (finding for finding, one in zip(audit.findings, marked, strict=True) if not one.in_baseline)
+        return replace(audit, findings=tuple(new))
+
+    def _on_changed_lines(self, audit: Audit, revision: str) -> Audit:
+        from tritonaudit.changed import Changed
         from tritonaudit.report.sources import Sources
 
-        try:
+        with _said("--changed-lines", revision):
             changed = Changed.since(revision, self.config.root)
-        except NoRevision as error:
-            raise click.ClickException(f"--changed-since {revision}: {error}") from error
         sources = Sources(audit.texts)
         kept = tuple(finding for finding in audit.findings if changed.holds(finding, sources))
         return replace(audit, findings=kept)
+
+
+@contextmanager
+def _said(option: str, revision: str) -> Iterator[None]:
+    """What git refuses is an error of the option."""
+    from tritonaudit.revisions import NoRevision
+
+    try:
+        yield
+    except NoRevision as error:
+        raise click.ClickException(f"{option} {revision}: {error}") from error

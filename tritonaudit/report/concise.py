@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tritonaudit.finding import Audit, Finding
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
+from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import shortfall_lines
 
@@ -20,4 +21,4 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
 
 def _line(finding: Finding) -> str:
     place = f"{visible(finding.path)}:{finding.span.shown_start}"
-    return f"{place}: {finding.code} [{finding.severity.value}] {visible(finding.message)}"
+    return f"{place}: {finding.code} [{finding.severity.value}] {visible(finding.message)}{known_mark(finding)}"

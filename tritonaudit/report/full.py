@@ -9,6 +9,7 @@ from tritonaudit.finding import Audit, Finding, Severity, Span, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.frame import Row, frame
+from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Line, Section
 from tritonaudit.report.shortfall import not_analysed_lines, shortfall_lines
 from tritonaudit.report.sources import Sources
@@ -76,7 +77,7 @@ def _header(finding: Finding) -> Line:
         (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
         (f", {finding.confidence.value} confidence]", ""),
         (kernel, "dim"),
-        (" (in the baseline)" if finding.in_baseline else "", "dim"),
+        (known_mark(finding), "dim"),
     )
 
 
@@ -141,7 +142,7 @@ def _nothing_found(audit: Audit) -> str:
 
 
 def _in_baseline(audit: Audit) -> str:
-    known = sum(bool(finding.in_baseline) for finding in audit.findings)
+    known = audit.known + sum(bool(finding.in_baseline) for finding in audit.findings)
     return f" {known} in the baseline." if known else ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
+from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Note, Section
 from tritonaudit.report.sources import Sources, in_cell
 
@@ -23,7 +24,7 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
 
 def _finding(finding: Finding, sources: Sources) -> str:
     """What GitHub shows of a notebook is its file, so that the line is one of its JSON; the text says the cell."""
-    title = f"{finding.code} {finding.name}"
+    title = f"{finding.code} {finding.name}{known_mark(finding)}"
     text = in_cell(finding.span.line, finding.span.cell) + visible(finding.message)
     if finding.remedy:
         text += f"\nhelp: {visible(finding.remedy)}"

@@ -41,6 +41,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "related": [_related(related) for related in finding.related],
         "witness": None if finding.witness is None else _witness(finding.witness),
         "fingerprint": finding.fingerprint,
+        "in_baseline": finding.in_baseline,
     }
 
 

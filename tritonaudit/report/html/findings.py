@@ -10,6 +10,7 @@ from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.html.badge import badge_of_level
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
 from tritonaudit.report.html.rule_page import rule_page
+from tritonaudit.report.known import known_mark
 from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
@@ -65,7 +66,7 @@ def _row(row: Row, width: int) -> Markup:
 def _facts(finding: Finding) -> Iterator[Markup]:
     sure = "" if finding.confidence.rank == 0 else f" ({finding.confidence.value} confidence)"
     kernel: tuple[Content, ...] = (" in ", Code(finding.kernel)) if finding.kernel else ()
-    yield _fact("Where", Code(place(finding)), *kernel, sure)
+    yield _fact("Where", Code(place(finding)), *kernel, sure, known_mark(finding))
     for related in finding.related:
         yield _fact("See", Code(f"{related.path}:{related.span.shown_line}"), ": ", prose(related.message))
     if finding.witness:

@@ -1,0 +1,20 @@
+"""How findings that a baseline holds are shown, where they are shown at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tritonaudit.finding import Audit, Finding
+from tritonaudit.report.causes import told_once
+
+
+def known_mark(finding: Finding) -> str:
+    """What stands behind a finding that is known."""
+    return " (in the baseline)" if finding.in_baseline else ""
+
+
+def without_known(audit: Audit) -> Audit:
+    """The audit with the findings that a baseline holds counted, as a report would, and no longer shown."""
+    new = tuple(finding for finding in audit.findings if not finding.in_baseline)
+    known = tuple(finding for finding in audit.findings if finding.in_baseline)
+    return replace(audit, findings=new, known=len(told_once(replace(audit, findings=known)).findings))
