@@ -39,7 +39,7 @@ def commit(folder: Path) -> Path:
 
 
 def try_hook(hook: Path, project: Path, code: int) -> str:
-    command = (sys.executable, "-m", "pre_commit", "try-repo", str(hook), "tritonaudit", "--verbose", "--all-files")
+    command = (sys.executable, "-m", "pre_commit", "try-repo", str(hook), "tritonaudit", "--all-files")
     variables = {**IDENTITY, "PRE_COMMIT_HOME": str(project.parent / "home")}
     return run(*command, cwd=project, code=code, variables=variables).stdout
 
@@ -54,6 +54,16 @@ def test_the_hook_on_a_commit(hook: Path, tmp_path: Path, example: str, code: in
     out = try_hook(hook, commit(project), code)
     for words in said:
         assert words in out
+
+
+def test_warnings_are_seen_though_they_pass(hook: Path, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    shutil.copy(ROOT / "examples" / "faulty" / "matmul.py", project)
+    out = try_hook(hook, commit(project), 0)
+    assert "Passed" in out
+    assert "matmul.py:33:9: TAN101 low-precision-accumulation [warning, high confidence]" in out
+    assert "Found 1 finding (1 warning) in 1 of 1 file" in out
 
 
 def test_the_hook_leaves_out_what_the_project_excludes(hook: Path, tmp_path: Path) -> None:

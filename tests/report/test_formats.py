@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from tritonaudit.finding import Audit, Outcome, Status
+from tritonaudit.finding import (
+    Audit,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Outcome,
+    Problem,
+    Severity,
+    Span,
+    Status,
+)
 from tritonaudit.report import render
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -19,6 +34,9 @@ FILES = {
     "concise": "concise.txt",
     "json": "findings.json",
     "github": "github.txt",
+    "gitlab": "gitlab.json",
+    "rdjson": "rdjson.json",
+    "junit": "junit.xml",
     "sarif": "log.sarif",
     "markdown": "report.md",
 }
@@ -55,6 +73,57 @@ def test_says_when_there_is_nothing(audit: Audit, summary: str) -> None:
 @pytest.mark.parametrize("format", ["concise", "github"])
 def test_prints_nothing_where_every_line_is_a_finding(format: str) -> None:
     assert render(Audit(files=1), format, color=False) == ""
+
+
+def finding_at(span: Span, **more: Any) -> Finding:
+    values: dict[str, Any] = {"code": "TAM101", "name": "unmasked-access", "message": "past the end", **more}
+    return Finding(severity=Severity.ERROR, confidence=Confidence.HIGH, path="a.py", span=span, **values)
+
+
+def test_columns_of_rdjson_count_bytes() -> None:
+    text = "größe = tl.load(x)\n"
+    edit = Edit(Span(1, 9, 1, 16), "tl.load")
+    finding = finding_at(Span(1, 9, 1, 19), fix=Fix("write it", (edit,), safe=True))
+    (said,) = json.loads(render(Audit((finding,), texts={"a.py": text}), "rdjson", color=False))["diagnostics"]
+    assert said["location"]["range"] == {"start": {"line": 1, "column": 11}, "end": {"line": 1, "column": 21}}
+    assert said["suggestions"] == [
+        {"range": {"start": {"line": 1, "column": 11}, "end": {"line": 1, "column": 18}}, "text": "tl.load"}
+    ]
+
+
+def test_equal_findings_are_two_issues_of_gitlab() -> None:
+    findings = tuple(finding_at(Span(line, 1, line, 5), ordinal=line) for line in (1, 2))
+    issues = json.loads(render(Audit(findings, texts={"a.py": "load\nload\n"}), "gitlab", color=False))
+    assert len({issue["fingerprint"] for issue in issues}) == 2
+
+
+def test_junit_fails_for_errors_and_for_what_was_not_done() -> None:
+    warning = replace(finding_at(Span(1, 1, 1, 5)), severity=Severity.WARNING)
+    known = replace(finding_at(Span(2, 1, 2, 5)), in_baseline=True)
+    audit = Audit(
+        (finding_at(Span(3, 1, 3, 5)), warning, known),
+        problems=(Problem("b.py", "no such file or folder"),),
+        outcomes=(Outcome("source", "c.py", Status.NOT_RUN),),
+        files=3,
+    )
+    suites = ElementTree.fromstring(render(audit, "junit", color=False))
+    assert {key: suites.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "6",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "3",
+    }
+
+
+@pytest.mark.parametrize("format", ["gitlab", "rdjson", "junit"])
+def test_what_was_not_looked_at_is_in_every_format(format: str) -> None:
+    audit = Audit(
+        problems=(Problem("b.py", "not UTF-8", 3),),
+        outcomes=(Outcome("source", "c.py", Status.NOT_RUN), Outcome("core", "d.py", Status.INCOMPLETE, "core 1 of 2")),
+    )
+    text = render(audit, format, color=False)
+    for said in ("not UTF-8", "c.py: not analysed", "d.py: INCOMPLETE, core 1 of 2"):
+        assert said in text
 
 
 def test_refuses_an_unknown_format() -> None:

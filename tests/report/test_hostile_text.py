@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,10 @@ def test_no_format_breaks(audit: Audit) -> None:
     assert all(re.match(r"::(error|warning|notice) file=[^,:]*,[^:]*title=[^,:]*::", line) for line in commands)
     check_json(json.loads(texts["json"]), audit)
     check_sarif(json.loads(texts["sarif"]), audit)
+    said = len(audit.findings) + len(audit.problems) + 1
+    assert len(json.loads(texts["rdjson"])["diagnostics"]) == said
+    assert len(json.loads(texts["gitlab"])) <= said
+    assert ElementTree.fromstring(texts["junit"]).get("tests") == str(said + 1)
 
 
 @settings(deadline=None, max_examples=30)

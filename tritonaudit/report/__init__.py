@@ -10,7 +10,7 @@ from tritonaudit.report.about import About
 from tritonaudit.report.causes import told_once
 from tritonaudit.report.section import Section
 
-FORMATS = ("full", "concise", "json", "github", "sarif", "markdown", "html")
+FORMATS = ("full", "concise", "json", "github", "gitlab", "rdjson", "junit", "sarif", "markdown", "html")
 
 
 def render(

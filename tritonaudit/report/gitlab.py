@@ -1,0 +1,66 @@
+"""GitLab's code quality report, which it shows on the lines of a merge request.
+
+Its fields are those that GitLab documents for `artifacts:reports:codequality`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity
+from tritonaudit.report.about import About
+from tritonaudit.report.escape import visible
+from tritonaudit.report.known import known_mark
+from tritonaudit.report.section import Section
+from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed, not_analysed_line
+from tritonaudit.report.sources import Sources, in_cell
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
+    """A list with each finding, and with what could not be read or was not looked at."""
+    sources = Sources(audit.texts)
+    entries = [
+        *(_finding(finding, sources) for finding in audit.findings),
+        *map(_problem, audit.problems),
+        *(_missing(outcome, "incomplete", incomplete_line(outcome)) for outcome in incomplete(audit)),
+        *(_missing(outcome, "not-analysed", not_analysed_line(outcome)) for outcome in not_analysed(audit)),
+    ]
+    return json.dumps(list(_each_once(entries)), indent=2) + "\n"
+
+
+def _finding(finding: Finding, sources: Sources) -> dict[str, Any]:
+    span = sources.in_file(finding.path, finding.span)
+    text = in_cell(finding.span.line, finding.span.cell) + visible(finding.message)
+    said = f"{finding.code} {finding.name}: {text}{known_mark(finding)}"
+    return _entry(finding.code, said, _SEVERITIES[finding.severity], finding.path, span.line, finding.fingerprint)
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    line = 1 if problem.line is None or problem.cell is not None else problem.line
+    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    return _entry("problem", text, "critical", problem.path if problem.in_file else ".", line, problem.message)
+
+
+def _missing(outcome: Outcome, check: str, text: str) -> dict[str, Any]:
+    return _entry(check, text, "info", outcome.subject, 1, f"{outcome.check} {outcome.case} {outcome.reason}")
+
+
+def _entry(check: str, text: str, severity: str, path: str, line: int, identity: str) -> dict[str, Any]:
+    """The fingerprint is one of the whole report: GitLab takes two alike for one issue."""
+    digest = hashlib.sha256("\0".join((check, path, identity)).encode("utf-8", "surrogatepass")).hexdigest()
+    return {
+        "description": text,
+        "check_name": check,
+        "fingerprint": digest,
+        "severity": severity,
+        "location": {"path": visible(path), "lines": {"begin": line}},
+    }
+
+
+def _each_once(entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield from {entry["fingerprint"]: entry for entry in entries}.values()
