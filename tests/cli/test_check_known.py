@@ -163,6 +163,22 @@ def test_the_state_in_sarif(tritonaudit: Command, project: Path) -> None:
     assert states("--baseline", "known.json") == {"unchanged", "new"}
 
 
+def test_paths_in_sarif_count_from_the_root_of_the_checkout(
+    tritonaudit: Command, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path.cwd()
+    monkeypatch.chdir(repository)
+    (run,) = json.loads(tritonaudit("softmax.py", "gone.py", "--output-format", "sarif").out)["runs"]
+    assert run["originalUriBaseIds"] == {"%SRCROOT%": {"uri": f"{root.as_uri()}/"}}
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in run["results"]]
+    (said,) = run["invocations"][0]["toolExecutionNotifications"]
+    places.append(said["locations"][0]["physicalLocation"]["artifactLocation"])
+    assert {(place["uri"], place["uriBaseId"]) for place in places} == {
+        ("src/softmax.py", "%SRCROOT%"),
+        ("src/gone.py", "%SRCROOT%"),
+    }
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"version": 2, "findings": {}}', '{"version": 1, "findings": {"a": 1}}']
 )

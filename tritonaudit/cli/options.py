@@ -178,8 +178,15 @@ def configure(root: Path, config_file: Path | None, overrides: dict[str, Any]) -
 def about(config: Config, sources: Sequence[Path], *stages: Stage, is_brief: bool = False) -> About:
     """What a report says of the command that is running, which does these stages of the sources."""
     arguments = click.get_current_context().find_root().obj
+    here = Path.cwd()
+    checkout = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
     return About(
-        shlex.join(("tritonaudit", *arguments)), frozenset(stages), rules_on(config, sources), is_brief=is_brief
+        shlex.join(("tritonaudit", *arguments)),
+        frozenset(stages),
+        rules_on(config, sources),
+        is_brief=is_brief,
+        checkout=checkout,
+        here="" if checkout in (None, here) else str(here.relative_to(checkout)),
     )
 
 

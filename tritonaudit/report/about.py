@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 
 from tritonaudit.finding import Stage
 
@@ -20,7 +21,8 @@ def today() -> str:
 class About:
     """The command that makes the report, the stages that were done, the codes of the rules that were on, the date.
 
-    `rules` is None where every rule was on. A brief report for people has no summary.
+    `rules` is None where every rule was on. A brief report for people has no summary. Paths count from `here`, a folder
+    below the root of the `checkout`, where there is one.
     """
 
     command: str = ""
@@ -28,3 +30,5 @@ class About:
     rules: frozenset[str] | None = None
     date: str = field(default_factory=today)
     is_brief: bool = False
+    checkout: Path | None = None
+    here: str = ""

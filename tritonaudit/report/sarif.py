@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sarif_om as om
@@ -13,7 +15,7 @@ from tritonaudit import __version__
 from tritonaudit.finding import Audit, Finding, Problem
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
-from tritonaudit.report.sarif_results import MOST_RELATED, Source, physical_location, result
+from tritonaudit.report.sarif_results import MOST_RELATED, ROOT, Source, folder_location, physical_location, result
 from tritonaudit.report.sarif_rules import descriptor
 from tritonaudit.report.sarif_walk import plain
 from tritonaudit.report.section import Section
@@ -29,13 +31,34 @@ _MOST_BYTES = 10_000_000
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
+    if about.here:
+        audit = _from_root(audit, about.here)
     kept = _worst(audit.findings, _MOST_RESULTS)
     told = _verdicts(sections)
-    text = _log(audit, kept, told)
+    text = _log(audit, kept, told, about)
     while kept and (size := _packed_size(text)) > _MOST_BYTES:
         kept = _worst(kept, int(len(kept) * 0.9 * _MOST_BYTES / size))
-        text = _log(audit, kept, told)
+        text = _log(audit, kept, told, about)
     return text
+
+
+def _from_root(audit: Audit, here: str) -> Audit:
+    """The audit with its paths as they are from the root of the checkout, wherever in it the command ran."""
+
+    def moved(path: str) -> str:
+        return os.path.normpath(os.path.join(here, path))
+
+    findings = [
+        replace(
+            finding,
+            path=moved(finding.path),
+            related=tuple(replace(related, path=moved(related.path)) for related in finding.related),
+        )
+        for finding in audit.findings
+    ]
+    problems = [replace(one, path=moved(one.path)) if one.in_file else one for one in audit.problems]
+    texts = {moved(path): text for path, text in audit.texts.items()}
+    return replace(audit, findings=tuple(findings), problems=tuple(problems), texts=texts)
 
 
 def _verdicts(sections: Sequence[Section]) -> dict[str, Any] | None:
@@ -59,12 +82,12 @@ def _packed_size(text: str) -> int:
     return len(text) if len(text) <= _MOST_BYTES else len(gzip.compress(text.encode("ascii")))
 
 
-def _log(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> str:
-    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, told)])
+def _log(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> str:
+    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, told, about)])
     return json.dumps(plain(log), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> om.Run:
+def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> om.Run:
     rules = all_rules()
     indices = {rule.code: index for index, rule in enumerate(rules)}
     sources = {path: Source(text) for path, text in audit.texts.items()}
@@ -73,6 +96,7 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None) -> 
         tool=om.Tool(driver=_driver([descriptor(rule) for rule in rules])),
         automation_details=om.RunAutomationDetails(id="tritonaudit/"),
         column_kind="unicodeCodePoints",
+        original_uri_base_ids=None if about.checkout is None else {ROOT: folder_location(about.checkout)},
         invocations=[_invocation(audit, kept)],
         results=[result(finding, indices, sources.get(finding.path, unread), places) for finding in kept],
         properties=told,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from urllib.parse import quote
 
 import sarif_om as om
@@ -14,6 +15,8 @@ from tritonaudit.report.line_hash import line_hashes
 from tritonaudit.report.sarif_rules import LEVELS
 from tritonaudit.report.sources import Sources, in_cell
 
+ROOT = "%SRCROOT%"
+"""What GitHub calls the root of the checkout."""
 MOST_RELATED = 999
 """GitHub takes 1,000 locations in a result, and the finding's own is one."""
 
@@ -70,7 +73,12 @@ def physical_location(path: str, region: om.Region | None = None) -> om.Physical
 def _artifact_location(path: str) -> om.ArtifactLocation:
     """A file; a relative path counts from the root of the checkout."""
     beneath_root = not path.startswith("/") and ".." not in path.split("/")
-    return om.ArtifactLocation(uri=_uri(path), uri_base_id="%SRCROOT%" if beneath_root else None)
+    return om.ArtifactLocation(uri=_uri(path), uri_base_id=ROOT if beneath_root else None)
+
+
+def folder_location(folder: Path) -> om.ArtifactLocation:
+    """A folder, by its whole path."""
+    return om.ArtifactLocation(uri=f"{_uri(str(folder)).rstrip('/')}/")
 
 
 def _uri(path: str) -> str:
