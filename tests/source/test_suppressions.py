@@ -221,6 +221,33 @@ def test_a_malformed_directive_is_reported_and_suppresses_nothing(directive, fau
     assert codes(text) == []
 
 
+@pytest.mark.parametrize(
+    ("comment", "fault"),
+    [
+        ("# noqa: TAM101", "this is another tool's comment; write `# tritonaudit: ignore[TAM101]`, then the reason"),
+        ("# noqa: E501, TAM101 padded", "write `# tritonaudit: ignore[TAM101]`"),
+        ("# type: ignore[unmasked-access]", "write `# tritonaudit: ignore[unmasked-access]`"),
+        ("# tritonaudit ignore[TAM101]", "did you mean `# tritonaudit: ignore[TAM101]`?"),
+        ("# triton-audit: ignore[TAM101] padded", "did you mean `# tritonaudit: ignore[TAM101]`?"),
+        ("# TritonAudt: ignore-file[TAM101]", "did you mean `# tritonaudit: ignore-file[TAM101]`?"),
+    ],
+)
+def test_what_was_meant_for_us_and_is_not_read_is_told(comment, fault):
+    suppressions = read(f"x = 1  {comment}\n")
+    (malformed,) = suppressions.malformed
+    assert fault in malformed.message
+    assert (malformed.span.line, malformed.span.column) == (1, 8)
+    assert not suppressions.directives
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["# noqa", "# noqa: E501", "# type: ignore[attr-defined]", "# mypy: ignore[x]", "# to ignore TAM101 is wrong"],
+)
+def test_comments_of_other_tools_are_theirs(comment):
+    assert read(f"x = 1  {comment}\n") == Suppressions()
+
+
 def test_the_known_selectors_of_a_list_stay_in_force_beside_an_unknown_one():
     text = "x = 1  # tritonaudit: ignore[TAM101, TAX999]"
     assert codes(text) == ["TAM101"]

@@ -24,6 +24,15 @@ _MARK = "tritonaudit:"
 _WORDS = ("ignore", "ignore-file")
 _DIRECTIVE = re.compile(r"#\s*tritonaudit:\s*(?P<body>.*?)\s*(?=#\s*tritonaudit:|$)")
 _BODY = re.compile(r"(?P<word>[\w-]*)(?:\s*\[(?P<selectors>[^\[\]]*)\])?(?P<rest>.*)")
+_FOREIGN = re.compile(
+    r"#\s*(?:noqa|ruff:\s*noqa|flake8:\s*noqa|type:\s*ignore|pylint:\s*disable)\b[^#]*", re.IGNORECASE
+)
+"""What other tools read as a suppression."""
+_ALMOST = re.compile(
+    r"#\s*(?P<mark>[\w-]+(?: [\w-]+)?)\s*:?\s*(?P<word>ignore(?:-file)?)\s*\[(?P<selectors>[^\[\]]*)\]"
+)
+_LIKE_MARK = 0.8
+"""How like our mark another has to be, to be ours misspelt."""
 _CODE = re.compile(r"TA[A-Z]\d{0,3}|[tT][aA][a-zA-Z]\d{1,3}")  # `tab` is a word
 
 
@@ -97,7 +106,7 @@ class Suppressions:
 
 def read_suppressions(text: str, tree: ast.Module, rules: Sequence[type[Rule]]) -> Suppressions:
     """The directives among the comments of `text`, whose tree is `tree`; selectors are those of `rules`."""
-    if _MARK not in text:
+    if not _may_speak(text):
         return Suppressions()
     reader = _Reader(tree, rules)
     for comment in _comments(text):
@@ -136,10 +145,27 @@ class _Reader:
         self._statements = [_statement(node) for node in statements_in(self.tree) if isinstance(node, ast.stmt)]
 
     def read(self, comment: _Comment) -> None:
+        if _MARK not in comment.text:
+            self._read_strange(comment)
         for found in _DIRECTIVE.finditer(comment.text):
             column = comment.column + found.start()
             span = Span(comment.line, column, comment.line, column + len(found[0]))
             self._read_directive(comment, span, found["body"])
+
+    def _read_strange(self, comment: _Comment) -> None:
+        """A comment that was meant for us: it misspells the mark, or names our rules to another tool."""
+        ours = {rule.code for rule in self.rules} | {rule.name for rule in self.rules}
+        for found in _FOREIGN.finditer(comment.text):
+            if named := [word for word in re.findall(r"[\w-]+", found[0]) if word in ours]:
+                message = (
+                    f"this is another tool's comment; write `# {_MARK} ignore[{', '.join(named)}]`, then the reason"
+                )
+                self.malformed.append(Malformed(_span(comment, found), message))
+        for found in _ALMOST.finditer(comment.text):
+            mark = re.sub(r"[^a-z]", "", found["mark"].lower())
+            if difflib.get_close_matches(mark, [_MARK.rstrip(":")], 1, _LIKE_MARK):
+                message = f"this is not read; did you mean `# {_MARK} {found['word']}[{found['selectors']}]`?"
+                self.malformed.append(Malformed(_span(comment, found), message))
 
     def _read_directive(self, comment: _Comment, span: Span, body: str) -> None:
         parts = _BODY.match(body)
@@ -197,13 +223,23 @@ class _Reader:
         return following if any(each.column >= comment.column for each in following) else []
 
 
+def _may_speak(text: str) -> bool:
+    """Whether it may hold a directive, or what was meant for one."""
+    return _MARK in text or "ignore" in text or _FOREIGN.search(text) is not None
+
+
+def _span(comment: _Comment, found: re.Match[str]) -> Span:
+    column = comment.column + found.start()
+    return Span(comment.line, column, comment.line, column + len(found[0].rstrip()))
+
+
 def _comments(text: str) -> Iterator[_Comment]:
     """The comments that may hold a directive; a string is no comment."""
     waiting: list[tokenize.TokenInfo] = []
     start: int | None = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            if _MARK not in token.string:
+            if not _may_speak(token.string):
                 continue
             if start is None:
                 yield _comment(token, None)
