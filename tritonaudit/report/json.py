@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Span, Witness
+from tritonaudit.finding import Audit, Finding, Fix, Outcome, Problem, Related, Span, Witness
 from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
@@ -39,6 +39,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "kernel": finding.kernel,
         "remedy": finding.remedy,
         "related": [_related(related) for related in finding.related],
+        "fix": None if finding.fix is None else _fix(finding.fix),
         "witness": None if finding.witness is None else _witness(finding.witness),
         "fingerprint": finding.fingerprint,
         "in_baseline": finding.in_baseline,
@@ -47,6 +48,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _related(related: Related) -> dict[str, Any]:
     return {"message": related.message, "path": related.path, **_place(related.span)}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    edits = [{**_place(edit.span), "replacement": edit.replacement} for edit in fix.edits]
+    return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
 def _witness(witness: Witness) -> dict[str, Any]:
