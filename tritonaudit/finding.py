@@ -280,7 +280,8 @@ class Audit:
     Of a notebook that is the text of its file, while the place of a finding is in a cell. `unread` counts the files,
     among the others, of which nothing could be read.
 
-    `fixed` counts the findings that were mended, and `known` those that a baseline holds: neither are among the others.
+    `fixed` and `suppressed` count the findings that were so in this run, `known` those that a baseline holds: none of
+    these is among the others.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -290,5 +291,6 @@ class Audit:
     files: int = 0
     kernels: int = 0
     fixed: int = 0
+    suppressed: int = 0
     known: int = 0
     unread: int = 0

@@ -187,3 +187,54 @@ def test_options_that_contradict_each_other(tritonaudit: Command, kernel: Path, 
     ran = tritonaudit(kernel, *options)
     assert (ran.code, ran.out) == (2, "")
     assert kernel.read_text("utf-8") == KERNEL
+
+
+# Suppressions
+
+SEVERAL = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, y_ptr, out_ptr, BLOCK):
+    offsets = tl.arange(
+        0,
+        BLOCK,  # a comment of the author
+    )
+    x = tl.load(x_ptr + tl.arange(0, 96)) + tl.load(y_ptr + tl.arange(0, 48))  # both
+    tl.store(out_ptr + tl.arange(0, 24), x)  # tritonaudit: ignore[TAC103] why not
+"""
+
+
+def test_suppressions_are_written_with_their_reason(tritonaudit: Command, tmp_path: Path) -> None:
+    file = tmp_path / "copy.py"
+    file.write_bytes(SEVERAL.replace("\n", "\r\n").encode())
+    shown = tritonaudit(file, "--add-ignore", "judged by hand", "--diff", "--select", "TAC102,TAC103")
+    assert (shown.code, file.read_bytes()) == (1, SEVERAL.replace("\n", "\r\n").encode())
+    ran = tritonaudit(file, "--add-ignore", "judged by hand", "--select", "TAC102,TAC103")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "Suppressed 4 findings. No findings in 1 file, 1 kernel.\n"
+    assert file.read_bytes().decode().splitlines()[9:] == [
+        "    )  # tritonaudit: ignore[TAC103] judged by hand",
+        "    x = tl.load(x_ptr + tl.arange(0, 96)) + tl.load(y_ptr + tl.arange(0, 48))  # both"
+        "  # tritonaudit: ignore[TAC102] judged by hand",
+        "    tl.store(out_ptr + tl.arange(0, 24), x)  # tritonaudit: ignore[TAC103, TAC102] why not",
+    ]
+    assert tritonaudit(file, "--select", "TAC102,TAC103").out == "No findings in 1 file, 1 kernel.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--add-ignore", " "),
+        ("--add-ignore", "two\nlines"),
+        ("--add-ignore", "# why"),
+        ("--add-ignore", "why", "--fix"),
+    ],
+)
+def test_a_reason_fits_into_a_comment(tritonaudit: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = tmp_path / "copy.py"
+    file.write_text(SEVERAL)
+    ran = tritonaudit(file, *arguments)
+    assert (ran.code, ran.out, file.read_text()) == (2, "", SEVERAL)
+    assert "--add-ignore" in ran.err

@@ -13,7 +13,7 @@ import click
 from tritonaudit.cli import fixing, notices, shown, terminal
 from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
-from tritonaudit.finding import Audit, Stage
+from tritonaudit.finding import Audit, Problem, Stage
 from tritonaudit.report import render
 from tritonaudit.report.known import without_known
 from tritonaudit.report.shortfall import not_analysed_lines
@@ -47,6 +47,7 @@ def command(
     jobs: int | None,
     fix: bool,
     unsafe_fixes: bool,
+    add_ignore: str | None,
     diff: bool,
     baseline: Path | None,
     show_known: bool,
@@ -71,10 +72,11 @@ def command(
     be read or done. With --fix it is about what remains; with --diff it is 1 if there is something to change.
     """
     _refuse(paths, stdin_filename)
-    _refuse_together(fix or diff, baseline, write_baseline, paths, since=changed_since, lines=changed_lines)
+    is_written = fix or add_ignore is not None
+    _refuse_together(is_written or diff, baseline, write_baseline, paths, since=changed_since, lines=changed_lines)
     if show_known and not (baseline or write_baseline):
         raise click.UsageError("--show-known needs --baseline, which says what is known")
-    fixing.refuse(fix, unsafe_fixes, diff)
+    fixing.refuse(fix, unsafe_fixes, diff, add_ignore)
     if statistics and output_format not in COUNTED:
         raise click.UsageError(f"--statistics are written as {' or '.join(COUNTED)}")
     is_stdin = paths == (_STDIN,)
@@ -84,14 +86,15 @@ def command(
         return _show(sources, config, files=show_files, is_text=is_stdin, quiet=quiet)
     for file in (output_file, write_baseline):
         keep_inputs(file, sources, config)
-    asked = _Asked(sources, config, sys.stdin.buffer.read() if is_stdin else None, jobs, not no_cache)
+    text = sys.stdin.buffer.read() if is_stdin else None
+    asked = _Asked(sources, config, text, jobs, not no_cache, add_ignore)
     audit = asked.audit()
     if not quiet:
         notices.warn_of_config(config)
         notices.warn_of_nothing(audit, sources)
     if diff:
         return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
-    if fix:
+    if is_written and not diff:
         audit = _fixed(asked, audit, unsafe_fixes)
 
     def audited(others: tuple[Path, ...]) -> Audit:
@@ -101,13 +104,13 @@ def command(
     audit = known.applied(audit)
     if not (show_known or statistics or output_format == "sarif"):  # whose readers know which results are unchanged
         audit = without_known(audit)
-    color = not output_file and not (fix and is_stdin) and terminal.wants_color()
+    color = not output_file and not (is_written and is_stdin) and terminal.wants_color()
     report = (
         counted(audit, output_format, is_brief=quiet)
         if statistics
         else render(audit, output_format, color=color, about=about(config, sources, Stage.SOURCE, is_brief=quiet))
     )
-    if fix and is_stdin and output_file is None:
+    if is_written and is_stdin and output_file is None:
         click.echo(report, nl=False, err=True)
     else:
         deliver(report, output_file)
@@ -154,13 +157,17 @@ def _refuse_together(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is audited: the sources, or the text of the standard input under the name of the only one."""
+    """What is audited: the sources, or the text of the standard input under the name of the only one.
+
+    With a `reason` what is found is to be suppressed, not fixed.
+    """
 
     sources: tuple[Path, ...]
     config: Config
     text: bytes | None
     jobs: int | None
     is_kept: bool = True
+    reason: str | None = None
 
     def audit(self) -> Audit:
         from tritonaudit.engine import check, check_text
@@ -170,16 +177,21 @@ class _Asked:
             return check_text(self.text, self.sources[0], self.config)
         return check(self.sources, self.config, jobs=self.jobs, cache=open_cache(self.config) if self.is_kept else None)
 
+    def remaining(self, audit: Audit, done: int, problems: tuple[Problem, ...]) -> Audit:
+        """What is left, with what was done of it and what could not be."""
+        fixed, suppressed = (done, 0) if self.reason is None else (0, done)
+        return replace(audit, fixed=fixed, suppressed=suppressed, problems=(*audit.problems, *problems))
+
     def changes(self, audit: Audit, unsafe: bool) -> list[fixing.Change]:
         """What fixes make of the files, or of the text."""
         from tritonaudit.engine import text_checker
 
         if self.text is None:
-            return list(fixing.changes(audit, self.config, unsafe))
+            return list(fixing.changes(audit, self.config, unsafe, self.reason))
         if not audit.findings:
             return [fixing.Change(self.sources[0], self.text, self.text)]
         check: Callable[[bytes, Path], Audit] = text_checker(self.config)
-        return [fixing.change(self.sources[0], self.text, check, unsafe)]
+        return [fixing.change(self.sources[0], self.text, check, unsafe, self.reason)]
 
 
 def _fixed(asked: _Asked, audit: Audit, unsafe: bool) -> Audit:
@@ -187,10 +199,10 @@ def _fixed(asked: _Asked, audit: Audit, unsafe: bool) -> Audit:
     changed = asked.changes(audit, unsafe)
     if asked.text is None:
         fixed, problems = fixing.write(changed, asked.config.root)
-        return fixing.remaining(asked.audit() if fixed else audit, fixed, problems)
+        return asked.remaining(asked.audit() if fixed else audit, fixed, problems)
     (one,) = changed
     fixing.to_standard_output(one.after)
-    return fixing.remaining(replace(asked, text=one.after).audit(), one.fixed, one.problems)
+    return asked.remaining(replace(asked, text=one.after).audit(), one.fixed, one.problems)
 
 
 def _show_diff(

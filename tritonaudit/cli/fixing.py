@@ -1,20 +1,21 @@
-"""`--fix`, `--unsafe-fixes` and `--diff`: what fixes make of the files that are audited."""
+"""`--fix`, `--unsafe-fixes`, `--add-ignore` and `--diff`: what fixes, or suppressions, make of the audited files."""
 
 from __future__ import annotations
 
 import difflib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tritonaudit.finding import Audit, Problem
+from tritonaudit.finding import Audit, Finding, Problem
 from tritonaudit.fixes import MOST_ROUNDS, Mended, Syntax, is_fixable, mend
 from tritonaudit.replacing import replace_file
 from tritonaudit.source.decode import encoding_of
+from tritonaudit.source.ignoring import with_suppressions
 from tritonaudit.source.notebook import edited, is_as_sound, is_notebook
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ _OPTIONS = (
     click.option("--fix", is_flag=True, help="Apply the safe fixes to the files, and report what remains."),
     click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: the unsafe fixes as well."),
     click.option(
-        "--diff", is_flag=True, help="Show what --fix would change instead of the report, and change nothing."
+        "--add-ignore", metavar="REASON", help="Write comments that suppress what is found, and report what remains."
+    ),
+    click.option(
+        "--diff",
+        is_flag=True,
+        help="Show what --fix or --add-ignore would change instead of the report, and change nothing.",
     ),
 )
 
@@ -38,8 +44,12 @@ def fix_options(command: Command) -> Command:
     return command
 
 
-def refuse(fix: bool, unsafe_fixes: bool, diff: bool) -> None:
+def refuse(fix: bool, unsafe_fixes: bool, diff: bool, reason: str | None) -> None:
     """Raise where the options contradict each other."""
+    if reason is not None and (fix or unsafe_fixes):
+        raise click.UsageError("--add-ignore suppresses what is found, so that it does not go with fixes")
+    if reason is not None and (not reason.strip() or not reason.isprintable() or "#" in reason):
+        raise click.UsageError("--add-ignore needs a reason of one line without `#`, which stands in each comment")
     if fix and diff:
         raise click.UsageError("--diff changes nothing, so that it does not go with --fix")
     if unsafe_fixes and not (fix or diff):
@@ -61,29 +71,40 @@ class Change:
         return self.path.as_posix()
 
 
-def changes(audit: Audit, config: Config, unsafe: bool) -> Iterator[Change]:
-    """What fixes make of the files in which the audit found something fixable; nothing is written."""
+def changes(audit: Audit, config: Config, unsafe: bool, reason: str | None = None) -> Iterator[Change]:
+    """What fixes make of the files in which the audit found something fixable; nothing is written.
+
+    With a reason it is comments that suppress whatever is found.
+    """
     from tritonaudit.engine import text_checker
 
     check = text_checker(config)
-    for path in dict.fromkeys(f.path for f in audit.findings if is_fixable(f, unsafe=unsafe)):
+    wanted = (f.path for f in audit.findings if reason is not None or is_fixable(f, unsafe=unsafe))
+    for path in dict.fromkeys(wanted):
         try:
             data = Path(path).read_bytes()
         except OSError as error:
             yield Change(Path(path), b"", b"", problems=(Problem(path, f"cannot be read: {error.strerror or error}"),))
         else:
-            yield change(Path(path), data, check, unsafe)
+            yield change(Path(path), data, check, unsafe, reason)
 
 
-def change(path: Path, data: bytes, check: Callable[[bytes, Path], Audit], unsafe: bool) -> Change:
-    """What fixes make of one file that holds this data: its newlines and its encoding stay."""
+def change(
+    path: Path, data: bytes, check: Callable[[bytes, Path], Audit], unsafe: bool, reason: str | None = None
+) -> Change:
+    """What fixes, or suppressions for a reason, make of a file that holds this data: newlines and encoding stay."""
     encoding = encoding_of(data)
     text = data.decode(encoding)
     if text.encode(encoding) != data:
         problem = Problem(path.as_posix(), f"is not fixed: {encoding} would not write back what it reads")
         return Change(path, data, data, problems=(problem,))
     syntax = Syntax(edited, lambda changed: is_as_sound(changed, text)) if is_notebook(path) else None
-    mended = mend(text, lambda text: check(text.encode(encoding), path).findings, unsafe=unsafe, syntax=syntax)
+
+    def look(text: str) -> Sequence[Finding]:
+        found = check(text.encode(encoding), path).findings
+        return found if reason is None else with_suppressions(found, text, reason, is_notebook=is_notebook(path))
+
+    mended = mend(text, look, unsafe=unsafe, syntax=syntax)
     return Change(path, data, mended.text.encode(encoding), mended.fixed, tuple(_left(path, mended)))
 
 
@@ -113,11 +134,6 @@ def to_standard_output(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def remaining(audit: Audit, fixed: int, problems: tuple[Problem, ...]) -> Audit:
-    """What is left after fixing, with what could not be fixed."""
-    return replace(audit, fixed=fixed, problems=(*audit.problems, *problems))
 
 
 def _left(path: Path, mended: Mended) -> Iterator[Problem]:

@@ -122,8 +122,14 @@ def summary(audit: Audit) -> str:
         )
     else:
         found = _nothing_found(audit)
-    fixed = f"Fixed {_count(audit.fixed, 'finding')}. " if audit.fixed else ""
-    return fixed + found + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+    done = (("Fixed", audit.fixed), ("Suppressed", audit.suppressed))
+    return (
+        "".join(f"{verb} {_count(count, 'finding')}. " for verb, count in done if count)
+        + found
+        + _in_baseline(audit)
+        + _fixable(audit)
+        + _missed(audit)
+    )
 
 
 def _checked(audit: Audit, unread: int = 0) -> str:
