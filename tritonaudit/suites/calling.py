@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tenso
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.far_inputs import NothingFar, far_inputs
+from tritonaudit.suites.followed import Followed
 from tritonaudit.suites.integers import Contents, contents_of
 
 
@@ -163,7 +164,8 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         try:
-            returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+            with nullcontext() if how.has_memory else Followed(observed):
+                returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:

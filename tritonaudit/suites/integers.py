@@ -18,7 +18,7 @@ from tritonaudit.subject.model import INTEGER, Case, Offsets, Subject, Tensor
 from tritonaudit.subject.sweep import compile_cases
 from tritonaudit.subject.varying import cut
 
-_MOST = 1 << 24
+LARGEST = 1 << 24
 """Elements."""
 
 Contents = Mapping[int, torch.Tensor]
@@ -30,7 +30,7 @@ def contents_of(subject: Subject, case: Case, arguments: Arguments) -> Contents:
     found = dict(_given_contents(subject, case, arguments))
     for spec, hollow in zip(specs_of(subject), tensors_in(arguments), strict=False):
         is_integers = isinstance(spec, Offsets) or (isinstance(spec, Tensor) and spec.dtype in INTEGER)
-        if is_integers and hollow.is_meta and hollow.numel() <= _MOST:
+        if is_integers and hollow.is_meta and hollow.numel() <= LARGEST:
             with tensors_on(Host.CPU):
                 made = make_argument(subject, case, spec)
             found[identity(hollow)] = made
@@ -43,14 +43,14 @@ def _given_contents(subject: Subject, case: Case, arguments: Arguments) -> Itera
     if given is None or not given.sizes:
         yield from _named_contents(subject, case, arguments)
         return
-    if given.elements() > _MOST:
+    if given.elements() > LARGEST:
         return
     with tensors_on(Host.CPU):
         seed(case)
         whole = as_given(subject, replace(case, sizes={}))
     full = {**given.sizes, **case.sizes}
     for facts, tensor, hollow in zip(given.tensors, tensors_in(whole), tensors_in(arguments), strict=True):
-        if facts.dtype in INTEGER and hollow.is_meta and hollow.numel() <= _MOST:
+        if facts.dtype in INTEGER and hollow.is_meta and hollow.numel() <= LARGEST:
             yield identity(hollow), cut(facts, full, tensor)
 
 
@@ -68,7 +68,7 @@ def _named_contents(subject: Subject, case: Case, arguments: Arguments) -> Itera
         return
     for tensor, hollow in zip(_spread(subject, case, usual, made), tensors_in(arguments), strict=True):
         is_integers = str(tensor.dtype).removeprefix("torch.") in INTEGER and tensor.numel() > 0
-        is_small = hollow.is_meta and hollow.numel() <= _MOST and hollow.dim() == tensor.dim()
+        is_small = hollow.is_meta and hollow.numel() <= LARGEST and hollow.dim() == tensor.dim()
         if is_integers and is_small and (tensor.shape == hollow.shape or not _ascends(tensor)):
             yield identity(hollow), cut(GivenTensor(tuple(hollow.shape), ""), {}, tensor)
 
