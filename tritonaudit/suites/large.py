@@ -39,12 +39,10 @@ def large_cases(subject: Subject) -> Iterator[Case]:
         yield from _LargeGiven(subject).cases
         return
     ordinary = {axis.name: int(axis.ordinary) for axis in axes_of_cases.axes_of(subject, ()).sizes}
-    for name in ordinary:
-        if not may_grow(subject, name):
-            continue
-        if (sizes := _grown_parts(subject, name, ordinary)) is not None:
-            yield Case(sizes, subject.dtypes[0])
-            continue
+    growing = [name for name in ordinary if may_grow(subject, name)]
+    parts = [sizes for name in growing if (sizes := _grown_parts(subject, name, ordinary)) is not None]
+    yield from (Case(sizes, subject.dtypes[0]) for sizes in parts)
+    for name in growing:
         for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED)[: 1 + any(len(one.dims) > 1 for one in subject.tensors)]:
             sizes = _grown(subject, name, ordinary, layout)
             if sizes is not None:
