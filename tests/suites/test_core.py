@@ -46,7 +46,7 @@ def test_the_core_has_sizes_around_the_largest_block_special_values_dtypes_and_l
     what = of("correctness", trials(ROWS, 128, 32))
     for name in ("rows", "cols"):
         assert {f"{name}={size}" for size in (127, 129, 259, 1)} <= set(what)
-    assert {"fill nan", "fill inf", "fill zeros"} <= set(what)
+    assert {"fill nan", "fill nan among normal", "fill inf", "fill zeros"} <= set(what)
     assert {"dtype float16", "dtype bfloat16"} <= set(what)
     assert {"layout transposed", "layout offset", "layout expanded"} <= set(what)
     assert {"an ordinary case", "odd sizes", "other orders of programs"} <= set(what)
@@ -59,6 +59,14 @@ def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
         apart = [name for name in ordinary.sizes if one.case.sizes[name] != ordinary.sizes[name]]
         apart += [name for name in ("dtype", "layout", "fill") if getattr(one.case, name) != getattr(ordinary, name)]
         assert len(apart) == 1, one
+
+
+def test_the_largest_sizes_that_are_named_are_tried_in_the_coarsest_dtype() -> None:
+    """A sum that is rounded to 16 bits as it grows loses nothing worth telling in a few rows."""
+    rows = replace(ROWS, sizes={"rows": [8, 1, 33], "cols": [128, 100]})
+    found = called_cases(rows, axes_of(rows, (128,)), audit_cases(rows, (128,)))
+    (largest,) = [one.case for one in found if one.what == "the largest sizes in bfloat16"]
+    assert (largest.sizes, largest.dtype) == ({"rows": 33, "cols": 128}, "bfloat16")
 
 
 def test_the_largest_sizes_that_are_named_meet_as_far_as_there_is_room() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.checkout import ROOT
 from tritonaudit.config import Config
 from tritonaudit.finding import Outcome, Status
-from tritonaudit.subject.model import Subject, Tensor
+from tritonaudit.subject.model import Offsets, Subject, Tensor
 from tritonaudit.suites.facts import Symptom
 
 FOLDER = ROOT / "tests" / "suites" / "subjects" / "large"
@@ -67,7 +67,7 @@ def given() -> dict[str, Outcome]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["of_the_case", "by_size", "by_picks"])
+@pytest.mark.parametrize("how", ["of_the_case", "by_size", "by_picks", "by_rows"])
 def test_an_offset_of_64_bits_passes_where_a_function_makes_the_inputs(how: str, given: dict[str, Outcome]) -> None:
     assert given[f"wide_{how}"].status is Status.PASS
 
@@ -81,6 +81,13 @@ NARROW += ["narrow_named_freely", "pair_narrow"]
 def test_one_of_32_bits_does_not(name: str, given: dict[str, Outcome]) -> None:
     assert given[name].status is Status.WARN
     assert given[name].reason.startswith("address from an integer that overflowed by program (5592406, 0, 0)")
+
+
+@pytest.mark.slow
+def test_indices_reach_the_last_rows_of_a_large_table(given: dict[str, Outcome]) -> None:
+    """Also through what the wrapper sorts them by, and where the function for the inputs draws them for usual sizes."""
+    assert given["narrow_by_rows"].status is Status.WARN
+    assert given["narrow_by_rows"].reason.startswith("address from an integer that overflowed by program (23, 0, 0)")
 
 
 @pytest.mark.slow
@@ -124,6 +131,33 @@ def test_each_dimension_alone_goes_beyond_32_bits() -> None:
         "batch=1 rows=1 cols=2147484672 float32",
         "batch=2 rows=16 cols=67109888 float32 transposed",
     ]
+
+
+def test_a_result_with_a_row_for_each_part_of_offsets_goes_beyond_them_too() -> None:
+    from tritonaudit.suites.large import large_cases
+
+    named = {"rows": [30, 7], "dim": [32, 33], "tokens": [64, 9], "parts": [8, 3]}
+    inputs = [Tensor("rows", "dim"), Tensor("tokens", dtype="int32", high="rows"), Offsets("parts", "tokens")]
+    cases = [case.sizes for case in large_cases(Subject(abs, inputs=inputs, sizes=named)) if case["parts"] != 8]
+    assert cases == [{"rows": 30, "dim": 4096, "tokens": 64, "parts": (1 << 19) + 1024}]
+
+
+def test_what_host_code_makes_of_small_integers_is_known_too() -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from tritonaudit.suites.calling import Observed
+    from tritonaudit.suites.followed import Followed
+    from tritonaudit.suites.integers import identity
+
+    rows, values = torch.empty(4, dtype=torch.int32, device="meta"), torch.empty(4, device="meta")
+    observed = Observed(contents={identity(rows): torch.tensor([7, 5, 7, 0], dtype=torch.int32)})
+    with Followed(observed):
+        ordered, order = torch.sort(rows, stable=True)
+        weighted = rows * values
+        changed = rows.clone()
+        changed += values.to(torch.int32)
+    held = [observed.contents.get(identity(one)) for one in (ordered, order, weighted, changed)]
+    assert [None if one is None else one.tolist() for one in held] == [[0, 5, 7, 7], [3, 1, 0, 2], None, None]
 
 
 def test_a_dimension_of_which_the_sizes_have_something_in_common_stays_as_it_is() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -127,3 +128,21 @@ def test_what_hangs_on_no_nan_may_be_finite() -> None:
 
 def test_what_hangs_on_nan_may_not() -> None:
     assert {one.symptom for one in judged_with_nan(causal_without_nan).sightings} & RESULTS
+
+
+@pytest.mark.parametrize(
+    ("larger", "symptoms"),
+    [(torch.maximum, set()), (torch.fmax, {Symptom.WRONG_RESULT})],
+    ids=["keeps NaN", "passes NaN over"],
+)
+def test_nan_among_numbers_shows_what_all_nan_hides(larger: Any, symptoms: set[Symptom]) -> None:
+    def running(x: Any) -> Any:
+        columns = list(x.unbind(1))
+        for place in range(1, len(columns)):
+            columns[place] = larger(columns[place - 1], columns[place])
+        return torch.stack(columns, 1)
+
+    of = subject(running, lambda x: torch.cummax(x, dim=1).values)
+    seen = {fill: examine(Host(), of, replace(CASE, fill=fill)).sightings for fill in ("nan", "nan among normal")}
+    assert not seen["nan"]
+    assert {one.symptom for one in seen["nan among normal"]} == symptoms

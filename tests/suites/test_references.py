@@ -188,3 +188,22 @@ def test_the_sum_of_a_row_may_be_kept_in_float32(x: float, status: Status) -> No
     given = ((torch.full((4, 8), x),), {})
     yardstick = references(subject, given, Case({"rows": 4, "n": 8}, fill=str(x))).yardstick(0)
     assert yardstick.judge(torch.ones(4, 8)).status is status
+
+
+def test_what_a_reference_changes_counts_on_other_numbers_as_well() -> None:
+    """A state that is NaN stays as it is; numbers in the place of NaN are changed, or are too small to be."""
+
+    def update(state: Any, x: Any) -> Any:
+        state.copy_(state * torch.exp(-torch.exp(x)) + x.exp())
+        return state * x
+
+    subject = Subject(lambda *_: None, reference=update, inputs=[Tensor("n"), Tensor("n")], mutates=[0])
+    given = ((torch.full((8,), float("nan")), torch.full((8,), float("nan"))), {})
+    found = references(subject, given, Case({"n": 8}, fill="nan"))
+    assert not found.reason
+    assert len(found.same) == len(found.precise) == 1
+    assert found.from_nan is not None
+    assert [bool(one.all()) for one in found.from_nan] == [True]
+    ordinary = references(subject, ((torch.ones(8), torch.ones(8)), {}), Case({"n": 8}))
+    assert len(ordinary.same) == len(ordinary.precise) == 2
+    assert {len(one) for one in ordinary.perturbed} == {2}

@@ -11,6 +11,7 @@ from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
 from tritonaudit.queries.launched import numbers_of
+from tritonaudit.queries.memory import memory_for
 
 if TYPE_CHECKING:
     from tritonaudit.host.host import LaunchSite
@@ -54,12 +55,13 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
     if index is None or _is_single(flow, lane) or is_asserted_full(flow, lane):
         return None
     name = spelled(flow, index)
-    sibling = masked_sibling(flow, access, index, lane)
+    is_padded = _is_padded(flow, access, address, lane)
+    sibling = None if is_padded else masked_sibling(flow, access, index, lane)
     if sibling is not None:
         why = "other accesses of this kernel mask the same index"
         return Unbounded(name, why, Confidence.HIGH, sibling=sibling)
     is_tiled = any(atom.kind in _MOVING or _is_swizzled(atom) for atom in index.atoms())
-    rounded = _rounded_up(flow, lane, is_tiled=is_tiled)
+    rounded = None if is_padded else _rounded_up(flow, lane, is_tiled=is_tiled)
     if rounded is not None:
         why, place = rounded
         return Unbounded(name, why, Confidence.MEDIUM, host=place)
@@ -267,6 +269,17 @@ def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, a
                     place = site.written[axis] if axis < len(site.written) else site.call
                     return f"the grid is rounded up ({why}), so the last program is partial", place
     return None
+
+
+def _is_padded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> bool:
+    """Whether every launch passes a tensor of the wrapper's own that is so many whole tiles: a workspace."""
+    origin, sites = access.pointer.origin, flow.launches.sites
+    for site in sites:
+        memory = None if origin is None else memory_for(site, origin.name)
+        tile = None if lane.size is None else passed_for(site, lane.size * address.factor_of(lane))
+        if memory is None or tile is None or memory.made == "given" or not site.facts().divides(tile, memory.elements):
+            return False
+    return bool(sites)
 
 
 def is_multiple(flow: KernelFlow, whole: Affine, size: Affine | None) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from tritonaudit.subject.given import OF_TENSOR
+from tritonaudit.subject.given import OF_TENSOR, special_of
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
@@ -50,6 +50,8 @@ def filled(
 
     if case.fill == _NORMAL:
         values = ordinary()
+    elif (special := special_of(case.fill)) is not None:
+        values = among(ordinary(), special[0])
     elif case.fill == "alternating":
         values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
     elif case.fill.endswith(_ROWS):
@@ -70,6 +72,19 @@ def filled(
         values = _repeated(numbers, shape, wide, case.device)
     limit = torch.finfo(dtype).max
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
+
+
+def among(tensor: torch.Tensor, special: float) -> torch.Tensor:
+    """The same with the special value in the first place, in the last, and in two between, each in a row of its own.
+
+    Of NaN, every other one has its sign bit set.
+    """
+    values = tensor.contiguous().clone()
+    rows = values.reshape(-1, values.shape[-1] if values.numel() and values.dim() else 1)
+    for turn, part in enumerate((0.0, 0.25, 0.5, 1.0) if values.numel() else ()):
+        row, column = (round(part * (size - 1)) for size in rows.shape)
+        rows[row, column] = -special if math.isnan(special) and turn % 2 else special
+    return values
 
 
 def _one_after_the_other(parts: Sequence[torch.Tensor], axis: int) -> torch.Tensor:

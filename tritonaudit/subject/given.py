@@ -11,6 +11,8 @@ from tritonaudit.subject.model import FLOATING, INTEGER, Case, Layout
 
 AMONG = " among given"
 """What a fill ends in that puts a few special values among those given."""
+AMONG_NORMAL = " among normal"
+"""The same of tensors that are filled with normal numbers."""
 OF_TENSOR = " of tensor "
 """What follows that in a fill which does so to one tensor only, by its number among all."""
 SCALED = "scaled "
@@ -129,11 +131,12 @@ class Given:
 
 
 def special_of(fill: str) -> tuple[float, int | None] | None:
-    """What a fill puts among the values given, and into which tensor only; None where it does no such thing."""
-    value, among, only = fill.partition(AMONG)
-    if not among:
-        return None
-    return float(value), int(only.removeprefix(OF_TENSOR)) if only else None
+    """What a fill puts among other values, and into which tensor only; None where it does no such thing."""
+    for among in (AMONG, AMONG_NORMAL):
+        value, found, only = fill.partition(among)
+        if found:
+            return float(value), int(only.removeprefix(OF_TENSOR)) if only else None
+    return None
 
 
 def dimension_name(size: int) -> str:

@@ -50,9 +50,10 @@ class Case:
 
     `fill` is "normal", "alternating" (1, -1, 1, …), "zeros", "ones" or a number as text: "1e6", "-1", "inf", "nan"; or
     several, repeated along each row ("1e8,-1e8,1"), normal around a number ("1000+normal"), with every other row
-    of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100"). Where a function
-    gives the tensors, also one of `Given.fills`, such as "nan among given"; a dimension that is given with the size
-    100 is `dim_100`, and has another only where `sizes` names it.
+    of one ("-inf rows"), or one in the first half of each row and another in the second ("100|-100"), or a few among
+    normal numbers ("nan among normal"). Where a function gives the tensors, also one of
+    `Given.fills`, such as "nan among given"; a dimension that is given with the size 100 is `dim_100`, and has another
+    only where `sizes` names it.
     `gradient` is how that lies which a backward pass begins with: expanded it is as `.sum()` gives it.
     Along the dimension `far` the elements of each tensor lie so far apart that no int32 counts where the last one is.
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.

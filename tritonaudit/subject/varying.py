@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from tritonaudit.subject.dimension import size_of
-from tritonaudit.subject.filling import Turn, filled, laid_out, turns
+from tritonaudit.subject.filling import Turn, among, filled, laid_out, turns
 from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, GivenTensor, special_of
 from tritonaudit.subject.model import Case, Layout
 
@@ -70,7 +69,7 @@ def _valued(facts: GivenTensor, case: Case, number: int, tensor: torch.Tensor) -
     if case.fill in INTEGERS:
         values = _of_integers(case, tensor)
     elif (special := special_of(case.fill)) is not None:
-        values = _among(tensor, special[0])
+        values = among(tensor, special[0])
     elif case.fill in REARRANGED:
         values = _rearranged(case.fill, tensor)
     elif case.fill.startswith(SCALED):
@@ -111,20 +110,6 @@ def unscaled(given: Given, case: Case, arguments: Any) -> Any:
 
     with torch.no_grad():
         return each_tensor(arguments, one)
-
-
-def _among(tensor: torch.Tensor, special: float) -> torch.Tensor:
-    """The same with the special value in the first place, in the last, and in two between, each in a row of its own.
-
-    Of NaN, every other one has its sign bit set.
-    """
-    values = tensor.contiguous().clone()
-    columns = values.shape[-1] if values.dim() else 1
-    rows = values.reshape(-1, columns)
-    for turn, part in enumerate((0.0, 0.25, 0.5, 1.0)):
-        row, column = (round(part * (size - 1)) for size in rows.shape)
-        rows[row, column] = -special if math.isnan(special) and turn % 2 else special
-    return values
 
 
 def _rearranged(fill: str, tensor: torch.Tensor) -> torch.Tensor:

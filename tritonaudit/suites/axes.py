@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, special_of
+from tritonaudit.subject.given import AMONG_NORMAL, INTEGERS, REARRANGED, SCALED, Given, special_of
 from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
@@ -20,6 +20,8 @@ SIZES = (1000, 1, 0, 4096, 64, LARGEST)
 
 FILLS = ("zeros", "inf", "nan", "1e6", "-1", "alternating", "ones", "1e38", "1e-6", "1e-38")
 """What fills tensors besides normal numbers."""
+NAN_AMONG = f"nan{AMONG_NORMAL}"
+"""What does so of tensors that no function gives, beside ordinary sizes: all of NaN has met the others."""
 
 _UNUSUAL_LAYOUTS = (Layout.TRANSPOSED, Layout.OFFSET, Layout.EXPANDED)
 _OTHER_SIZES = {
@@ -366,14 +368,15 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         for fill in FILLS
         if subject.input_keywords and (keyword := _keyword(fill)) not in subject.input_keywords
     ]
-    made = [fill for fill in FILLS if fill not in {one.value.value for one in left_out}]
+    among = () if callable(subject.inputs) else (NAN_AMONG,)
+    made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
     for fill in made:
         without = {str(dtype): holder for dtype in dtypes.values if (holder := _cannot_hold(subject, str(dtype), fill))}
         unheld |= {(fill, dtype) for dtype in without}
         left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
     tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
-    return Axis("fill", ("normal", *tried)), unheld, left_out
+    return Axis("fill", ("normal", *tried), frozenset((NAN_AMONG,))), unheld, left_out
 
 
 def _given_fill_axis(subject: Subject, given: Given, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:

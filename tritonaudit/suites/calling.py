@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tenso
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.far_inputs import NothingFar, far_inputs
+from tritonaudit.suites.followed import Followed
 from tritonaudit.suites.integers import Contents, contents_of
 
 
@@ -163,7 +164,8 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         try:
-            returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+            with nullcontext() if how.has_memory else Followed(observed):
+                returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:
@@ -195,26 +197,33 @@ def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:
 
 
 def results_of(
-    subject: Subject, arguments: Arguments, returned: Any, given: Arguments
+    subject: Subject, arguments: Arguments, returned: Any, given: Arguments, number: int | None = None
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
-    in the end: a reference may give anew what the wrapper changes.
+    in the end: a reference may give anew what the wrapper changes. Or they count if that makes as many as the `number`,
+    which another call gave: on other numbers, what changes may stay as it is.
     """
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
     known = {_place(tensor) for _, tensor in by_intent}
     others = [tensor for tensor in leaves(returned) if _place(tensor) not in known]
-    for number, tensor in enumerate(others):
-        yield ("output" if len(others) == 1 else f"output {number}"), tensor.detach()
+    gradients = [
+        (f"gradient of {name}", tensor.grad)
+        for name, _, tensor in named
+        if subject.gradients and tensor.requires_grad and tensor.grad is not None
+    ]
     before = {name: tensor for name, _, tensor in _named(given)}
-    if not others or any(_is_another(tensor, before[name]) for name, tensor in by_intent):
+    if number is None:
+        is_counted = any(_is_another(tensor, before[name]) for name, tensor in by_intent)
+    else:
+        is_counted = len(others) + len(by_intent) + len(gradients) == number
+    for place, tensor in enumerate(others):
+        yield ("output" if len(others) == 1 else f"output {place}"), tensor.detach()
+    if not others or is_counted:
         yield from ((name, tensor.detach()) for name, tensor in by_intent)
-    if subject.gradients:
-        for name, _, tensor in named:
-            if tensor.requires_grad and tensor.grad is not None:
-                yield f"gradient of {name}", tensor.grad
+    yield from gradients
 
 
 def bytes_needed(tensor: torch.Tensor) -> int:

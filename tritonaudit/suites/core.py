@@ -37,6 +37,8 @@ _MOST_TURNS, _LARGEST_TURN = 6, 1 << 13
 """Of the sizes of a dimension at which the code does something else: so many, and what is quick."""
 _MOST_SMALLER = 2
 """Dimensions that make room for the largest sizes of the others."""
+_COARSE = ("bfloat16", "float16")
+"""In which long sums lose most, the coarsest first."""
 _TELLING_FILLS = ("nan", "inf", "zeros")
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -73,8 +75,9 @@ def called_cases(
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
     other dtypes, one size of each dimension that counts heads and the like, the other layouts, and those of what a
     backward pass begins with: each beside ordinary values of all else, so that a refusal of one hides no other; and the
-    largest sizes that the subject names, together. The last have numbers, and sizes, that the `seed` draws. Where the
-    wrapper refuses the ordinary case, and has `taken` another, they are beside the values of that.
+    largest sizes that the subject names, together, once more in the coarsest dtype, in which long sums lose most. The
+    last have numbers, and sizes, that the `seed` draws. Where the wrapper refuses the ordinary case, and has `taken`
+    another, they are beside the values of that.
     """
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):
@@ -92,7 +95,8 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     for axis in axes.sizes:
         for size in _sizes(subject, axis):
             yield from _with(subject, axes, str(AxisValue(axis.name, size)), {**beside, axis: size})
-    yield from _with(subject, axes, "the largest sizes", {**beside, **_largest(subject, axes, beside)})
+    largest = {**beside, **_largest(subject, axes, beside)}
+    yield from _with(subject, axes, "the largest sizes", largest)
     dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
     for fill in filter(_is_telling, map(str, axes.fill.values)):
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
@@ -100,6 +104,8 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
             yield from _with(subject, axes, str(AxisValue(axis.name, value)), {**beside, axis: value})
+    for coarsest in [dtype for dtype in _COARSE if dtype in axes.dtype.values][:1]:
+        yield from _with(subject, axes, f"the largest sizes in {coarsest}", {**largest, axes.dtype: coarsest})
     if subject.gradients:
         usual = plan.cases[0] if taken is None else taken
         yield from ((f"{layout.value} gradients", replace(usual, gradient=layout)) for layout in OF_GRADIENTS)
@@ -112,7 +118,7 @@ def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
 
 
 def _is_telling(fill: str) -> bool:
-    """Whether it is a special value, puts NaN among values that are given, or makes these large."""
+    """Whether it is a special value, puts NaN among others, or makes what is given large."""
     special = special_of(fill)
     return fill in _TELLING_FILLS or fill.startswith(SCALED) or (special is not None and math.isnan(special[0]))
 

@@ -19,6 +19,7 @@ from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
+from tritonaudit.suites.axes import NAN_AMONG
 from tritonaudit.suites.calling import Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
@@ -38,6 +39,7 @@ _EDGE = 8
 """The part of an axis, one in so many, that counts as its boundary."""
 _NEAR_OVERFLOW = frozenset(("1e38",))
 """Of such numbers not even two have a sum in float32: whether that matters is for people to say."""
+_OF_NAN = frozenset(("nan", NAN_AMONG))
 _EQUAL = frozenset(("constant", "ties"))
 """Among numbers of which many are equal no one says which is the first, as an index that is returned does."""
 _FAILING = 16.0
@@ -323,7 +325,7 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
         return False
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
-    if case.fill == "nan" and judgement.nonfinite is not None:
+    if case.fill in _OF_NAN and judgement.nonfinite is not None:
         return True
     if case.fill in _EQUAL and not judged.result.tensor.is_floating_point():
         return True

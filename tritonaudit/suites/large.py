@@ -20,6 +20,8 @@ BESIDE = 1 << 10
 _USUAL = (4096, 512)
 """What the other dimensions have at most: rows as long as models have them, and no more than it takes."""
 
+_MOST_PARTS = 1 << 22
+"""Parts of which the offsets are made whatever the tensors are."""
 _MENU = 8
 """What sizes are multiples of that a kernel is compiled for, as heads' are, and others are not."""
 _UNIT = 1 << 10
@@ -31,15 +33,16 @@ def large_cases(subject: Subject) -> Iterator[Case]:
 
     A dimension of which the subject names the sizes grows if they follow no rule. Where a function makes the inputs the
     other dimensions are as given, and a dimension grows if the reference takes it; or what the function calls a size
-    does.
+    does. One that only offsets have grows beside rows as long as models have them, one for each part of a result.
     """
     if callable(subject.inputs):
         yield from _LargeGiven(subject).cases
         return
     ordinary = {axis.name: int(axis.ordinary) for axis in axes_of_cases.axes_of(subject, ()).sizes}
-    for name in ordinary:
-        if not may_grow(subject, name):
-            continue
+    growing = [name for name in ordinary if may_grow(subject, name)]
+    parts = [sizes for name in growing if (sizes := _grown_parts(subject, name, ordinary)) is not None]
+    yield from (Case(sizes, subject.dtypes[0]) for sizes in parts)
+    for name in growing:
         for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED)[: 1 + any(len(one.dims) > 1 for one in subject.tensors)]:
             sizes = _grown(subject, name, ordinary, layout)
             if sizes is not None:
@@ -71,6 +74,24 @@ def _grown(subject: Subject, name: str, ordinary: dict[str, int], layout: Layout
     each = _elements(largest, sizes)
     sizes[name] = ELEMENTS // max(each, 1) + BESIDE
     return sizes if _elements(largest, sizes) > ELEMENTS else None
+
+
+def _grown_parts(subject: Subject, name: str, ordinary: dict[str, int]) -> dict[str, int] | None:
+    """The sizes in which a result that has a row for each part of a tensor is so large, where nothing else has this.
+
+    Such rows are as long as those of tensors. None where some tensor has the dimension, or rows are so short that not
+    all offsets fit into memory.
+    """
+    named = {one for tensor in subject.tensors for one in _names(tensor)}
+    rows = [names_in(tensor.dims[-1]) for tensor in subject.tensors if len(tensor.dims) > 1]
+    if name in named or all(name not in names_in(one.parts) for one in subject.offsets) or not rows:
+        return None
+    sizes = dict(ordinary)
+    for other in {one for names in rows for one in names}:
+        sizes[other] = _USUAL[0] if may_grow(subject, other) else max(subject.sizes.get(other, (sizes[other],)))
+    widest = max(size_of(tensor.dims[-1], sizes) for tensor in subject.tensors if len(tensor.dims) > 1)
+    sizes[name] = ELEMENTS // max(widest, 1) + BESIDE
+    return sizes if sizes[name] <= _MOST_PARTS else None
 
 
 def _outside(tensor: Tensor, name: str, layout: Layout) -> Iterator[str]:

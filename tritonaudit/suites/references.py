@@ -90,13 +90,16 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
     for narrower in (NARROWER | OF_8_BITS, NARROWER):  # some references take only floats of 8 bits, or their bytes
         try:
             with InDouble():
-                precise = _wide_results(subject, in_double(given, narrower), case)
+                precise = _wide_results(subject, in_double(given, narrower), case, len(same))
                 noises = _noises(given, narrower, has_equals=case.fill != "normal")
                 perturbed = tuple(
-                    _wide_results(subject, off_by_a_rounding(given, noise, narrower), case) for noise in noises
+                    _wide_results(subject, off_by_a_rounding(given, noise, narrower), case, len(same))
+                    for noise in noises
                 )
                 if case.fill != Case().fill or _has_integers(given):  # what is computed of these moves by nothing else
-                    perturbed += tuple(_rounded_within(subject, in_double(given, narrower), case, d) for d in range(2))
+                    perturbed += tuple(
+                        _rounded_within(subject, in_double(given, narrower), case, len(same), draw) for draw in range(2)
+                    )
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
@@ -116,7 +119,7 @@ def _in_single(subject: Subject, given: Arguments, case: Case) -> tuple[torch.Te
     single = InSingle()
     try:
         with single:
-            narrow = _results(subject, copied(given), case)
+            narrow = _results(subject, copied(given), case, len(same))
     except Exception:
         return same
     if not single.has_narrowed or [one.shape for one in narrow] != [one.shape for one in same]:
@@ -142,7 +145,9 @@ def _from_nan(
     try:
         with InDouble():
             draws = [
-                _wide_results(subject, _converted(given, partial(_without_nan, draw=draw), narrower), case)
+                _wide_results(
+                    subject, _converted(given, partial(_without_nan, draw=draw), narrower), case, len(precise)
+                )
                 for draw in range(len(_IN_PLACE_OF_NAN))
             ]
     except Exception:
@@ -200,9 +205,11 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
         yield from (Noise(place, only=place) for place in range(min(number, _MOST_ALONE)))
 
 
-def _rounded_within(subject: Subject, arguments: Arguments, case: Case, draw: int) -> tuple[torch.Tensor, ...]:
+def _rounded_within(
+    subject: Subject, arguments: Arguments, case: Case, number: int, draw: int
+) -> tuple[torch.Tensor, ...]:
     with Roundings(draw):
-        return _wide_results(subject, arguments, case)
+        return _wide_results(subject, arguments, case, number)
 
 
 def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:
@@ -253,7 +260,7 @@ def _rounded(
         return ()
     try:
         with InDouble():
-            return rounded_once(lambda: _results(subject, in_double(given, narrower), case), dtype, same)
+            return rounded_once(lambda: _results(subject, in_double(given, narrower), case, len(same)), dtype, same)
     except Exception:
         return ()
 
@@ -282,14 +289,15 @@ def _converted(
     return converted
 
 
-def _wide_results(subject: Subject, arguments: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
+def _wide_results(subject: Subject, arguments: Arguments, case: Case, number: int) -> tuple[torch.Tensor, ...]:
     """In float64 also what the reference itself rounds to floats of 8 bits, with which torch hardly computes."""
-    return tuple(map(wide, _results(subject, arguments, case)))
+    return tuple(map(wide, _results(subject, arguments, case, number)))
 
 
-def _results(subject: Subject, arguments: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
+def _results(subject: Subject, arguments: Arguments, case: Case, number: int | None = None) -> tuple[torch.Tensor, ...]:
+    """Those of one call; those of others of the same reference are as many as its `number`."""
     assert subject.reference is not None
     given = copied(arguments) if subject.mutates else arguments
     seed_torch(case.seed)
     returned = call(subject.reference, *arguments, gradients=subject.gradients, gradient=case.gradient)
-    return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given))
+    return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given, number))

@@ -104,3 +104,51 @@ def rows_and_picks(case):
 
 wide_by_picks = Subject(picked_wide, picked, rows_and_picks, dtypes=["float32"])
 narrow_by_picks = Subject(picked_narrow, picked, rows_and_picks, dtypes=["float32"])
+
+
+@triton.jit
+def looked_up_kernel(table_ptr, rows_ptr, order_ptr, out_ptr, columns, IS_WIDE: tl.constexpr, BLOCK: tl.constexpr):
+    place = tl.program_id(0)
+    row = tl.load(rows_ptr + place)
+    if IS_WIDE:
+        row = row.to(tl.int64)
+    before = tl.load(rows_ptr + place - 1, mask=place > 0, other=-1)
+    if row != before:
+        lanes = tl.arange(0, BLOCK)
+        line = tl.load(table_ptr + row * columns + lanes, mask=lanes < columns, other=0.0)
+        tl.store(out_ptr + tl.load(order_ptr + place) * columns + lanes, line, mask=lanes < columns)
+
+
+def launch_looked_up(table, rows, is_wide):
+    ordered, order = torch.sort(rows, stable=True)
+    columns = table.shape[1]
+    out = torch.zeros((len(rows), columns), device=table.device)
+    block = triton.next_power_of_2(columns)
+    looked_up_kernel[(len(rows),)](table, ordered, order, out, columns, IS_WIDE=is_wide, BLOCK=block)
+    return out
+
+
+def looked_up_wide(table, rows):
+    return launch_looked_up(table.contiguous(), rows, True)
+
+
+def looked_up_narrow(table, rows):
+    return launch_looked_up(table.contiguous(), rows, False)
+
+
+def looked_up(table, rows):
+    first = [place for place, row in enumerate(rows.tolist()) if row not in rows[:place].tolist()]
+    kept = torch.zeros(len(rows), dtype=torch.bool)
+    kept[first] = True
+    return torch.where(kept.to(table.device)[:, None], table[rows.long()], 0.0)
+
+
+def table_and_rows(case):
+    generator = torch.Generator().manual_seed(case.seed)
+    table = torch.randn((case["rows"], 64), generator=generator)
+    return table, torch.randint(0, case["rows"], (24,), generator=generator, dtype=torch.int32)
+
+
+named = {"rows": [20, 1, 7, 100]}
+wide_by_rows = Subject(looked_up_wide, looked_up, table_and_rows, dtypes=["float32"], sizes=named)
+narrow_by_rows = Subject(looked_up_narrow, looked_up, table_and_rows, dtypes=["float32"], sizes=named)
