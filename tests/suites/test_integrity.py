@@ -90,7 +90,9 @@ def of(name: str) -> list[Finding]:
 
 
 def test_every_subject_is_tried() -> None:
-    assert {path.stem for path in SUBJECTS.glob("audit_*.py")} == {f"audit_{name}" for name in [*FOUND, "honest"]}
+    assert {path.stem for path in SUBJECTS.glob("audit_*.py")} == {
+        f"audit_{name}" for name in [*FOUND, "honest", "unknown_operator"]
+    }
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -119,6 +121,16 @@ def test_it_is_a_finding_of_the_wrapper(name: str) -> None:
 
 def test_a_weak_reference_makes_the_comparison_inconclusive() -> None:
     assert statuses("weak")[Symptom.WEAK_REFERENCE] is Status.INCONCLUSIVE
+
+
+def test_of_an_operator_that_nobody_knows_it_is_open_whose_work_the_result_is() -> None:
+    assert statuses("unknown_operator")[Symptom.TORCH_WORK] is Status.NOT_RUN
+    (reason,) = [
+        one.reason
+        for one in audited(SUBJECTS)[1]
+        if "unknown_operator" in one.subject and one.check == Symptom.TORCH_WORK.value
+    ]
+    assert "what `fast::product` computes, which may be what the kernels are there for, is not known" in reason
 
 
 def test_streams_are_not_watched_on_the_engine() -> None:

@@ -21,6 +21,7 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.calling import Device, Result, bits, is_same
 from tritonaudit.suites.calls import Call, Calls, Share, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
@@ -110,10 +111,12 @@ def _judged(
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
     answers, missing = _answers(subject, case, calls, given)
     weak = list(_weak(first, answers))
+    has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
+    wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
     found = [
         *_no_kernel(first),
         *_torch_work(calls, answers, is_weak=bool(weak)),
-        *_torch_arithmetic(subject, case, given[0], first),
+        *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
         *_stale(calls, answers),
         *_aliased(calls),
@@ -124,6 +127,10 @@ def _judged(
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     checked = frozenset(symptom for symptom in SYMPTOMS if symptom is not Symptom.WEAK_REFERENCE or not missing)
+    if not any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found):
+        for why in _unknown_arithmetic(subject, first, wanted):
+            unchecked.append((Symptom.TORCH_WORK, why))
+            checked -= {Symptom.TORCH_WORK}
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
@@ -244,20 +251,25 @@ def _changes(calls: Sequence[Call], shares: Sequence[Share]) -> bool:
     )
 
 
-def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Call) -> Iterator[_Seen]:
+def _torch_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[_Seen]:
     """Operators of torch that compute as much in the call as much of the reference takes."""
-    made = first.arithmetic
-    if subject.reference is None or not first.ran or not (made.forward or made.backward):
-        return
-    wanted = arithmetic_of(subject, given, case)
+    made, allowed = first.arithmetic, subject.torch_share
     ways = ("", made.forward, wanted.forward), ("the backward pass of ", made.backward, wanted.backward)
     for way, spent, whole in ways:
         share = min(spent / whole, 1.0) if whole else 0.0
-        allowed = subject.torch_share
         is_certain = share > _LARGE_SHARE if allowed is None else share > allowed
         if is_certain or (allowed is None and share >= _SHARE):
             text = f"operators of torch do {share:.0%} of the arithmetic that {way}the reference takes"
             yield Symptom.TORCH_WORK, text, is_certain
+
+
+def _unknown_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[str]:
+    """Why nobody can tell how much operators of torch compute: all that the known ones leave may be theirs."""
+    made, allowed = first.arithmetic, _LARGE_SHARE if subject.torch_share is None else subject.torch_share
+    whole, most = wanted.forward + wanted.backward, made.forward + made.backward + made.at_most
+    if made.unknown and whole and min(most / whole, 1.0) > allowed:
+        text = f"what {_listed(sorted(made.unknown))} computes, which may be what the kernels are there for"
+        yield f"{text}, is not known: where that is fair, give the subject a `torch_share`"
 
 
 def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
