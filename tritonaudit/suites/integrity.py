@@ -123,14 +123,12 @@ def _judged(
         *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
     ]
-    unchecked = [(Symptom.THREAD, f"streams, which are not watched on the {device.name}")]
+    is_told = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
+    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_told]
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
-    checked = frozenset(symptom for symptom in SYMPTOMS if symptom is not Symptom.WEAK_REFERENCE or not missing)
-    if not any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found):
-        for why in _unknown_arithmetic(subject, first, wanted):
-            unchecked.append((Symptom.TORCH_WORK, why))
-            checked -= {Symptom.TORCH_WORK}
+    checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
+    unchecked.append((Symptom.THREAD, f"streams, which are not watched on the {device.name}"))
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
