@@ -234,6 +234,26 @@ def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None
     assert any(word in text for text in told for word in words.split("|")), told
 
 
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("lambda x: twice(x.float()).to(x.dtype)", "the reference launches `twice_kernel`, which is judged"),
+        ("doubled", "the reference launches `doubled_kernel`, which only a GPU executes for it"),
+    ],
+)
+def test_a_kernel_is_not_held_against_itself(tmp_path: Path, reference: str, words: str) -> None:
+    (tmp_path / "other.py").write_text(HONEST.partition("twice_subject")[0].replace("twice", "doubled"))
+    path = tmp_path / "audit_twice.py"
+    path.write_text(
+        HONEST.replace("lambda x: 2 * x", reference).replace(
+            "import torch\n", "import torch\nfrom other import doubled\n", 1
+        )
+    )
+    run = run_of(path)
+    assert run.verdict is Verdict.INCOMPLETE
+    assert any(words in one.reason for one in run.outcomes)
+
+
 def test_what_host_code_keeps_of_tensors_without_memory_meets_no_other_call() -> None:
     """Calls that only show where accesses go come in between; a buffer that is kept is then one without memory."""
     run = run_of(CHEATS.parent / "honest" / "pair_workspace_kept.py")

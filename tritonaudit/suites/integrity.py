@@ -138,7 +138,8 @@ def _answers(
     """What the reference gives for each set of values; if it does not, why."""
     if subject.reference is None:
         return {}, "the subject has no reference"
-    found = {values: references(subject, given[values], case) for values in {one.values for one in calls}}
+    kernels = {ran.launch.kernel for one in calls for ran in one.ran}
+    found = {values: references(subject, given[values], case, kernels) for values in {one.values for one in calls}}
     if not found[0].same:
         return {}, found[0].reason
     if len(found[0].same) != len(calls[0].results):

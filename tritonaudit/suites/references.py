@@ -6,13 +6,15 @@ Imports torch: for processes in which user code runs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.capture.record import noting
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
@@ -80,8 +82,25 @@ class References:
         return precise, same, [draw[number] for draw in self.perturbed if number < len(draw)]
 
 
-def references(subject: Subject, given: Arguments, case: Case) -> References:
-    """What the subject's reference, which it has, gives for the arguments of a case."""
+def references(subject: Subject, given: Arguments, case: Case, judged: Collection[KernelRef] = ()) -> References:
+    """What the subject's reference, which it has, gives for the arguments of a case.
+
+    That it launches a kernel of somebody's is fair; one that launches a kernel which is `judged` agrees with it always.
+    """
+    with noting() as noted:
+        found = _references(subject, given, case)
+    if own := noted.launched & set(judged):
+        return References(reason=f"the reference launches {_named(own)}, which is judged: it agrees with itself always")
+    if noted.idle:
+        return References(reason=f"the reference launches {_named(noted.idle)}, which only a GPU executes for it")
+    return found
+
+
+def _named(kernels: Collection[KernelRef]) -> str:
+    return " and ".join(sorted(f"`{one.name}`" for one in kernels))
+
+
+def _references(subject: Subject, given: Arguments, case: Case) -> References:
     try:
         same = _in_single(subject, given, case)
     except Exception as error:

@@ -6,7 +6,6 @@ import triton.language as tl
 
 from tritonaudit import Subject, Tensor
 
-
 library = torch.library.Library("fast", "DEF")
 library.define("product(Tensor x, Tensor weight) -> Tensor")
 library.impl("product", torch.matmul, "CompositeExplicitAutograd")
