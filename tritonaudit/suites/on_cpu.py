@@ -26,7 +26,7 @@ from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.integers import filled
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import still_known, storages_written
+from tritonaudit.suites.written import still_known, storages_found, storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -85,7 +85,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     untold: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
-    storages = storages_in(bound) if how.is_watched else {}
+    storages = {**storages_in(bound), **storages_found(bound)} if how.is_watched else {}
     held = digests(storages)
     elements: Mapping[int, torch.Tensor] = {}
     try:

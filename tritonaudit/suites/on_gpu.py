@@ -20,7 +20,7 @@ from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran
 from tritonaudit.suites.late import Late
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import storages_written
+from tritonaudit.suites.written import storages_found, storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
@@ -54,7 +54,8 @@ class Gpu:
 
     def _launching(self, launch: Callable[..., Any], observed: Observed, is_watched: bool) -> Callable[..., Any]:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-            storages = storages_in({"args": args, **kwargs}) if is_watched and not warmup else {}
+            given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+            storages = {**storages_in(given), **storages_found(given)} if is_watched and not warmup else {}
             held = digests(storages)
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
