@@ -46,6 +46,7 @@ FOUND = {
     "pickled_as_code": {Symptom.NO_TENSOR},
     "previous_output": {Symptom.STALE},
     "reference_borrowed": {Symptom.TORCH_WORK},
+    "side_stream": {Symptom.THREAD},
     "torch_alone": {Symptom.NO_KERNEL},
     "weak": {Symptom.WEAK_REFERENCE},
     "without_storage": {Symptom.NO_TENSOR},
@@ -91,7 +92,7 @@ def of(name: str) -> list[Finding]:
 
 def test_every_subject_is_tried() -> None:
     assert {path.stem for path in SUBJECTS.glob("audit_*.py")} == {
-        f"audit_{name}" for name in [*FOUND, "honest", "unknown_operator"]
+        f"audit_{name}" for name in [*FOUND, "honest", "awaited_stream", "unknown_operator"]
     }
 
 
@@ -133,9 +134,10 @@ def test_of_an_operator_that_nobody_knows_it_is_open_whose_work_the_result_is() 
     assert "what `fast::product` computes, which may be what the kernels are there for, is not known" in reason
 
 
-def test_streams_are_not_watched_on_the_engine() -> None:
-    reasons = {one.reason for one in audited(SUBJECTS)[1] if "audit_honest" in one.subject and "stream" in one.check}
-    assert reasons == {"not in 3 cases: streams, which are not watched on the CPU engine"}
+def test_of_a_stream_it_matters_whether_anybody_waits_for_it() -> None:
+    assert statuses("awaited_stream")[Symptom.THREAD] is statuses("honest")[Symptom.THREAD] is Status.PASS
+    (finding,) = [one for one in of("side_stream") if one.code == "TAC415"]
+    assert "output is written on another stream than that of the caller, who does not wait for it" in finding.message
 
 
 def test_the_finding_is_at_the_wrapper() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
@@ -54,6 +54,13 @@ class Observed:
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which of a tensor's elements nobody has written, of its shape; None where all are, or that is not known."""
         return None
+
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+        """Which results are written on a stream for which nobody waits who goes on where it was called, by name.
+
+        To see that on a GPU the call is made `again`.
+        """
+        return ()
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ class Call:
     arithmetic: Spent = field(default_factory=Spent)
     unaccounted: tuple[Unaccounted, ...] = ()
     altered: int = 0
+    on_their_way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -251,12 +252,21 @@ def _called(
             one.results = tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
             one.kept = tuple(copied(result.tensor) for result in one.results)
             one.shares = tuple(_shares(provenance, one.results))
+            one.on_their_way = observed.on_their_way(one.results, lambda: _again(subject, case, given))
         one.written = frozenset(provenance.written())
         one.arithmetic = provenance.arithmetic([result.tensor for result in one.results])
         one.unaccounted, one.altered = tuple(provenance.unaccounted), provenance.altered
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))
     return one
+
+
+def _again(subject: Subject, case: Case, given: Arguments) -> tuple[Result, ...]:
+    """The results of a call with such arguments, of which nothing else is seen."""
+    arguments = copied(given)
+    returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    results = results_of(subject, arguments, returned, given)
+    return tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
 
 
 @contextmanager

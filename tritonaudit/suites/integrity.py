@@ -128,7 +128,6 @@ def _judged(
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
-    unchecked.append((Symptom.THREAD, f"streams, which are not watched on the {device.name}"))
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
@@ -404,6 +403,9 @@ def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
 
 
 def _beside(calls: Sequence[Call]) -> Iterator[_Seen]:
+    for name in dict.fromkeys(name for one in calls for name in one.on_their_way):
+        text = f"{name} is written on another stream than that of the caller, who does not wait for it"
+        yield Symptom.THREAD, text, True
     for number, one in enumerate(calls):
         for result, kept in _foreign_results(one, calls):
             is_reused = any(_shares_memory(result, other) for other in calls[number + 1 :])
