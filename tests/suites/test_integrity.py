@@ -36,6 +36,7 @@ FOUND = {
     "kept_by_address": {Symptom.STALE},
     "kept_by_identity": {Symptom.STALE},
     "kept_by_version": {Symptom.STALE},
+    "kept_in_workspace": {Symptom.STALE},
     "known_answers": {Symptom.WRONG_RESULT},
     "known_by_some_elements": {Symptom.STALE},
     "later_in_a_thread": {Symptom.THREAD},

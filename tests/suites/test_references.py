@@ -59,6 +59,23 @@ def test_one_that_launches_a_kernel_of_its_own_needs_a_gpu(monkeypatch: pytest.M
     assert reason == "the reference launches `double_kernel`, which only a GPU executes for it"
 
 
+def kept_sum(x: Any, workspace: Any) -> Any:
+    workspace.copy_(x.double().sum(-1))
+    return workspace.to(x.dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_what_a_reference_changes_and_happens_to_return_is_both(dtype: Any) -> None:
+    subject = Subject(lambda *_: None, reference=kept_sum, inputs=[Tensor("m", "n"), Tensor("m")], mutates=[1])
+    given = ((torch.ones(4, 8, dtype=dtype), torch.zeros(4)), {})
+    found = references(subject, given, Case({"m": 4, "n": 8}), number=2)
+    assert [one.dtype for one in found.same] == [dtype, torch.float32]
+    assert [one.tolist() for one in found.precise] == [[8.0] * 4] * 2
+    assert len(references(subject, given, Case({"m": 4, "n": 8}), number=1).same) == (
+        1 if dtype is torch.float32 else 2
+    )
+
+
 SUBJECT = Subject(lambda *_: None, reference=scaled_by_the_variance, inputs=[Tensor("n"), Tensor("n")])
 
 

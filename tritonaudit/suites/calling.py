@@ -202,16 +202,17 @@ def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:
 
 
 def results_of(
-    subject: Subject, arguments: Arguments, returned: Any, given: Arguments
+    subject: Subject, arguments: Arguments, returned: Any, given: Arguments, *, twice: bool = False
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
-    in the end: a reference may give anew what the wrapper changes.
+    in the end: a reference may give anew what the wrapper changes. Of what is returned and changed there is one result,
+    unless it is wanted `twice`.
     """
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
-    known = {_place(tensor) for _, tensor in by_intent}
+    known = set() if twice else {_place(tensor) for _, tensor in by_intent}
     others = [tensor for tensor in leaves(returned) if _place(tensor) not in known]
     for number, tensor in enumerate(others):
         yield ("output" if len(others) == 1 else f"output {number}"), tensor.detach()
