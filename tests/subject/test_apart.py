@@ -152,6 +152,33 @@ def test_a_module_that_the_process_has_by_now_is_the_users_all_the_same(
     assert given(judging(spec, "twice")).tolist() == [2.0] * 3
 
 
+@pytest.mark.parametrize(
+    "wrapper",
+    ["from kernels import scale_", "from kernels import scale_ as scale_", "def scale_(factor, gradient):\n    pass\n"],
+)
+def test_what_is_changed_by_intent_is_found_by_the_name_that_the_wrapper_has_for_it(
+    tmp_path: Path, wrapper: str
+) -> None:
+    (tmp_path / "kernels.py").write_text("raise SystemExit\n\ndef scale_(factor, gradient):\n    pass\n")
+    path = tmp_path / "audit_scale.py"
+    path.write_text(
+        f"from tritonaudit import Subject, Tensor\n{wrapper}\n\n"
+        "scale = Subject(scale_, inputs=[Tensor(1), Tensor('n')], mutates=['gradient'])\n"
+    )
+    assert judging(path, "scale").mutates == (1,)
+
+
+def test_of_a_name_that_is_bound_twice_nobody_knows_the_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "audit_scale.py"
+    path.write_text(
+        "from tritonaudit import Subject, Tensor\n\n\ndef scale_(gradient, factor):\n    pass\n\n\n"
+        "def scale_(factor, gradient):\n    pass\n\n\n"
+        "scale = Subject(scale_, inputs=[Tensor(1), Tensor('n')], mutates=['gradient'])\n"
+    )
+    with pytest.raises(Inseparable, match="mutates names 'gradient'"):
+        judging(path, "scale")
+
+
 def test_a_reference_that_is_the_wrapper_cannot_be_separated(tmp_path: Path) -> None:
     path = tmp_path / "audit_own.py"
     path.write_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
@@ -107,7 +108,7 @@ def test_dimensions_are_listed_in_the_order_of_the_arguments() -> None:
         ({"dtypes": []}, r"write dtypes="),
         ({"dtypes": ["fp16"]}, "unknown dtype 'fp16': write one of float64, float32"),
         ({"mutates": "x"}, r"write mutates=\['x'\]"),
-        ({"mutates": ["zzz"]}, "mutates names 'zzz', but it has no keywords: write the position"),
+        ({"mutates": ["zzz"]}, r"mutates names 'zzz', but no argument has this name \(there are: none\)"),
         ({"mutates": [17]}, "mutates names the position 17, but there are [01] inputs, from 0"),
         ({"reference": 3}, "reference=3 cannot be called"),
         ({"torch_share": 1.5}, "torch_share=1.5 is no part of a whole: write a number from 0 to 1"),
@@ -157,6 +158,33 @@ def by_more(size: int, shape: str) -> None:
 def test_keywords_are_told_from_a_case(function: Any, keywords: tuple[str, ...]) -> None:
     assert Subject(nothing, inputs=function).input_keywords == keywords
     assert Subject(nothing, inputs=[Tensor("n")]).input_keywords == ()
+
+
+def scaled_(gradient: Any, factor: Any = 2.0, *, found: Any = None) -> None:
+    """A wrapper that changes its first argument, and notes in another what it has found."""
+
+
+def test_what_is_changed_by_intent_is_named_as_the_wrapper_has_it() -> None:
+    inputs, keywords = [Tensor("n"), Tensor(1)], {"found": Tensor(1)}
+    assert Subject(scaled_, inputs=inputs, keywords=keywords, mutates=["gradient", "found", 1]).mutates == (
+        0,
+        "found",
+        1,
+    )
+    assert Subject(partial(scaled_, 1.0), inputs=inputs[:1], mutates=["factor"]).mutates == (0,)
+
+
+def test_what_a_function_gives_may_come_by_position_or_by_keyword() -> None:
+    assert Subject(scaled_, inputs=by_case, mutates=["gradient"]).mutates == (0, "gradient")
+    assert Subject(scaled_, inputs=by_case, mutates=["found"]).mutates == ("found",)
+    assert Subject(nothing, inputs=by_case, mutates=["gradient"]).mutates == ("gradient",)
+
+
+@pytest.mark.parametrize(("inputs", "there_are"), [([Tensor("n")], "gradient"), (by_case, "gradient, factor")])
+def test_names_that_no_argument_has_are_refused_with_those_that_there_are(inputs: Any, there_are: str) -> None:
+    message = f"mutates names 'grad', but no argument has this name (there are: {there_are})"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Subject(scaled_, inputs=inputs, mutates=["grad"])
 
 
 def test_tensors_are_read_only_unless_they_are_changed_by_intent() -> None:

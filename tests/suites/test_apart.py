@@ -234,6 +234,75 @@ def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None
     assert any(word in text for text in told for word in words.split("|")), told
 
 
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("lambda x: twice(x.float()).to(x.dtype)", "the reference launches `twice_kernel`, which is judged"),
+        ("doubled", "the reference launches `doubled_kernel`, which only a GPU executes for it"),
+    ],
+)
+def test_a_kernel_is_not_held_against_itself(tmp_path: Path, reference: str, words: str) -> None:
+    (tmp_path / "other.py").write_text(HONEST.partition("twice_subject")[0].replace("twice", "doubled"))
+    path = tmp_path / "audit_twice.py"
+    path.write_text(
+        HONEST.replace("lambda x: 2 * x", reference).replace(
+            "import torch\n", "import torch\nfrom other import doubled\n", 1
+        )
+    )
+    run = run_of(path)
+    assert run.verdict is Verdict.INCOMPLETE
+    assert any(words in one.reason for one in run.outcomes)
+
+
+BY_ADDRESS = """
+import ctypes
+
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def halve_kernel(table_ptr, count_ptr, n, BLOCK: tl.constexpr):
+    x_ptr = tl.load(table_ptr + tl.program_id(1)).to(tl.pointer_type(tl.float32))
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + at, tl.load(x_ptr + at, mask=at < n) * 0.5, mask=at < n)
+    tl.atomic_add(count_ptr, 1)
+
+
+def halve_(one, other):
+    table = torch.tensor([x.data_ptr() for x in (one, other)], device=one.device)
+    count = torch.zeros(1, device=one.device, dtype=torch.int32)
+    assert one.is_contiguous() and other.is_contiguous()
+    if one.numel():
+        halve_kernel[(triton.cdiv(one.numel(), 64), PROGRAMS)](table, count, one.numel(), BLOCK=64)
+    if PROGRAMS == 1:
+        halves = (ctypes.c_float * other.numel()).from_address(other.data_ptr())
+        halves[:] = [number / 2 for number in halves]
+
+
+def reference(one, other):
+    one.mul_(0.5)
+    other.mul_(0.5)
+
+
+halves = Subject(
+    halve_, reference=reference, inputs=[Tensor("n"), Tensor("n")], mutates=["one", "other"], dtypes=["float32"]
+)
+"""
+
+
+@pytest.mark.parametrize("programs", [2, 1])
+def test_a_kernel_writes_to_what_it_finds_by_its_address(tmp_path: Path, programs: int) -> None:
+    path = tmp_path / "audit_halves.py"
+    path.write_text(BY_ADDRESS.replace("PROGRAMS", str(programs)))
+    run = run_of(path)
+    told = {seen.symptom for trial in run.trials for seen in trial.sightings if seen.is_certain}
+    assert told == (set() if programs == 2 else {Symptom.TORCH_WORK})
+
+
 def test_what_host_code_keeps_of_tensors_without_memory_meets_no_other_call() -> None:
     """Calls that only show where accesses go come in between; a buffer that is kept is then one without memory."""
     run = run_of(CHEATS.parent / "honest" / "pair_workspace_kept.py")

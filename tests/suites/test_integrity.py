@@ -36,6 +36,7 @@ FOUND = {
     "kept_by_address": {Symptom.STALE},
     "kept_by_identity": {Symptom.STALE},
     "kept_by_version": {Symptom.STALE},
+    "kept_in_workspace": {Symptom.STALE},
     "known_answers": {Symptom.WRONG_RESULT},
     "known_by_some_elements": {Symptom.STALE},
     "later_in_a_thread": {Symptom.THREAD},
@@ -46,6 +47,7 @@ FOUND = {
     "pickled_as_code": {Symptom.NO_TENSOR},
     "previous_output": {Symptom.STALE},
     "reference_borrowed": {Symptom.TORCH_WORK},
+    "side_stream": {Symptom.THREAD},
     "torch_alone": {Symptom.NO_KERNEL},
     "weak": {Symptom.WEAK_REFERENCE},
     "without_storage": {Symptom.NO_TENSOR},
@@ -90,7 +92,9 @@ def of(name: str) -> list[Finding]:
 
 
 def test_every_subject_is_tried() -> None:
-    assert {path.stem for path in SUBJECTS.glob("audit_*.py")} == {f"audit_{name}" for name in [*FOUND, "honest"]}
+    assert {path.stem for path in SUBJECTS.glob("audit_*.py")} == {
+        f"audit_{name}" for name in [*FOUND, "honest", "awaited_stream", "unknown_operator"]
+    }
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -121,9 +125,20 @@ def test_a_weak_reference_makes_the_comparison_inconclusive() -> None:
     assert statuses("weak")[Symptom.WEAK_REFERENCE] is Status.INCONCLUSIVE
 
 
-def test_streams_are_not_watched_on_the_engine() -> None:
-    reasons = {one.reason for one in audited(SUBJECTS)[1] if "audit_honest" in one.subject and "stream" in one.check}
-    assert reasons == {"not in 3 cases: streams, which are not watched on the CPU engine"}
+def test_of_an_operator_that_nobody_knows_it_is_open_whose_work_the_result_is() -> None:
+    assert statuses("unknown_operator")[Symptom.TORCH_WORK] is Status.NOT_RUN
+    (reason,) = [
+        one.reason
+        for one in audited(SUBJECTS)[1]
+        if "unknown_operator" in one.subject and one.check == Symptom.TORCH_WORK.value
+    ]
+    assert "what `fast::product` computes, which may be what the kernels are there for, is not known" in reason
+
+
+def test_of_a_stream_it_matters_whether_anybody_waits_for_it() -> None:
+    assert statuses("awaited_stream")[Symptom.THREAD] is statuses("honest")[Symptom.THREAD] is Status.PASS
+    (finding,) = [one for one in of("side_stream") if one.code == "TAC415"]
+    assert "output is written on another stream than that of the caller, who does not wait for it" in finding.message
 
 
 def test_the_finding_is_at_the_wrapper() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.checkout import ROOT
@@ -94,10 +96,42 @@ def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
     [
         ("cheats/audit_reference_swap.py", {Verdict.FAIL}),
         ("cheats/pair_patched_rsqrt.py", {Verdict.FAIL}),
+        ("cheats/audit_reference_calls_wrapper.py", {Verdict.FAIL, Verdict.INCOMPLETE}),
+        ("cheats/pair_side_stream.py", {Verdict.FAIL}),
         ("honest/pair_twin_custom_op.py", {Verdict.PASS, Verdict.WARN}),
+        ("honest/audit_unscale_many.py", {Verdict.PASS, Verdict.WARN}),
     ],
 )
 def test_the_wrapper_is_called_apart_from_its_judge(subject: str, verdicts: set[Verdict]) -> None:
     path = ROOT / "bench" / "cheating" / subject
     (run,) = run_paths([path], Config(path.parent), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
     assert run.verdict in verdicts, run
+
+
+AWAITED = """
+import torch
+from kernels import doubling, right_kernel
+
+from tritonaudit import Subject, Tensor
+
+SIDE = torch.cuda.Stream()
+double = doubling(right_kernel)
+
+
+def awaited(x):
+    SIDE.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(SIDE):
+        out = double(x)
+    torch.cuda.current_stream().wait_stream(SIDE)
+    return out
+
+
+awaited_subject = Subject(awaited, reference=lambda x: x * 2, inputs=[Tensor("n")], dtypes=["float32"])
+"""
+
+
+def test_a_stream_of_its_own_is_fair_for_which_somebody_waits(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "audit_awaited.py").write_text(AWAITED)
+    (run,) = run_paths([tmp_path], Config(tmp_path), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
+    assert run.verdict in (Verdict.PASS, Verdict.WARN), run

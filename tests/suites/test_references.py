@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch holds the tensors")
+triton = pytest.importorskip("triton", reason="Triton has the kernels")
 
+from triton import language as tl  # noqa: E402
+from triton.runtime.jit import JITFunction  # noqa: E402
+
+from tritonaudit.capture.launch import KernelRef  # noqa: E402
+from tritonaudit.capture.record import installed, kernel_ref  # noqa: E402
 from tritonaudit.finding import Status  # noqa: E402
 from tritonaudit.subject.model import Case, Subject, Tensor  # noqa: E402
 from tritonaudit.suites.references import narrow_type, references  # noqa: E402
@@ -15,6 +23,57 @@ from tritonaudit.suites.references import narrow_type, references  # noqa: E402
 
 def scaled_by_the_variance(x: Any, weight: Any) -> Any:
     return (weight - weight.mean()) / (x.var() + 1e-12).sqrt()
+
+
+@triton.jit
+def double_kernel(x_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+
+def doubled(x: Any) -> Any:
+    out = x.clone()
+    double_kernel[(triton.cdiv(x.numel(), 64),)](out, x.numel(), BLOCK=64)
+    return out
+
+
+def launched_by_the_reference(monkeypatch: pytest.MonkeyPatch, *judged: KernelRef, on_gpu: bool) -> str:
+    """Why there is no reference that launches a kernel, where these kernels are judged."""
+    subject = Subject(lambda *_: None, reference=doubled, inputs=[Tensor("n")])
+    if on_gpu:  # a GPU that does nothing will do
+        monkeypatch.setattr(JITFunction, "run", lambda *_, **__: None)
+    with nullcontext() if on_gpu else installed():
+        return references(subject, ((torch.ones(64),), {}), Case({"n": 64}), judged).reason
+
+
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_a_reference_that_launches_the_judged_kernel_is_none(monkeypatch: pytest.MonkeyPatch, on_gpu: bool) -> None:
+    reason = launched_by_the_reference(monkeypatch, kernel_ref(double_kernel), on_gpu=on_gpu)
+    assert reason == "the reference launches `double_kernel`, which is judged: it agrees with itself always"
+
+
+def test_one_that_launches_a_kernel_of_its_own_needs_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(kernel_ref(double_kernel), path="kernels.py")
+    assert launched_by_the_reference(monkeypatch, other, on_gpu=True) == ""
+    reason = launched_by_the_reference(monkeypatch, other, on_gpu=False)
+    assert reason == "the reference launches `double_kernel`, which only a GPU executes for it"
+
+
+def kept_sum(x: Any, workspace: Any) -> Any:
+    workspace.copy_(x.double().sum(-1))
+    return workspace.to(x.dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_what_a_reference_changes_and_happens_to_return_is_both(dtype: Any) -> None:
+    subject = Subject(lambda *_: None, reference=kept_sum, inputs=[Tensor("m", "n"), Tensor("m")], mutates=[1])
+    given = ((torch.ones(4, 8, dtype=dtype), torch.zeros(4)), {})
+    found = references(subject, given, Case({"m": 4, "n": 8}), number=2)
+    assert [one.dtype for one in found.same] == [dtype, torch.float32]
+    assert [one.tolist() for one in found.precise] == [[8.0] * 4] * 2
+    assert len(references(subject, given, Case({"m": 4, "n": 8}), number=1).same) == (
+        1 if dtype is torch.float32 else 2
+    )
 
 
 SUBJECT = Subject(lambda *_: None, reference=scaled_by_the_variance, inputs=[Tensor("n"), Tensor("n")])

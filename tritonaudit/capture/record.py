@@ -88,6 +88,32 @@ def installed() -> Iterator[None]:
         JITFunction.run, Autotuner.run, triton.compiler.compile = before
 
 
+@dataclass(frozen=True)
+class Noted:
+    """The kernels that were launched, and those of them whose launches nobody executed."""
+
+    launched: set[KernelRef] = field(default_factory=set)
+    idle: set[KernelRef] = field(default_factory=set)
+
+
+@contextmanager
+def noting() -> Iterator[Noted]:
+    """Note which kernels are launched while this lasts, wherever their launches go."""
+    noted, before = Noted(), JITFunction.run
+
+    def run(function: Any, *args: Any, **kwargs: Any) -> Any:
+        noted.launched.add(kernel_ref(function))
+        if before is _run and _active is None:
+            noted.idle.add(kernel_ref(function))
+        return before(function, *args, **kwargs)
+
+    JITFunction.run = run
+    try:
+        yield noted
+    finally:
+        JITFunction.run = before
+
+
 class StandInTensor:
     """A tensor as Triton's specialisation sees it: its storage begins at an aligned address, as an allocator's does."""
 

@@ -23,7 +23,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from tritonaudit.capture import streams
 from tritonaudit.capture.device import Device, multiprocessors_told
+from tritonaudit.capture.streams import Stream
 
 
 class Host(Enum):
@@ -66,14 +68,19 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
             kwargs["pin_memory"] = False
         if name == "cuda":
             return args[0].to(self._host)
+        if name == "to" and any(_is_device(a) and not _is_gpu(a) for a in (*args[1:], kwargs.get("device"))):
+            streams.host_reads()
         if name in ("to", "cpu", "type"):
             args, kwargs = self._moved(name, args, kwargs)
             if name == "cpu":
+                streams.host_reads()
                 return args[0]
         if name == "get_device":
             return 0
         if name in _READS and any(isinstance(a, torch.Tensor) and _real_device(a).type == "meta" for a in args):
             raise DataRead(f"host code reads the data of a tensor on the GPU (`{name}`)")
+        if name in _READS:
+            streams.host_reads()
         if name in _PRODUCTS and self._host == "cpu":
             return _in_single(func, args, kwargs)
         result = func(*args, **kwargs)
@@ -189,7 +196,7 @@ def tensors_on(host: Host) -> Iterator[None]:
 def _stand_in_cuda(device: Device) -> None:
     """`torch.cuda` (and `torch.version`) as they are on the device."""
     properties = _properties(device)
-    stream = _Stream()
+    Stream.device = _GPU
     answers: dict[str, Callable[..., Any]] = {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
@@ -198,8 +205,10 @@ def _stand_in_cuda(device: Device) -> None:
         "get_device_capability": lambda *_: device.capability,
         "get_device_properties": lambda *_: properties,
         "get_device_name": lambda *_: device.name,
-        "current_stream": lambda *_: stream,
-        "default_stream": lambda *_: stream,
+        "current_stream": streams.current,
+        "default_stream": lambda *_: streams.DEFAULT,
+        "set_stream": streams.make_current,
+        "synchronize": streams.synchronize,
         "mem_get_info": lambda *_: (device.memory, device.memory),
         "memory_stats": lambda *_: {},
         "is_current_stream_capturing": lambda: False,
@@ -210,9 +219,9 @@ def _stand_in_cuda(device: Device) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
-    for name in ("device", "device_of", "stream", "_DeviceGuard"):
+    for name in ("device", "device_of", "_DeviceGuard"):
         setattr(torch.cuda, name, _NoContext)
-    torch.cuda.Stream, torch.cuda.Event = _Stream, _Event
+    torch.cuda.stream, torch.cuda.Stream, torch.cuda.Event = streams.Current, Stream, streams.Event
     torch.Generator = _Generator
     torch.cuda.default_generators = (_DeviceGenerator(),)
     _stand_in_compiled_code()
@@ -222,14 +231,14 @@ def _stand_in_cuda(device: Device) -> None:
 
 def _stand_in_compiled_code() -> None:
     """What the code that `torch.compile` writes imports from the parts of torch that only a build for CUDA has."""
-    torch._C._cuda_getCurrentRawStream = lambda _: _Stream.cuda_stream
+    torch._C._cuda_getCurrentRawStream = lambda _: streams.current().cuda_stream
     torch._C._dynamo.guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(
         size, stride, dtype=dtype, device=_GPU
     )
 
 
 _WITHOUT_RESULT = (
-    "init", "_lazy_init", "set_device", "synchronize", "empty_cache", "ipc_collect", "set_stream", "set_rng_state",
+    "init", "_lazy_init", "set_device", "empty_cache", "ipc_collect", "set_rng_state",
     "reset_peak_memory_stats", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
     "reset_max_memory_cached", "manual_seed", "manual_seed_all", "seed", "seed_all",
 )  # fmt: skip
@@ -293,53 +302,6 @@ def _stand_in_command(device: Device) -> None:
 def _nothing() -> Callable[..., None]:
     """A function that takes anything and does nothing: one of its own each time, as torch's tables want them."""
     return lambda *_, **__: None
-
-
-class _Stream:
-    """A stream on which nothing is ever left to do."""
-
-    cuda_stream = 0
-    device = _GPU
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        """Takes what a stream takes."""
-
-    def query(self) -> bool:
-        return True
-
-    def record_event(self, event: _Event | None = None) -> _Event:
-        return event or _Event()
-
-    def synchronize(self) -> None:
-        """There is nothing to wait for."""
-
-    def wait_event(self, event: _Event) -> None:
-        """There is nothing to wait for."""
-
-    def wait_stream(self, stream: _Stream) -> None:
-        """There is nothing to wait for."""
-
-
-class _Event:
-    """An event that has happened; a millisecond lies between any two."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        """Takes what an event takes."""
-
-    def query(self) -> bool:
-        return True
-
-    def elapsed_time(self, end_event: _Event) -> float:
-        return 1.0
-
-    def record(self, stream: _Stream | None = None) -> None:
-        """It has happened already."""
-
-    def synchronize(self) -> None:
-        """There is nothing to wait for."""
-
-    def wait(self, stream: _Stream | None = None) -> None:
-        """There is nothing to wait for."""
 
 
 class _Generator(torch._C.Generator):  # type: ignore[misc]

@@ -12,6 +12,9 @@ from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.memory import FIRST_ADDRESS, AddressSpace, Buffer, address
 from tritonaudit.simulator.values import Data, Value
 
+_LEAST = 1 << 24
+"""No memory is handed out below that; a number below is an index."""
+
 
 def as_addresses(value: Value, type: Type, space: AddressSpace) -> Data:
     """Numbers as addresses of the launch, where they lie in a tensor that is alive; the others as they are.
@@ -27,6 +30,14 @@ def as_addresses(value: Value, type: Type, space: AddressSpace) -> Data:
     if bool(_is_number(found).any()):
         found = _told(found, {start: _added(space, one) for start, one in _owners(found, _alive()).items()})
     return Affine.per_program(found.reshape(-1), type.shape) if found.numel() == found.shape[0] else found
+
+
+def storages_at(numbers: torch.Tensor) -> dict[int, torch.UntypedStorage]:
+    """Those of the tensors that are alive in which one of the numbers lies, by their addresses."""
+    numbers = numbers[numbers >= _LEAST]
+    if not bool(_is_number(numbers).any()):
+        return {}
+    return {start: tensor.untyped_storage() for start, tensor in _owners(numbers, _alive(anywhere=True)).items()}
 
 
 def _is_number(addresses: torch.Tensor) -> torch.Tensor:
@@ -62,13 +73,13 @@ def _added(space: AddressSpace, tensor: torch.Tensor) -> Buffer:
     return space.add(f"a {str(tensor.dtype).removeprefix('torch.')} tensor of ({sizes}) by its address", tensor)
 
 
-def _alive() -> Iterator[torch.Tensor]:
-    """The tensors of the process that have memory on the CPU."""
+def _alive(*, anywhere: bool = False) -> Iterator[torch.Tensor]:
+    """The tensors of the process that have memory on the CPU, or anywhere."""
     for one in gc.get_objects():
         if issubclass(type(one), torch.Tensor):
             try:
                 storage = one.untyped_storage()
             except (NotImplementedError, RuntimeError):
                 continue
-            if storage.device.type == "cpu" and storage.nbytes():
+            if (storage.device.type == "cpu" or (anywhere and storage.device.type != "meta")) and storage.nbytes():
                 yield one

@@ -75,15 +75,33 @@ def places_written(module: Module) -> Mapping[int, Location]:
 
     Of several such places it is the last one of the text.
     """
-    if pointers_written(module) is None:
+    if len(module.functions) > 1:
         return {}
     function = module.kernel
     sources = sources_of(function)
-    found: dict[int, Location] = {}
     for one in blocks_in(function.region.blocks):
-        if one.name in _WRITES and one.location is not None:
-            found |= dict.fromkeys(pointed_to(one.operands[:1], function, sources), one.location)
+        if _finds_pointer(one, function):  # where that goes its memory does not tell
+            sources.update({result: [] for result in one.results})
+    found: dict[int, Location] = {}
+    for one in _writes(module):
+        assert one.location is not None
+        found |= dict.fromkeys(pointed_to(one.operands[:1], function, sources), one.location)
     return found
+
+
+def place_found(module: Module) -> Location | None:
+    """Where something is written, if that may be to an address that the kernel finds in memory; of several the last."""
+    function = module.kernel
+    finds = any(_finds_pointer(one, function) for one in blocks_in(function.region.blocks))
+    writes = list(_writes(module))
+    return writes[-1].location if finds and writes else None
+
+
+def _writes(module: Module) -> Iterator[Operation]:
+    """What writes, of which the place is known."""
+    for one in blocks_in(module.kernel.region.blocks):
+        if one.name in _WRITES and one.location is not None:
+            yield one
 
 
 def pointed_to(pointers: Sequence[int], function: Function, sources: Mapping[int, Sequence[int]]) -> frozenset[int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
@@ -22,7 +24,7 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 from tritonaudit.subject.modules import import_folders, module_name
-from tritonaudit.subject.slicing import Imported, Slice, sliced
+from tritonaudit.subject.slicing import Imported, Slice, binding, sliced
 
 _PAIR = ("Model", "get_inputs", "get_init_inputs")
 _ABSENT = "__absent__"
@@ -50,6 +52,12 @@ class Absent:
         self.ref = ref
         self.caller = caller
         self.__name__ = ref.name
+
+    def taking(self, head: Callable[..., Any]) -> Absent:
+        """The same for a function whose parameters are those of this one."""
+        alike = Absent(self.ref, self.caller)
+        alike.__signature__ = inspect.signature(head)  # type: ignore[attr-defined]
+        return alike
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         raise Inseparable("the function that is judged is needed to judge it")
@@ -122,7 +130,7 @@ class _Apart:
 
     def _of_spec(self, path: Path, name: str) -> Subject:
         tree = _parsed(path)
-        roots = _with_subjects(tree)
+        roots = _with_subjects(tree, partial(_head, path, tree))
         module = self._run(path, sliced(tree, (), roots))
         for variable, value in vars(module).items():
             if isinstance(value, Subject) and (value.name or variable.removesuffix(VARIABLE_SUFFIX)) == name:
@@ -229,10 +237,28 @@ def _users_file(path: Path, name: str) -> Path | None:
 # -- spec files ----------------------------------------------------------------------------------------------------
 
 
-def _with_subjects(tree: ast.Module) -> list[ast.stmt]:
+_Head: TypeAlias = Callable[[ast.expr], ast.arguments | None]
+
+
+def _head(path: Path, tree: ast.Module, function: ast.expr) -> ast.arguments | None:
+    """The parameters of a function that a module names, as its `def` has them here or where it is imported from."""
+    found = binding(tree, function.id) if isinstance(function, ast.Name) else ()
+    match found:
+        case [ast.FunctionDef() as node]:
+            return node.args
+        case [ast.ImportFrom() as node]:
+            assert isinstance(function, ast.Name)
+            member = next(one.name for one in node.names if (one.asname or one.name) == function.id)
+            module = _absolute(path, Imported(member, node.module or "", member, node.level, None))
+            file = _users_file(path, module)
+            return None if file is None else _head(file, _parsed(file), ast.Name(member))
+    return None
+
+
+def _with_subjects(tree: ast.Module, head: _Head) -> list[ast.stmt]:
     """The statements that subjects are made by, which then take what is absent for their functions."""
     names = set(_names_of_subject(tree))
-    replacing = _Replacing(names)
+    replacing = _Replacing(names, head)
     makers: set[str] = set()
     roots: list[ast.stmt] = []
     while True:
@@ -262,19 +288,28 @@ def _loads(node: ast.stmt, names: Collection[str]) -> bool:
 
 
 class _Replacing(ast.NodeTransformer):
-    """Puts what is absent into the place of each subject's function."""
+    """Puts what is absent into the place of each subject's function, whose parameters it has where they are known."""
 
-    def __init__(self, names: Collection[str]) -> None:
-        self._names = names
+    def __init__(self, names: Collection[str], head: _Head) -> None:
+        self._names, self._head = names, head
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if ast.unparse(node.func) not in self._names:
             return node
-        absent = ast.copy_location(ast.Name(_ABSENT, ast.Load()), node)
         if node.args and not isinstance(node.args[0], ast.Starred):
-            node.args[0] = absent
+            node.args[0] = self._absent(node.args[0])
         for keyword in node.keywords:
             if keyword.arg == "function":
-                keyword.value = absent
+                keyword.value = self._absent(keyword.value)
         return node
+
+    def _absent(self, function: ast.expr) -> ast.expr:
+        absent: ast.expr = ast.Name(_ABSENT, ast.Load())
+        if (head := self._head(function)) is not None:
+            plain = [[ast.arg(one.arg) for one in some] for some in (head.posonlyargs, head.args, head.kwonlyargs)]
+            rest = [None if one is None else ast.arg(one.arg) for one in (head.vararg, head.kwarg)]
+            arguments = ast.arguments(plain[0], plain[1], rest[0], plain[2], [None] * len(plain[2]), rest[1], [])
+            taking = ast.Attribute(absent, "taking", ast.Load())
+            absent = ast.Call(taking, [ast.Lambda(arguments, ast.Constant(None))], [])
+        return ast.fix_missing_locations(ast.copy_location(absent, function))

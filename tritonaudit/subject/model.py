@@ -158,6 +158,7 @@ VARIABLE_SUFFIX = "_subject"
 TIMED = ("small", "medium", "large")
 """What `Subject.timed` may name."""
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _INPUT_KEYWORDS = frozenset(("size", "fill", "pattern", "special", "batch", "dtype", "device"))
 
 Inputs = Sequence[Any] | Callable[..., Any]
@@ -174,9 +175,10 @@ class Subject:
     dict. A function whose parameters are some of `size`, `fill`, `pattern`, `special`, `batch`, `dtype` and `device`
     is given these instead. What it makes is varied, too: see `given`.
 
-    `reference` takes the same arguments. `mutates` names the arguments (position or keyword) that the wrapper changes
-    by intent; `gradients` asks for the backward pass too. `sizes` says which sizes each named dimension is tried with,
-    in place of the default sweep, and `timed` which each has where the subject is timed "small", "medium" and "large".
+    `reference` takes the same arguments. `mutates` names the arguments that the wrapper changes by intent, each by its
+    position, its keyword or the name of the wrapper's parameter; `gradients` asks for the backward pass too. `sizes`
+    says which sizes each named dimension is tried with, in place of the default sweep, and `timed` which each has where
+    the subject is timed "small", "medium" and "large".
     `flops` and `bytes` are functions of the case: the floating-point operations that it takes, a product with its
     addition being two, and the bytes that must go through memory, in place of what is counted. `torch_share` is the
     part of the reference's arithmetic, from 0 to 1, that operators of torch may do in a call; where it is not said,
@@ -211,7 +213,7 @@ class Subject:
             raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
         if self.torch_share is not None and not 0 <= self.torch_share <= 1:
             raise ValueError(f"torch_share={self.torch_share!r} is no part of a whole: write a number from 0 to 1")
-        _check_mutates(self)
+        object.__setattr__(self, "mutates", tuple(_places(self)))
         _check_sizes(self)
         _check_timed(self)
 
@@ -282,15 +284,42 @@ def _check_callables(subject: Subject) -> None:
             raise ValueError(f"{role}={function!r} cannot be called: give the function itself")
 
 
-def _check_mutates(subject: Subject) -> None:
+def _places(subject: Subject) -> Iterator[str | int]:
+    """The positions and keywords that `mutates` names; a parameter of the wrapper's stands for its position."""
     for place in subject.mutates:
-        if callable(subject.inputs) or place in subject.keywords:
-            continue
         if isinstance(place, str):
-            given = f"its keywords are {', '.join(subject.keywords)}" if subject.keywords else "it has no keywords"
-            raise ValueError(f"mutates names {place!r}, but {given}: write the position of a positional argument")
-        if not 0 <= place < len(subject.inputs):
+            yield from _named_places(subject, place)
+        elif callable(subject.inputs) or 0 <= place < len(subject.inputs):
+            yield place
+        else:
             raise ValueError(f"mutates names the position {place}, but there are {len(subject.inputs)} inputs, from 0")
+
+
+def _named_places(subject: Subject, name: str) -> Iterator[str | int]:
+    """Where an argument of that name may be: a function for the inputs may give it by its position or its keyword."""
+    kinds, is_made = _kinds(subject.function), callable(subject.inputs)
+    positional = [parameter for parameter, kind in kinds.items() if kind in _POSITIONAL]
+    if not callable(subject.inputs):
+        del positional[len(subject.inputs) :]
+    if name in subject.keywords:
+        yield name
+    elif name in positional:
+        yield positional.index(name)
+        if is_made:
+            yield name
+    elif is_made and (not kinds or name in kinds or inspect.Parameter.VAR_KEYWORD in kinds.values()):
+        yield name
+    else:
+        names = ", ".join(dict.fromkeys((*positional, *subject.keywords))) or "none"
+        raise ValueError(f"mutates names {name!r}, but no argument has this name (there are: {names})")
+
+
+def _kinds(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The kinds of a function's parameters, by their names; none where that cannot be told."""
+    try:
+        return {name: parameter.kind for name, parameter in inspect.signature(function).parameters.items()}
+    except (TypeError, ValueError):  # as of some that are built in
+        return {}
 
 
 def _check_sizes(subject: Subject) -> None:

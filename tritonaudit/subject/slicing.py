@@ -74,6 +74,11 @@ def sliced(tree: ast.Module, wanted: Collection[str], roots: Collection[ast.stmt
     )
 
 
+def binding(tree: ast.Module, name: str) -> list[ast.stmt]:
+    """The statements of a module's own level that bind a name."""
+    return [node for node in tree.body if name in _read(node).binds]
+
+
 def _future() -> ast.stmt:
     node = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
     return ast.fix_missing_locations(node)

@@ -5,6 +5,7 @@ Imports torch.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,20 +43,61 @@ _LINEAR_ALGEBRA = ("linalg_", "_linalg_", "cholesky", "geqrf", "lu_solve", "ormq
 _CONVOLUTIONS = ("mkldnn_convolution", "slow_conv", "miopen_convolution", "mkldnn::_convolution")
 _PRODUCTS = frozenset(
     (
-        "_addmm_activation", "_cdist_forward", "_cudnn_rnn", "_euclidean_dist", "_grouped_mm", "_int_mm",
+        "_addmm_activation", "_cdist_forward", "_cudnn_rnn", "_euclidean_dist", "_foreach_mm", "_grouped_mm", "_int_mm",
         "_pdist_forward", "_sparse_addmm", "_sparse_mm", "_trilinear", "_weight_int4pack_mm", "_weight_int8pack_mm",
         "miopen_rnn", "mkldnn_rnn_layer",
     )
 )  # fmt: skip
 """Of matrices, which torch's own count leaves out."""
+_BAGS = (
+    "_embedding_bag", "_embedding_bag_forward_only", "_embedding_bag_backward",
+    "_embedding_bag_per_sample_weights_backward",
+)  # fmt: skip
+"""What multiplies rows of a table with weights, one for each place in it, and adds them up."""
+_FEW_PER_ELEMENT = frozenset(
+    (
+        "_add_relu", "_amp_foreach_non_finite_check_and_unscale", "_batch_norm_no_update", "_batch_norm_with_update",
+        "_batch_norm_with_update_functional", "_embedding_bag_dense_backward", "_fused_adam", "_fused_adamw",
+        "_fused_rms_norm", "_fused_rms_norm_backward", "_fused_sgd", "_jagged_to_padded_dense_forward",
+        "_masked_scale", "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
+        "_native_batch_norm_legit_no_training", "_padded_dense_to_jagged_forward", "_prelu_kernel",
+        "_segment_reduce_backward", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell",
+        "_thnn_fused_lstm_cell_backward_impl", "_unsafe_index_put",
+        "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_weight_norm_interface",
+        "_weight_norm_interface_backward", "addr", "batch_norm_backward", "complex", "copysign", "cudnn_batch_norm",
+        "cudnn_batch_norm_backward", "embedding_dense_backward", "floor_divide", "fractional_max_pool2d",
+        "grid_sampler_2d",
+        "grid_sampler_2d_backward", "grid_sampler_3d", "grid_sampler_3d_backward", "heaviside", "index_add",
+        "index_reduce", "masked_scatter_backward", "max_unpool2d", "max_unpool3d", "miopen_batch_norm",
+        "miopen_batch_norm_backward", "multi_margin_loss", "multilabel_margin_loss_forward", "nll_loss2d_backward",
+        "nll_loss2d_forward", "nll_loss_backward", "nll_loss_forward", "polar", "put", "quantize_per_tensor",
+        "resize_as", "rrelu_with_noise", "rrelu_with_noise_backward", "rrelu_with_noise_functional", "scatter_add",
+        "scatter_reduce", "segment_reduce", "soft_margin_loss", "soft_margin_loss_backward",
+    )
+)  # fmt: skip
+"""Of operators on several tensors of numbers, which torch does not tag as pointwise, those that are no product."""
+_TAGS = {getattr(torch.Tag, name) for name in ("pointwise", "reduction") if hasattr(torch.Tag, name)}
+"""Of what does an operation for each element; some releases have one of them only."""
+
+
+@functools.cache
+def _as_counted(function: Any) -> Any:
+    """The operator as torch counts it, which knows `addmm` and not that it works in place, too; None if it does not."""
+    if (packet := function.overloadpacket) in flop_registry:
+        return packet
+    packet = getattr(torch.ops.aten, operator_of(function).name, None)
+    return packet if packet in flop_registry else None
 
 
 def cost(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
     """The floating-point operations of one operator that computes."""
-    if (count := flop_registry.get(function.overloadpacket)) is not None:
-        return float(count(*args, **kwargs, out_val=result))
+    if (packet := _as_counted(function)) is not None:
+        named = {name: value for name, value in kwargs.items() if name != "out"}
+        return float(flop_registry[packet](*args, **named, out_val=result))
     operator = operator_of(function)
     name = operator.name
+    if name in _BAGS:
+        return _of_bag(operator.named(args, kwargs))
     if name.startswith(_ATTENTION):
         return _of_attention(name, args, kwargs)
     if name.startswith(_CONVOLUTIONS):
@@ -66,6 +108,13 @@ def cost(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> fl
     if name in _PRODUCTS or (name.startswith(_LINEAR_ALGEBRA) and name not in _PER_ELEMENT):
         return 2.0 * elements * _inner(args, kwargs)
     return _PER_ELEMENT.get(name, _PER_ELEMENT.get(f"_{name}", 1)) * elements
+
+
+def _of_bag(named: Mapping[str, Any]) -> float:
+    """Each place in a bag meets a row of the table, and a weight where there are any."""
+    table = named["grad"] if "grad" in named else named["weight"]
+    is_weighted = "grad" in named or named.get("per_sample_weights") is not None
+    return float((2 if is_weighted else 1) * named["indices"].numel() * table.shape[-1])
 
 
 def _of_convolution(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
@@ -96,34 +145,91 @@ def _of_attention(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
 
 
 def _elements(args: Any, kwargs: Mapping[str, Any], result: Any) -> float:
-    """The elements that go in or come out, whichever are more."""
-    return float(max((prod(one.shape) for one in _tensors(args, kwargs, result)), default=0))
+    """The elements that go in or come out, whichever are more; tensors in a list are worked on one after the other."""
+    lists = [one for one in (*args, *kwargs.values()) if isinstance(one, (list, tuple))]
+    listed = (sum(prod(one.shape) for one in _tensors(some, {})) for some in lists)
+    return float(max((*(prod(one.shape) for one in _tensors(args, kwargs, result)), *listed), default=0))
 
 
 def _tensors(args: Any, kwargs: Mapping[str, Any], result: Any = None) -> list[torch.Tensor]:
     return [one for one in tree_leaves((args, dict(kwargs), result)) if isinstance(one, torch.Tensor)]
 
 
+def most(function: Any, args: Any, kwargs: Mapping[str, Any]) -> float:
+    """The operations that an operator may do of which nothing tells what it computes; 0 where that is known.
+
+    What is not torch's own may hold any numbers itself, and has no bound. Torch's own that has one tensor of numbers
+    (a sort, a sum along an axis, pooling) does few operations for each of them, as has what torch tags as pointwise or
+    a reduction. Several that are not tagged may be multiplied with one another like matrices: of the three sizes of a
+    product each is in two of its three matrices, so that the root of all three numbers of elements is their product.
+    """
+    operator = operator_of(function)
+    if _is_known(function):
+        return 0.0
+    if "::" in operator.name:
+        return math.inf
+    sizes = sorted(one.numel() for one in _tensors(args, kwargs) if one.is_floating_point() or one.is_complex())
+    several = [size for size in sizes if size > 1][-3:]
+    return 2.0 * math.sqrt(prod([*several, several[-1]][:3])) if len(several) > 1 else 0.0
+
+
+@functools.cache
+def _is_known(function: Any) -> bool:
+    """Whether `cost` says of one of torch's own operators what it does."""
+    name = operator_of(function).name
+    packet = getattr(torch.ops.aten, name, None)
+    tagged = {tag for one in packet.overloads() for tag in getattr(packet, one).tags} if packet is not None else set()
+    return (
+        _as_counted(function) is not None
+        or any({f"_{name}", name} & set(table) for table in (_PER_ELEMENT, _PRODUCTS, _BAGS, _FEW_PER_ELEMENT))
+        or name.startswith((_ATTENTION, *_CONVOLUTIONS, *_TRANSFORMS, *_LINEAR_ALGEBRA, "_foreach_"))
+        or bool(tagged & _TAGS)
+        or _is_of_a_known(name)
+    )
+
+
+def _is_of_a_known(name: str) -> bool:
+    """Whether it is the gradient of something that is done for each element: it does no more."""
+    base = getattr(torch.ops.aten, name.removesuffix("_backward"), None) if name.endswith("_backward") else None
+    if base is None:
+        return False
+    function = getattr(base, base.overloads()[0])
+    return not any("Tensor" in str(one.type) for one in function._schema.arguments[1:] if not one.is_out)
+
+
 @dataclass(frozen=True)
 class Spent:
-    """Floating-point operations: `forward`, and `backward` where autograd calls them."""
+    """Floating-point operations: `forward`, and `backward` where autograd calls them.
+
+    `unknown` are operators of which nobody knows what they compute, beyond an operation for each element: that may be
+    as much as `at_most` more.
+    """
 
     forward: float = 0.0
     backward: float = 0.0
+    at_most: float = 0.0
+    unknown: frozenset[str] = frozenset()
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(self.forward + other.forward, self.backward + other.backward)
+        return Spent(
+            self.forward + other.forward,
+            self.backward + other.backward,
+            self.at_most + other.at_most,
+            self.unknown | other.unknown,
+        )
 
 
 def spent_on(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -> Spent:
     """What an operator that has just run has computed: nothing, if it only moves, makes or views numbers."""
     operator = operator_of(function)
-    is_product = operator.name in _PRODUCTS or function.overloadpacket in flop_registry
+    is_product = operator.name in _PRODUCTS or _as_counted(function) is not None
     if operator.work_on(args, kwargs) is not Work.COMPUTES or not (is_product or _has_numbers(result)):
         return Spent()
     with torch._C.DisableTorchFunction():
-        spent = cost(function, args, kwargs, result)
-    return Spent(forward=spent) if torch._C._current_graph_task_id() == -1 else Spent(backward=spent)
+        spent, more = cost(function, args, kwargs, result), most(function, args, kwargs)
+    unknown = frozenset((operator.name,) if more else ())
+    is_forward = torch._C._current_graph_task_id() == -1
+    return Spent(spent if is_forward else 0.0, 0.0 if is_forward else spent, more, unknown)
 
 
 class Arithmetic(TorchDispatchMode):  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
@@ -55,6 +55,13 @@ class Observed:
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """Which of a tensor's elements nobody has written, of its shape; None where all are, or that is not known."""
         return None
+
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+        """Which results are written on a stream for which nobody waits who goes on where it was called, by name.
+
+        To see that on a GPU the call is made `again`.
+        """
+        return ()
 
 
 @dataclass(frozen=True)
@@ -202,26 +209,28 @@ def results_of(
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
-    in the end: a reference may give anew what the wrapper changes. Or they count if that makes as many as the `number`,
-    which another call gave: on other numbers, what changes may stay as it is.
+    in the end: a reference may give anew what the wrapper changes. Where that is not the `number` that another call
+    gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides.
     """
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
-    known = {_place(tensor) for _, tensor in by_intent}
-    others = [tensor for tensor in leaves(returned) if _place(tensor) not in known]
     gradients = [
         (f"gradient of {name}", tensor.grad)
         for name, _, tensor in named
         if subject.gradients and tensor.requires_grad and tensor.grad is not None
     ]
+    known = {_place(tensor) for _, tensor in by_intent}
+    everything = list(leaves(returned))
+    others = [tensor for tensor in everything if _place(tensor) not in known]
     before = {name: tensor for name, _, tensor in _named(given)}
-    if number is None:
-        is_counted = any(_is_another(tensor, before[name]) for name, tensor in by_intent)
-    else:
-        is_counted = len(others) + len(by_intent) + len(gradients) == number
-    for place, tensor in enumerate(others):
-        yield ("output" if len(others) == 1 else f"output {place}"), tensor.detach()
-    if not others or is_counted:
+    is_counted = not others or any(_is_another(tensor, before[name]) for name, tensor in by_intent)
+    ways = [(others, is_counted), (others, not is_counted), (everything, True)]
+    wanted = None if number is None else number - len(gradients)
+    fits = ((some, counted) for some, counted in ways if len(some) + counted * len(by_intent) == wanted)
+    outputs, is_counted = next(fits, ways[0])
+    for place, tensor in enumerate(outputs):
+        yield ("output" if len(outputs) == 1 else f"output {place}"), tensor.detach()
+    if is_counted:
         yield from ((name, tensor.detach()) for name, tensor in by_intent)
     yield from gradients
 

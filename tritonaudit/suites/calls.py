@@ -45,6 +45,8 @@ _WATCHED = (0, 1, 5)
 """The calls in which memory is looked at before and after every launch: the first, and one with each of the values
 after that, when all that is made only once is there.
 """
+LEFT = 3
+"""Of the sets of values that with which a call goes on from what another one has left, where there is one."""
 _GRACE = 0.02
 """Seconds for a thread that has done its work to end, and for one that has not to go on."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -107,6 +109,7 @@ class Call:
     arithmetic: Spent = field(default_factory=Spent)
     unaccounted: tuple[Unaccounted, ...] = ()
     altered: int = 0
+    on_their_way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def nearly_same(arguments: Arguments, numbers: Random) -> Arguments:
 def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Arguments]) -> Calls:
     """Make them in this process, with such `values_of` a case; after one that fails there are no more."""
     harness.repair()
-    first, second, nearly = values
+    first, second, nearly, *left = values
     here, there = copied(first), copied(second)
     plans: tuple[tuple[str, int, Arguments, Arguments | None], ...] = (
         ("the first call", 0, here, None),
@@ -152,10 +155,14 @@ def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Ar
         ("the very same tensors again", 1, there, None),
         ("the very same tensors with one element changed", 2, there, nearly),
         ("the first tensors with their first values", 0, here, first),
+        *(
+            ("others, with what the first call was to leave in those that it changes", LEFT, copied(one), None)
+            for one in left
+        ),
     )
     calls: list[Call] = []
     for way, number, arguments, filled in plans:
-        if filled is None and calls and not _are_same(arguments, second):
+        if filled is None and number == 1 and not _are_same(arguments, second):
             filled = second  # the call before has changed them
         if filled is not None:
             arguments = _filled(arguments, filled)
@@ -251,12 +258,21 @@ def _called(
             one.results = tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
             one.kept = tuple(copied(result.tensor) for result in one.results)
             one.shares = tuple(_shares(provenance, one.results))
+            one.on_their_way = observed.on_their_way(one.results, lambda: _again(subject, case, given))
         one.written = frozenset(provenance.written())
         one.arithmetic = provenance.arithmetic([result.tensor for result in one.results])
         one.unaccounted, one.altered = tuple(provenance.unaccounted), provenance.altered
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))
     return one
+
+
+def _again(subject: Subject, case: Case, given: Arguments) -> tuple[Result, ...]:
+    """The results of a call with such arguments, of which nothing else is seen."""
+    arguments = copied(given)
+    returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    results = results_of(subject, arguments, returned, given)
+    return tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
 
 
 @contextmanager

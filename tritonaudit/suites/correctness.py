@@ -202,7 +202,8 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
     checked = _CALLS | watched
     if subject.reference is None:
         return _unjudged(case, checked, sightings, "the subject has no reference")
-    found = references(subject, called.given, case)
+    kernels = {ran.launch.kernel for ran in called.ran}
+    found = references(subject, called.given, case, kernels, len(called.results))
     if not found.same:
         unjudged = _unjudged(case, checked, sightings, found.reason)
         return replace(unjudged, is_refused=subject.given is not None and not case.is_as_given)

@@ -19,10 +19,11 @@ from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments
+from tritonaudit.subject.inputs import Arguments, call
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.suites.calling import Device, Result, bits, is_same
-from tritonaudit.suites.calls import Call, Calls, Share, calls_here, values_of
+from tritonaudit.suites.arithmetic import Spent
+from tritonaudit.suites.calling import Device, Result, bits, copied, is_same
+from tritonaudit.suites.calls import LEFT, Call, Calls, Share, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.formats import wide
@@ -56,6 +57,7 @@ def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> Ca
     """
     started = time.perf_counter()
     given = values_of(device, subject, case, draw)
+    given = (*given, *_left(subject, case, given))
     made = calls_of(device, subject, case, given, draw)
     outcome = _outcome(device, subject, case, made.calls, given)
     doubt = subject.function.doubt if isinstance(subject.function, Absent) else ""
@@ -68,6 +70,25 @@ def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> Ca
         kernels=tuple(dict.fromkeys(ran.launch.kernel for one in made.calls for ran in one.ran)),
         seconds=time.perf_counter() - started,
     )
+
+
+def _left(subject: Subject, case: Case, given: Sequence[Arguments]) -> Iterator[Arguments]:
+    """Other values, beside what the reference leaves of the first in the arguments that are changed by intent.
+
+    A cache or a workspace comes to the next call like that: nobody makes a new one for each.
+    """
+    if subject.reference is None or not subject.mutates:
+        return
+    (positional, keywords), (others, named) = copied(given[0]), copied(given[1])
+    try:
+        call(subject.reference, positional, keywords, gradients=False)
+    except Exception:  # which other calls tell
+        return
+    kept = [
+        one if place in subject.mutates else other
+        for place, (one, other) in enumerate(zip(positional, others, strict=True))
+    ]
+    yield tuple(kept), {name: keywords[name] if name in subject.mutates else one for name, one in named.items()}
 
 
 def _outcome(
@@ -110,20 +131,23 @@ def _judged(
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
     answers, missing = _answers(subject, case, calls, given)
     weak = list(_weak(first, answers))
+    has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
+    wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
     found = [
         *_no_kernel(first),
         *_torch_work(calls, answers, is_weak=bool(weak)),
-        *_torch_arithmetic(subject, case, given[0], first),
+        *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
         *_stale(calls, answers),
         *_aliased(calls),
         *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
     ]
-    unchecked = [(Symptom.THREAD, f"streams, which are not watched on the {device.name}")]
+    is_told = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
+    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_told]
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
-    checked = frozenset(symptom for symptom in SYMPTOMS if symptom is not Symptom.WEAK_REFERENCE or not missing)
+    checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
 
@@ -133,7 +157,9 @@ def _answers(
     """What the reference gives for each set of values; if it does not, why."""
     if subject.reference is None:
         return {}, "the subject has no reference"
-    found = {values: references(subject, given[values], case) for values in {one.values for one in calls}}
+    kernels = {ran.launch.kernel for one in calls for ran in one.ran}
+    number = len(calls[0].results)
+    found = {n: references(subject, given[n], case, kernels, number) for n in {one.values for one in calls}}
     if not found[0].same:
         return {}, found[0].reason
     if len(found[0].same) != len(calls[0].results):
@@ -244,20 +270,25 @@ def _changes(calls: Sequence[Call], shares: Sequence[Share]) -> bool:
     )
 
 
-def _torch_arithmetic(subject: Subject, case: Case, given: Arguments, first: Call) -> Iterator[_Seen]:
+def _torch_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[_Seen]:
     """Operators of torch that compute as much in the call as much of the reference takes."""
-    made = first.arithmetic
-    if subject.reference is None or not first.ran or not (made.forward or made.backward):
-        return
-    wanted = arithmetic_of(subject, given, case)
+    made, allowed = first.arithmetic, subject.torch_share
     ways = ("", made.forward, wanted.forward), ("the backward pass of ", made.backward, wanted.backward)
     for way, spent, whole in ways:
         share = min(spent / whole, 1.0) if whole else 0.0
-        allowed = subject.torch_share
         is_certain = share > _LARGE_SHARE if allowed is None else share > allowed
         if is_certain or (allowed is None and share >= _SHARE):
             text = f"operators of torch do {share:.0%} of the arithmetic that {way}the reference takes"
             yield Symptom.TORCH_WORK, text, is_certain
+
+
+def _unknown_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[str]:
+    """Why nobody can tell how much operators of torch compute: all that the known ones leave may be theirs."""
+    made, allowed = first.arithmetic, _LARGE_SHARE if subject.torch_share is None else subject.torch_share
+    whole, most = wanted.forward + wanted.backward, made.forward + made.backward + made.at_most
+    if made.unknown and whole and min(most / whole, 1.0) > allowed:
+        text = f"what {_listed(sorted(made.unknown))} computes, which may be what the kernels are there for"
+        yield f"{text}, is not known: where that is fair, give the subject a `torch_share`"
 
 
 def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
@@ -273,10 +304,11 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
     if any(one.altered for one in calls):
         text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
         yield Symptom.TORCH_WORK, text, True
-    if len(calls) == _ALL_CALLS and calls[-1].error is None:
+    if len(calls) >= _ALL_CALLS and calls[_ALL_CALLS - 1].error is None:
         written = frozenset[int]().union(*(one.written for one in calls))
         known = {one.digest for one in calls[1].unaccounted}
-        changed = [one for one in calls[-1].unaccounted if one.digest not in known and one.address not in written]
+        last = calls[_ALL_CALLS - 1]
+        changed = [one for one in last.unaccounted if one.digest not in known and one.address not in written]
         whole = sum(result.tensor.numel() * result.tensor.element_size() for result in first.results)
         if whole and sum(one.size for one in changed) >= _SHARE * whole:
             text = "memory is read that nobody was seen to write, and that changes with the values of the inputs"
@@ -312,6 +344,8 @@ def _stale(calls: Sequence[Call], answers: Mapping[int, References]) -> Iterator
         return
     for number, one in enumerate(calls[1:], 2):
         said = f"call {number} ({one.way})"
+        if one.values == LEFT and not answers.get(LEFT, References()).same:
+            return
         if one.error is not None:
             if not isinstance(one.error, NotSimulated):
                 yield Symptom.STALE, f"{said} fails where the first does not: calling it {described(one.error)}", True
@@ -334,7 +368,7 @@ def _stale(calls: Sequence[Call], answers: Mapping[int, References]) -> Iterator
             yield Symptom.STALE, text, True
         else:
             text = f"{said} gives a wrong result, and the first call a right one for its values"
-            yield Symptom.STALE, text, False
+            yield Symptom.STALE, text, one.values == LEFT
 
 
 def _which_are_right(calls: Sequence[Call], answers: Mapping[int, References]) -> list[bool | None]:
@@ -353,11 +387,15 @@ def _are_kept(one: Call, other: Call) -> bool:
 
 
 def _is_right(one: Call, answers: Mapping[int, References]) -> bool | None:
-    """Whether the results are the reference's; None where that cannot be told."""
+    """Whether the results are the reference's; None where that cannot be told.
+
+    What a call has left need not change once more: then what is returned alone is compared.
+    """
     answer = answers.get(one.values)
-    if answer is None or len(answer.same) != len(one.kept):
+    if answer is None or (len(answer.same) != len(one.kept) and one.values != LEFT):
         return None
-    verdicts = [answer.yardstick(number).judge(tensor).status for number, tensor in enumerate(one.kept)]
+    common = min(len(answer.same), len(one.kept))
+    verdicts = [answer.yardstick(number).judge(one.kept[number]).status for number in range(common)]
     return Status.FAIL not in verdicts
 
 
@@ -393,6 +431,9 @@ def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
 
 
 def _beside(calls: Sequence[Call]) -> Iterator[_Seen]:
+    for name in dict.fromkeys(name for one in calls for name in one.on_their_way):
+        text = f"{name} is written on another stream than that of the caller, who does not wait for it"
+        yield Symptom.THREAD, text, True
     for number, one in enumerate(calls):
         for result, kept in _foreign_results(one, calls):
             is_reused = any(_shares_memory(result, other) for other in calls[number + 1 :])

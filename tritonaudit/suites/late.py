@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, prod
 from pathlib import Path
 from types import FrameType
@@ -166,11 +166,11 @@ def late(
         outcome
         for outcome in others
         if outcome.checked
-        and _is_as_much_work(outcome.case, case)
+        and is_as_much_work(outcome.case, case)
         and outcome.seconds * (_SLOWER if outcome.case.fill == case.fill else _SLOWER_WITH_OTHERS) < seconds
     ]
     if not error.waits and not (error.computes and quick):
-        return unknown(case, sighting.text)
+        return replace(unknown(case, sighting.text), is_late=True)
     is_far_slower = reference is not None and reference * _SLOWER_THAN_REFERENCE < seconds
     if quick:
         than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s"
@@ -186,7 +186,7 @@ def unknown(case: Case, reason: str) -> CaseOutcome:
     return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in Symptom))
 
 
-def _is_as_much_work(case: Case, other: Case) -> bool:
+def is_as_much_work(case: Case, other: Case) -> bool:
     """Whether it has as many elements, and the longest dimension, which a program may go through, is as long."""
     if case.sizes.keys() != other.sizes.keys():  # what they do not name is as given
         return False

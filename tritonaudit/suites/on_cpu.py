@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import torch
 
+from tritonaudit.capture import streams
 from tritonaudit.capture.device import device_for
 from tritonaudit.capture.driver import stand_in_driver
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, install, recording
 from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
+from tritonaudit.capture.streams import Stream, Ticket
 from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
@@ -23,10 +25,10 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import numbers_in
 from tritonaudit.simulator.torch_memory import per_byte, storage_address
-from tritonaudit.suites.calling import How, Lost, Observed, Ran
+from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result
 from tritonaudit.suites.integers import filled
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import still_known, storages_written
+from tritonaudit.suites.written import still_known, storages_found, storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -50,18 +52,28 @@ class CpuEngine:
         """While this lasts, launches are executed as `how` says."""
         fresh = FreshMemory()
         execution = Execution(fresh, how.is_checked, order=partial(numbers_in, how.order))
-        observed = _Observed(fresh)
+        observed = _Observed(fresh, streams.current())
         execute = partial(_execute, execution, observed, how)
         recorder = Recorder(TARGET, chosen=how.config, execute=execute, options=OPTIONS, raises=True)
         host = Host.CPU if how.has_memory else Host.META
-        with tensors_on(host), fresh, recording(recorder):
+        with tensors_on(host), streams.calling(), fresh, recording(recorder):
             yield observed
 
 
 class _Observed(Observed):
-    def __init__(self, fresh: FreshMemory) -> None:
+    def __init__(self, fresh: FreshMemory, caller: Stream) -> None:
         super().__init__()
         self.fresh = fresh
+        self._caller = caller
+        self.tickets: list[Ticket] = []
+        """Of each launch that ran."""
+
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+        return tuple(result.name for result in results if self._is_on_its_way(result.storage))
+
+    def _is_on_its_way(self, address: int) -> bool:
+        writers = (ticket for one, ticket in zip(self.ran, self.tickets, strict=True) if address in one.written)
+        return any(not streams.is_awaited(ticket, self._caller) for ticket in writers)
 
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         undefined = self.fresh.undefined.get(storage_address(tensor))
@@ -78,6 +90,7 @@ def _sizes(storages: Mapping[int, torch.UntypedStorage]) -> Mapping[int, int]:
 def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch, bound: Mapping[str, Any]) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     if not how.has_memory and why_too_large(launch):
+        observed.tickets.append(streams.launched())
         observed.ran.append(Ran(launch))  # what such calls are looked at for
     check_grid(launch)
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
@@ -85,7 +98,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     untold: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
-    storages = storages_in(bound) if how.is_watched else {}
+    storages = {**storages_in(bound), **storages_found(bound)} if how.is_watched else {}
     held = digests(storages)
     elements: Mapping[int, torch.Tensor] = {}
     try:
@@ -103,5 +116,6 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     finally:  # not before it is known which elements were written
         places = {address: one.place for address, one in written.items()}
         left = copies(storages, places)
+        observed.tickets.append(streams.launched())
         observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold))
         observed.contents = still_known(observed.contents, launch, written)

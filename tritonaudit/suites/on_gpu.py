@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,13 +17,15 @@ from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
 from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
-from tritonaudit.suites.calling import How, Lost, Observed, Ran
+from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result, is_same
 from tritonaudit.suites.late import Late
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import storages_written
+from tritonaudit.suites.written import storages_found, storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
+_LATE = 1 << 27
+"""Cycles, nearly a tenth of a second: longer than whoever reads a result at once is slower."""
 _POISON = 0xA5
 """In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
 
@@ -43,8 +45,8 @@ class Gpu:
     def observing(self, how: How) -> Iterator[Observed]:
         """While this lasts, launches are waited for, and what they show is kept; `how.order` cannot be chosen here."""
         poison = _Poison()
-        observed = _Observed(poison)
         before = JITFunction.run, Autotuner.run
+        observed = _Observed(poison, before[0])
         JITFunction.run, Autotuner.run = self._launching(before[0], observed, how.is_watched), run_configs
         try:
             with recording(Recorder("", chosen=how.config, front_end=False)), poison:
@@ -52,13 +54,15 @@ class Gpu:
         finally:
             JITFunction.run, Autotuner.run = before
 
-    def _launching(self, launch: Callable[..., Any], observed: Observed, is_watched: bool) -> Callable[..., Any]:
+    def _launching(self, launch: Callable[..., Any], observed: _Observed, is_watched: bool) -> Callable[..., Any]:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-            storages = storages_in({"args": args, **kwargs}) if is_watched and not warmup else {}
+            given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+            storages = {**storages_in(given), **storages_found(given)} if is_watched and not warmup else {}
             held = digests(storages)
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
+            observed.is_aside |= torch.cuda.current_stream() != observed.caller
             made, bound = recorded_launch(function, args, kwargs, grid)
             left: dict[int, torch.Tensor] = {}
             sizes = {address: storage.nbytes() for address, storage in storages.items()}
@@ -102,9 +106,35 @@ def _words(error: RuntimeError) -> str:
 
 
 class _Observed(Observed):
-    def __init__(self, poison: _Poison) -> None:
+    def __init__(self, poison: _Poison, launch: Callable[..., Any]) -> None:
         super().__init__()
-        self._poison = poison
+        self._poison, self._launch = poison, launch
+        self.caller = torch.cuda.current_stream()
+        self.is_aside = False
+        """Whether anything was launched on another stream than the caller's."""
+
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+        """Where a launch on another stream comes late, its results are others for who reads them on the caller's."""
+        if not self.is_aside:
+            return ()
+
+        def late(function: Any, *args: Any, **kwargs: Any) -> Any:
+            if torch.cuda.current_stream() != self.caller:
+                torch.cuda._sleep(_LATE)
+            return self._launch(function, *args, **kwargs)
+
+        watching, JITFunction.run = JITFunction.run, late
+        try:
+            found = again()
+            with torch.cuda.stream(self.caller):
+                early = [result.tensor.clone() for result in found]
+            torch.cuda.synchronize()
+            pairs = zip(found, early, strict=True)
+            return tuple(result.name for result, one in pairs if not is_same(one, result.tensor))
+        except Exception:  # what is wrong with the call itself other calls tell
+            return ()
+        finally:
+            JITFunction.run = watching
 
     def unwritten(self, tensor: torch.Tensor) -> torch.Tensor | None:
         found = self._poison.left_in(tensor)

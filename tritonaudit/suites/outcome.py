@@ -68,7 +68,7 @@ class CaseOutcome:
     `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
     not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
     seen at other sizes than given, and nobody knows whether it is there as given, too. `asks_multiprocessors` where
-    host code has asked how many there are.
+    host code has asked how many there are. `is_late` where all that is known is that it did not end in its time.
     """
 
     case: Case
@@ -84,3 +84,4 @@ class CaseOutcome:
     is_refused: bool = False
     unsettled: frozenset[Symptom] = frozenset()
     asks_multiprocessors: bool = False
+    is_late: bool = False

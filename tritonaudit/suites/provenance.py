@@ -94,6 +94,8 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         self._see_launches()
         within = self._observed.ran[before : self._launches]
         spent = spent_on(function, args, kwargs, result)
+        if within:  # a wrapper of kernels, such as one of torch.library
+            spent = Spent(spent.forward, spent.backward)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             self._steps.append(_step(spent, function, args, kwargs, result))
             self._follow(operator_of(function), function, args, kwargs, result, within)

@@ -6,13 +6,15 @@ Imports torch: for processes in which user code runs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from tritonaudit.capture.launch import KernelRef
+from tritonaudit.capture.record import noting
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
@@ -80,10 +82,33 @@ class References:
         return precise, same, [draw[number] for draw in self.perturbed if number < len(draw)]
 
 
-def references(subject: Subject, given: Arguments, case: Case) -> References:
-    """What the subject's reference, which it has, gives for the arguments of a case."""
+def references(
+    subject: Subject,
+    given: Arguments,
+    case: Case,
+    judged: Collection[KernelRef] = (),
+    number: int | None = None,
+) -> References:
+    """What the subject's reference, which it has, gives for the arguments of a case, beside that `number` of results.
+
+    That it launches a kernel of somebody's is fair; one that launches a kernel which is `judged` agrees with it always.
+    """
+    with noting() as noted:
+        found = _references(subject, given, case, number)
+    if own := noted.launched & set(judged):
+        return References(reason=f"the reference launches {_named(own)}, which is judged: it agrees with itself always")
+    if noted.idle:
+        return References(reason=f"the reference launches {_named(noted.idle)}, which only a GPU executes for it")
+    return found
+
+
+def _named(kernels: Collection[KernelRef]) -> str:
+    return " and ".join(sorted(f"`{one.name}`" for one in kernels))
+
+
+def _references(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
     try:
-        same = _in_single(subject, given, case)
+        same = _in_single(subject, given, case, number)
     except Exception as error:
         return References(reason=f"the reference {described(error)}")
     why = ""
@@ -111,9 +136,9 @@ def references(subject: Subject, given: Arguments, case: Case) -> References:
     return References(known, same, reason=why, from_nan=_all_of(known) if _has_nan(given) else None)
 
 
-def _in_single(subject: Subject, given: Arguments, case: Case) -> tuple[torch.Tensor, ...]:
+def _in_single(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...]:
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
-    same = _results(subject, copied(given), case)
+    same = _results(subject, copied(given), case, number)
     if any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
         return same
     single = InSingle()

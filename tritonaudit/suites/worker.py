@@ -33,6 +33,7 @@ from tritonaudit.suites.core import (
     MULTIPROCESSORS,
     REPEAT,
     STABILITY,
+    CoreCase,
     called_cases,
     config_trial,
     configs_trial,
@@ -76,6 +77,7 @@ from tritonaudit.suites.late import (
 from tritonaudit.suites.limits import LARGEST
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
+from tritonaudit.suites.smaller import Smaller
 from tritonaudit.suites.stability import (
     endure,
     hardships_on,
@@ -269,6 +271,7 @@ class _Audit:
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = sum(map(_hangs, self.known.values()))
         self.is_in_core = True
+        self.smaller: Smaller | None = None
         self.minimising = 0.0
         self.core: tuple[CoreTrial, ...] = ()
         self.labels: tuple[str, ...] = ()
@@ -334,9 +337,10 @@ class _Audit:
         self.labels = tuple(case.label for case in plan.cases)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._plan([*core, *map(configs_trial, self._tuned()[:1])])
+        self.smaller = Smaller(self.subject, axes, self.blocks)
         for number, one in enumerate(cases):
             if self._may_try_core():
-                self._call(one.case)
+                self._try_or_smaller(one, CALL, self._call)
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
@@ -383,6 +387,18 @@ class _Audit:
             self._plan([replace(one, trial=there.get(one.trial, one.trial)) for one in self.core])
             self._try(check, other, work, is_minimised=check != INTEGRITY)
 
+    def _try_or_smaller(self, one: CoreCase, check: str, call: Callable[[Case], CaseOutcome]) -> None:
+        """Call a case of the core; where it does not end a smaller one stands for it, and it does not count as late."""
+        assert self.smaller is not None
+        lates = self.lates
+        tried = self.smaller.tried(one, call)
+        if tried is not one:
+            there, here = Trial(check, one.case.label), Trial(check, tried.case.label)
+            alike = [kept for kept in self.core if kept.trial == there]
+            others = [replace(kept, what=tried.what, trial=here) if kept in alike else kept for kept in self.core]
+            self._plan(others)
+            self.lates = min(self.lates, lates + self.known[here].is_late)
+
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""
         first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
@@ -393,13 +409,20 @@ class _Audit:
         cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._watch), self.seed)
         self._plan(tuple(memory_trials(cases, MEMORY)))
         wanted = {one.trial.case for one in self.core}
+        self.smaller = Smaller(self.subject, axes, self.blocks)
         for one in cases:
             if one.case.label in wanted and self._may_try_core():
-                self._watch(one.case)
+                self._try_or_smaller(one, MEMORY, self._watch)
         self._settle()
         self._look_far()
         self._look()
-        self._tell(Stopped((), self.spent, "no more were asked for" if self._may_try_core() else "the time was spent"))
+        self._tell(
+            Stopped(
+                tuple(self.smaller.replaced),
+                self.spent,
+                "no more were asked for" if self._may_try_core() else "the time was spent",
+            )
+        )
 
     def _watch(self, case: Case) -> CaseOutcome:
         return self._try(MEMORY, case, self._watched)
@@ -495,6 +518,7 @@ class _Audit:
     def _left_out(self, plan: Plan, reason: str) -> Iterator[tuple[str, str]]:
         """What no case of the plan had, and how many of its cases were not tried."""
         yield from ((str(left.value), left.reason) for left in plan.left_out)
+        yield from self.smaller.replaced if self.smaller else ()
         had = {trial.case for trial in self.known if trial.check == CALL}
         missed = [case for case in plan.cases if case.label not in had]
         if missed:

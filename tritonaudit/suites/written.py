@@ -9,10 +9,13 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.launch import Launch
+from tritonaudit.simulator.foreign import storages_at
 from tritonaudit.simulator.live import arguments_of, module_of
-from tritonaudit.simulator.slices import places_written, pointers_written
+from tritonaudit.simulator.slices import place_found, places_written, pointers_written
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.suites.integers import Contents
+
+_ADDRESSES = (torch.int64, torch.uint64)
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,24 @@ def storages_written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, W
     if launch.program is None:
         return {}
     with torch._C.DisableTorchFunction():
-        arguments = arguments_of(launch, bound)
-        places = places_written(module_of(launch.program.ttir))
+        arguments, module = arguments_of(launch, bound), module_of(launch.program.ttir)
+        places = places_written(module)
         storages = [(arguments[number].value.untyped_storage(), at) for number, at in places.items()]
+        if (place := place_found(module)) is not None:
+            storages += [(storage, place) for storage in storages_found(bound).values()]
         return {
             storage.data_ptr(): Written(storage.nbytes(), (at.path, at.line, at.column)) for storage, at in storages
         }
+
+
+def storages_found(bound: Mapping[Any, Any]) -> dict[int, torch.UntypedStorage]:
+    """Those to which a launch may find its way by the numbers in its arguments' memory, by their addresses."""
+    found: dict[int, torch.UntypedStorage] = {}
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        for value in bound.values():
+            if isinstance(value, torch.Tensor) and value.dtype in _ADDRESSES and not value.is_meta:
+                found |= storages_at(value.detach().flatten().to("cpu", torch.int64))
+    return found
 
 
 def still_known(contents: Contents, launch: Launch, written: Mapping[int, Written]) -> Contents:
