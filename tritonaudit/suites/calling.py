@@ -204,13 +204,20 @@ def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:
 
 
 def results_of(
-    subject: Subject, arguments: Arguments, returned: Any, given: Arguments, number: int | None = None
+    subject: Subject,
+    arguments: Arguments,
+    returned: Any,
+    given: Arguments,
+    number: int | None = None,
+    *,
+    of_same: bool = False,
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
     in the end: a reference may give anew what the wrapper changes. Where that is not the `number` that another call
-    gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides.
+    gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides. A change that
+    is not among that number is left out only if the other call was one `of_same` function.
     """
     named = list(_named(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
@@ -224,7 +231,7 @@ def results_of(
     others = [tensor for tensor in everything if _place(tensor) not in known]
     before = {name: tensor for name, _, tensor in _named(given)}
     is_counted = not others or any(_is_another(tensor, before[name]) for name, tensor in by_intent)
-    ways = [(others, is_counted), (others, not is_counted), (everything, True)]
+    ways = [(others, is_counted), (others, not is_counted or not of_same), (everything, True)]
     wanted = None if number is None else number - len(gradients)
     fits = ((some, counted) for some, counted in ways if len(some) + counted * len(by_intent) == wanted)
     outputs, is_counted = next(fits, ways[0])

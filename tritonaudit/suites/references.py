@@ -138,7 +138,7 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
 
 def _in_single(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...]:
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
-    same = _results(subject, copied(given), case, number)
+    same = _results(subject, copied(given), case, number, of_same=False)
     if any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
         return same
     single = InSingle()
@@ -319,10 +319,12 @@ def _wide_results(subject: Subject, arguments: Arguments, case: Case, number: in
     return tuple(map(wide, _results(subject, arguments, case, number)))
 
 
-def _results(subject: Subject, arguments: Arguments, case: Case, number: int | None = None) -> tuple[torch.Tensor, ...]:
-    """Those of one call; those of others of the same reference are as many as its `number`."""
+def _results(
+    subject: Subject, arguments: Arguments, case: Case, number: int | None = None, *, of_same: bool = True
+) -> tuple[torch.Tensor, ...]:
+    """Those of one call, as many as the `number` of another of the same reference, or of the wrapper."""
     assert subject.reference is not None
     given = copied(arguments) if subject.mutates else arguments
     seed_torch(case.seed)
     returned = call(subject.reference, *arguments, gradients=subject.gradients, gradient=case.gradient)
-    return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given, number))
+    return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given, number, of_same=of_same))
