@@ -16,7 +16,7 @@ from bench.judge.faults.fills import Lanes, with_extremes
 from bench.judge.faults.mutants import Mutant, Target, mutants
 from bench.judge.faults.programs import Programs, built_once
 from bench.judge.faults.putting import functions_of, put_in
-from bench.judge.forked import Outcome, outcomes
+from bench.judge.forked import Outcome, outcomes, ready_to_fork
 from bench.judge.noted import Noted
 from bench.judge.reaching import Line
 
@@ -103,7 +103,9 @@ def try_task(task: Task) -> Tried:
         calls = used_calls(subject, task.known, task.root, task.chosen)
         if not calls:
             return Tried((), (), f"{task.spec.name}: its calls do not come to the same each time")
-        trials = tuple(_trials(task, _Trying(subject, calls, programs, task.targets)))
+        trying = _Trying(subject, calls, programs, task.targets)
+        with ready_to_fork():
+            trials = tuple(_trials(task, trying))
     return Tried(trials, tuple(one.noted for one in calls), "", round(sum(_times()) - began, 2))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.judge.faults.operators import OPERATORS
 from bench.judge.fixes.table import Injected, Scored, scored_of, table
-from bench.judge.keeping import Kept
+from bench.judge.keeping import Kept, folder
 
 LISTS = ("dev", "mined")
 _COUNTED_BY = ("class", "visible", "oracle", "repo")
@@ -42,7 +42,7 @@ def main(options: Sequence[str]) -> None:
     )
     parser.add_argument("--bugs", type=Path, required=True, metavar="DIR", help="dev.tsv, mined.tsv, extract, score")
     parser.add_argument("--mirror", type=Path, required=True, metavar="DIR", help="owner+name, a repository each")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--work", type=folder, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--faults", type=Path, metavar="FILE", help="as `faults --output` writes it")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     asked = parser.parse_args(options)
@@ -51,7 +51,7 @@ def main(options: Sequence[str]) -> None:
 
 
 def _scored(name: str, bugs: Path, mirror: Path, work: Path, jobs: int) -> Scored:
-    kept = Kept(work / "fixes", ("tritonaudit", "rules"))
+    kept = Kept(work, "fixes", ("tritonaudit", "rules"))
     task = Task(name, (bugs / "score").read_text(encoding="utf-8"))
     found = kept.get(task, Scored)
     if found is None:
