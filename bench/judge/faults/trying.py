@@ -115,11 +115,20 @@ def _times() -> tuple[float, float, float, float]:
 
 
 def _trials(task: Task, trying: _Trying) -> Iterator[Trial]:
+    known: dict[object, Outcome] = {}  # what launches several kernels is a target for each of them
     for at, target in enumerate(task.targets):
         made = list(mutants(_text(target.path), target, task.seed, task.most))
-        for number, (mutant, (outcome, detail)) in enumerate(zip(made, trying.outcomes(made), strict=True)):
+        new = [one for one in made if _key(one) not in known]
+        known.update(zip(map(_key, new), trying.outcomes(new), strict=True))
+        for number, mutant in enumerate(made):
+            outcome, detail = known[_key(mutant)]
             place = (target.path, target.name, target.kernel, target.is_kernel, (at, number))
             yield Trial(*place, mutant.operator, mutant.line, mutant.before, mutant.after, outcome, detail[:300])
+
+
+def _key(mutant: Mutant) -> object:
+    target = mutant.target
+    return target.path, target.name, target.line, target.is_kernel, mutant.operator, mutant.lines, mutant.text
 
 
 class _Trying:
