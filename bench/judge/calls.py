@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.judge.executing import become_ready, executed, loaded, small_cases
@@ -34,10 +34,20 @@ class Call:
     pairs: int
     seconds: float
 
+    def within(self, package: Package) -> Call:
+        """As it is kept: its files by their places in the package and among its specs, wherever these lie."""
+        kernels = tuple((_below(path, package.site), name, line) for path, name, line in self.kernels)
+        return replace(self, spec=Path(self.spec.name), kernels=kernels)
+
+    def of(self, package: Package) -> Call:
+        """As it is made: its files where the package lies now."""
+        kernels = tuple((str(package.site / path), name, line) for path, name, line in self.kernels)
+        return replace(self, spec=package.specs / self.spec, kernels=kernels)
+
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of a file."""
+    """What is kept of a file: its calls, each `within` the package."""
 
     spec: str
     calls: tuple[Call, ...]
@@ -60,10 +70,10 @@ def healthy_calls(package: Package, work: Path, most: int, jobs: int) -> list[Ca
             arguments=(package.site, work / "required"),
         ):
             calls = () if isinstance(found, Killed) else found
-            known[spec.name] = list(calls)
-            file.write(encode(Kept(spec.name, tuple(calls))).decode() + "\n")
+            known[spec.name] = [call.within(package) for call in calls]
+            file.write(encode(Kept(spec.name, tuple(known[spec.name]))).decode() + "\n")
             file.flush()
-    calls = [call for path in package.spec_files(most) for call in known.get(path.name, [])]
+    calls = [call.of(package) for path in package.spec_files(most) for call in known.get(path.name, [])]
     kernels = {kernel for call in calls for kernel in call.kernels}
     print(
         f"{package.name}: {len(calls)} calls, {len(kernels)} kernels, {time.monotonic() - began:.0f} s",
@@ -89,6 +99,11 @@ def _calls_of(spec: Path) -> Iterator[Call]:
                 kernels = dict.fromkeys((one.path, one.name, one.line) for one in refs)
                 seconds = time.monotonic() - began
                 yield Call(spec, subject.name, noted(case), tuple(kernels), len(refs), seconds)
+
+
+def _below(path: str, folder: Path) -> str:
+    """The path from the folder, where it lies there."""
+    return str(Path(path).relative_to(folder)) if Path(path).is_relative_to(folder) else path
 
 
 def _kept(path: Path) -> Iterator[tuple[str, list[Call]]]:

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -15,6 +16,17 @@ Outcome = tuple[str, str]
 
 _SILENT = 90.0
 """Seconds in which nothing comes from a fork, that is killed then."""
+
+
+@contextmanager
+def ready_to_fork() -> Iterator[None]:
+    """Meanwhile forks do not copy what is only counted; to look for garbage before each would take longer than most."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def outcomes(work: Callable[[Item], Outcome], items: Sequence[Item], is_whole: Callable[[], bool]) -> Iterator[Outcome]:
@@ -40,14 +52,11 @@ def _forked(
     work: Callable[[Item], Outcome], items: Sequence[Item], is_whole: Callable[[], bool]
 ) -> tuple[list[Outcome], bool | None]:
     """What came of them until the fork died, and whether it was whole in the end; None where it did not come so far."""
-    gc.collect()
-    gc.freeze()  # so that the fork does not copy what is only counted
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
         os.close(reading)
         _tell(writing, work, items, is_whole)
-    gc.unfreeze()
     os.close(writing)
     said = [json.loads(line) for line in _heard(reading, process)]
     ends = [one for one in said if isinstance(one, bool)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,14 +18,37 @@ Task = TypeVar("Task")
 Found = TypeVar("Found")
 
 
-class Kept:
-    """What became of tasks, a file each; the folder is named after the code that decides it, which is ours."""
+_READ = ("api", "domains", "host", "ir", "kernel", "mends", "queries", "source")
+_FACTS = ("compile", "hardware", "measure")
+_SINGLE = (
+    *("config", "engine", "finding", "fixes", "guards", "requirements", "results", "rule", "selection", "shown"),
+    *("target", "vendors", "capture/launch", "subject/dimension", "subject/model", "suites/facts", "suites/sentences"),
+)
+BRAIN = (
+    *(f"tritonaudit/{name}" for name in (*_READ, *_FACTS)),
+    *(f"tritonaudit/{name}.py" for name in _SINGLE),
+    "rules",
+)
+"""What decides what the source stage finds: all of ours that it loads."""
 
-    def __init__(self, folder: Path, deciding: Iterable[str]) -> None:
+
+def folder(text: str) -> Path:
+    """A work folder, as an option names it; paths of files in it are told from others by how they begin."""
+    return Path(text).absolute()
+
+
+class Kept:
+    """What became of tasks, a file each, in a folder of the work folder that is named after the code that decides it.
+
+    The tasks' paths within the work folder are taken as from there: what is kept may be moved or linked elsewhere.
+    """
+
+    def __init__(self, work: Path, name: str, deciding: Iterable[str]) -> None:
         """`deciding` are files and folders of the checkout."""
         paths = [ROOT / name for name in deciding]
         files = sorted(file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path]))
-        self._folder = folder / digest("".join(file.read_text(encoding="utf-8") for file in files))
+        self._work = f"{work}{os.sep}"
+        self._folder = work / name / digest("".join(file.read_text(encoding="utf-8") for file in files))
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, task: object, kind: type[Found]) -> Found | None:
@@ -42,7 +66,7 @@ class Kept:
         half.replace(place)
 
     def _place(self, task: object) -> Path:
-        return self._folder / f"{digest(repr(task))}.json"
+        return self._folder / f"{digest(repr(task).replace(self._work, ''))}.json"
 
 
 def digest(text: str) -> str:
@@ -61,10 +85,14 @@ def all_done(
     workers: int,
     limits: Limits,
     prepare: Callable[..., None] | None = None,
-    arguments: tuple[Any, ...] = (),
+    arguments: tuple[Any, ...] | Callable[[Task], tuple[Any, ...]] = (),
+    size: Callable[[Task], int] = lambda _: 0,
 ) -> list[Found]:
-    """What the tasks come to, in their order: what is kept, and the rest tried now; `lost` is what a killed one is."""
-    missing = [task for task in tasks if kept.get(task, kind) is None]
+    """What the tasks come to, in their order: what is kept, and the rest tried now; `lost` is what a killed one is.
+
+    The largest are begun first, so that no worker has one left when the others have none.
+    """
+    missing = sorted((task for task in tasks if kept.get(task, kind) is None), key=size, reverse=True)
     finished = run_tasks(work, missing, workers=workers, limits=limits, prepare=prepare, arguments=arguments)
     for number, (task, found) in enumerate(finished, 1):
         kept.put(task, lost(task, found.message) if isinstance(found, Killed) else found)

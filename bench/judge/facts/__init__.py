@@ -23,6 +23,7 @@ from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
 from bench.judge.facts.comparing import Compared, Contradiction
 from bench.judge.facts.trying import Held, Task, hold
+from bench.judge.keeping import folder
 from bench.judge.noted import Noted
 from bench.judge.packages import Package, prepared, unpacked
 from tritonaudit.execute.killed import Killed
@@ -41,7 +42,7 @@ def main(options: Sequence[str]) -> None:
     packages = parser.add_mutually_exclusive_group(required=True)
     packages.add_argument("--manifest", type=Path, metavar="FILE", help="columns package and version")
     packages.add_argument("--corpus", type=Path, metavar="DIR", help="a folder for each package")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--work", type=folder, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
     parser.add_argument("--package", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")

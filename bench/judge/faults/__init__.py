@@ -27,9 +27,9 @@ from bench.judge.executing import become_ready
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
-from bench.judge.faults.telling import Told, asked_of, tell, with_told
+from bench.judge.faults.telling import Telling, Told, asked_of, tell, with_told
 from bench.judge.faults.trying import Chosen, Task, Tried, try_task
-from bench.judge.keeping import Kept, all_done
+from bench.judge.keeping import BRAIN, Kept, all_done, folder
 from bench.judge.packages import Package, prepared
 from tritonaudit.execute.pool import Limits
 
@@ -40,7 +40,7 @@ _CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "f
 _TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("arms", "fills", "programs", "putting", "trying"))
 _EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
 """What decides what mutants come to."""
-_TOLD = ("tritonaudit", "rules", *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
+_TOLD = (*BRAIN, *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
 """What decides what is told of them."""
 
 
@@ -50,7 +50,7 @@ def main(options: Sequence[str]) -> None:
         prog="python bench/judge faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--manifest", type=Path, required=True, metavar="FILE", help="columns package and version")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--work", type=folder, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
     parser.add_argument("--tasks", type=int, default=32, metavar="N", help="wrappers of a package [default: 32]")
@@ -60,18 +60,16 @@ def main(options: Sequence[str]) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="write each operator's class and figures, as JSON")
     parser.add_argument("--sheets", type=Path, metavar="DIR", help="write mutants for a reader of what the engine says")
     asked = parser.parse_args(options)
-    tried: list[Tried] = []
-    noisy: list[Told] = []
+    tasks: list[Task] = []
     began = time.monotonic()
     for package in prepared(asked.manifest, asked.work, asked.package):
         calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
-        spread = list(tasks_of(package, calls, asked.seed, asked.most, asked.tasks))
-        found = _tried(package, spread, asked.work, asked.jobs)
-        told = _told(package, spread, found, asked.work, asked.jobs)
-        tried += [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
-        noisy += told
+        tasks += tasks_of(package, calls, asked.seed, asked.most, asked.tasks)
+    found = _tried(tasks, asked.work, asked.jobs)
+    told = _told(tasks, found, asked.work, asked.jobs)
+    tried = [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
     trials = [trial for one in tried for trial in one.trials]
-    print(operators(trials), rules(trials), noise(noisy), growth(trials), sep="\n\n")
+    print(operators(trials), rules(trials), noise(told), growth(trials), sep="\n\n")
     print("", time_taken(tried, asked.jobs, time.monotonic() - began), sep="\n")
     if asked.sheets is not None:
         write_sheets(trials, asked.sheets, asked.seed)
@@ -107,21 +105,22 @@ def _targets(path: str, name: str, line: int) -> Iterator[Target]:
     return targets_of(text, path, name.rpartition(".")[2], line)
 
 
-def _tried(package: Package, tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
+def _tried(tasks: Sequence[Task], work: Path, jobs: int) -> list[Tried]:
     """The trials of each task, in the calls that were chosen before; those that are chosen now are kept."""
-    chosen = Kept(work / "chosen", _CALLS)
+    chosen = Kept(work, "chosen", _CALLS)
     before = [chosen.get(_calling(task), Chosen) or Chosen() for task in tasks]
     found = all_done(
-        Kept(work / "faults", _EXECUTED),
+        Kept(work, "faults", _EXECUTED),
         Tried,
         try_task,
         [replace(task, chosen=one.calls) for task, one in zip(tasks, before, strict=True)],
         lambda task, message: Tried((), (), f"{task.spec.name}: {message}"),
-        title=package.name,
+        title="tried",
         workers=jobs,
         limits=_LIMITS,
         prepare=become_ready,
-        arguments=(package.site, work / "required"),
+        arguments=lambda task: (task.root, work / "required"),
+        size=lambda task: len(task.targets),
     )
     for task, one in zip(tasks, found, strict=True):
         if one.calls:
@@ -134,15 +133,21 @@ def _calling(task: Task) -> Task:
     return replace(task, targets=(), seed=0, most=0)
 
 
-def _told(package: Package, tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:
+def _told(tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:
     """What the source tells of those mutants that are faulty, or that Triton refuses."""
     return all_done(
-        Kept(work / "told", _TOLD),
+        Kept(work, "told", _TOLD),
         Told,
         tell,
         [asked_of(task, one) for task, one in zip(tasks, tried, strict=True)],
         lambda _, message: Told((), (), message),
-        title=f"{package.name}: told",
+        title="told",
         workers=jobs,
         limits=_LIMITS,
+        size=_read,
     )
+
+
+def _read(asked: Telling) -> int:
+    """How much is to be read: a file once for each of its mutants."""
+    return sum(len(numbers) * Path(target.path).stat().st_size for target, numbers in asked.targets)

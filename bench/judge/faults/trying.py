@@ -16,7 +16,7 @@ from bench.judge.faults.fills import Lanes, with_extremes
 from bench.judge.faults.mutants import Mutant, Target, mutants
 from bench.judge.faults.programs import Programs, built_once
 from bench.judge.faults.putting import functions_of, put_in
-from bench.judge.forked import Outcome, outcomes
+from bench.judge.forked import Outcome, outcomes, ready_to_fork
 from bench.judge.noted import Noted
 from bench.judge.reaching import Line
 
@@ -103,7 +103,9 @@ def try_task(task: Task) -> Tried:
         calls = used_calls(subject, task.known, task.root, task.chosen)
         if not calls:
             return Tried((), (), f"{task.spec.name}: its calls do not come to the same each time")
-        trials = tuple(_trials(task, _Trying(subject, calls, programs, task.targets)))
+        trying = _Trying(subject, calls, programs, task.targets)
+        with ready_to_fork():
+            trials = tuple(_trials(task, trying))
     return Tried(trials, tuple(one.noted for one in calls), "", round(sum(_times()) - began, 2))
 
 
@@ -113,11 +115,20 @@ def _times() -> tuple[float, float, float, float]:
 
 
 def _trials(task: Task, trying: _Trying) -> Iterator[Trial]:
+    known: dict[object, Outcome] = {}  # what launches several kernels is a target for each of them
     for at, target in enumerate(task.targets):
         made = list(mutants(_text(target.path), target, task.seed, task.most))
-        for number, (mutant, (outcome, detail)) in enumerate(zip(made, trying.outcomes(made), strict=True)):
+        new = [one for one in made if _key(one) not in known]
+        known.update(zip(map(_key, new), trying.outcomes(new), strict=True))
+        for number, mutant in enumerate(made):
+            outcome, detail = known[_key(mutant)]
             place = (target.path, target.name, target.kernel, target.is_kernel, (at, number))
             yield Trial(*place, mutant.operator, mutant.line, mutant.before, mutant.after, outcome, detail[:300])
+
+
+def _key(mutant: Mutant) -> object:
+    target = mutant.target
+    return target.path, target.name, target.line, target.is_kernel, mutant.operator, mutant.lines, mutant.text
 
 
 class _Trying:

@@ -3,7 +3,8 @@
     python bench/judge fixes --bugs DIR --mirror DIR --work DIR [--faults FILE] [--jobs N]
 
 The folder of bugs holds two lists, dev.tsv (labels read by hand) and mined.tsv (labels guessed from the diff), and the
-programs `extract` and `score`, which write the files of each bug before and after its fix, and run the tool on both.
+programs `extract` and `score`, which write the files of each bug before and after its fix, and count by what the source
+stage finds in both. What was found in a file is kept in the folder, and a killed run goes on.
 A bug is told where a finding at the fix is gone afterwards. The mirror holds a git repository of each project.
 """
 
@@ -15,24 +16,19 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench.judge.faults.operators import OPERATORS
 from bench.judge.fixes.table import Injected, Scored, scored_of, table
-from bench.judge.keeping import Kept
+from bench.judge.fixes.telling import Asked, Found, found_in
+from bench.judge.keeping import BRAIN, Kept, all_done, folder
+from tritonaudit.execute.pool import Limits
 
 LISTS = ("dev", "mined")
+_LIMITS = Limits(seconds=600, memory=4 << 30)
+_FOUND = "found.json"
 _COUNTED_BY = ("class", "visible", "oracle", "repo")
 """Columns that `score` reads of each row."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One list of bugs, scored by a program of this text."""
-
-    name: str
-    score: str
 
 
 def main(options: Sequence[str]) -> None:
@@ -42,7 +38,7 @@ def main(options: Sequence[str]) -> None:
     )
     parser.add_argument("--bugs", type=Path, required=True, metavar="DIR", help="dev.tsv, mined.tsv, extract, score")
     parser.add_argument("--mirror", type=Path, required=True, metavar="DIR", help="owner+name, a repository each")
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run needs, and has found")
+    parser.add_argument("--work", type=folder, required=True, metavar="DIR", help="what a run needs, and has found")
     parser.add_argument("--faults", type=Path, metavar="FILE", help="as `faults --output` writes it")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     asked = parser.parse_args(options)
@@ -51,18 +47,33 @@ def main(options: Sequence[str]) -> None:
 
 
 def _scored(name: str, bugs: Path, mirror: Path, work: Path, jobs: int) -> Scored:
-    kept = Kept(work / "fixes", ("tritonaudit", "rules"))
-    task = Task(name, (bugs / "score").read_text(encoding="utf-8"))
-    found = kept.get(task, Scored)
-    if found is None:
-        files = work / "bugs" / name
-        given = ["--bugs", str(_whole(bugs / f"{name}.tsv", work / "bugs"))]
-        if not files.is_dir():
-            _run([bugs / "extract", mirror, files, *given])
-        command = f"{sys.executable} -m tritonaudit check --output-format json --exit-zero {{file}}"
-        found = scored_of(_run([bugs / "score", files, *given, "--totals", "--jobs", jobs, "--command", command]))
-        kept.put(task, found)
-    return found
+    files = work / "bugs" / name
+    rows = _whole(bugs / f"{name}.tsv", work / "bugs")
+    if not files.is_dir():
+        _run([bugs / "extract", mirror, files, "--bugs", rows])
+    _find(rows, files, work, jobs)
+    command = f"cat {_FOUND}"
+    return scored_of(_run([bugs / "score", files, "--bugs", rows, "--totals", "--jobs", jobs, "--command", command]))
+
+
+def _find(rows: Path, files: Path, work: Path, jobs: int) -> None:
+    """Write what is found in each file of the list, before and after, to where `score` takes it from."""
+    with rows.open(encoding="utf-8", newline="") as file:
+        bugs = [row for row in csv.DictReader(file, delimiter="\t") if (files / row["id"] / "diff").exists()]
+    asked = [Asked(files / row["id"] / version, row["path"]) for row in bugs for version in ("before", "after")]
+    found = all_done(
+        Kept(work, "fixes", (*BRAIN, "tritonaudit/report/causes.py", "bench/judge/fixes/telling.py")),
+        Found,
+        found_in,
+        asked,
+        lambda _, message: Found(()),
+        title="found in",
+        workers=jobs,
+        limits=_LIMITS,
+        size=lambda one: (one.folder / one.file).stat().st_size,
+    )
+    for one, of_it in zip(asked, found, strict=True):
+        (one.folder / _FOUND).write_text(json.dumps(of_it.printed()), encoding="utf-8")
 
 
 def _whole(rows: Path, work: Path) -> Path:

@@ -20,7 +20,7 @@ from pathlib import Path
 from bench.corpus import add_corpus_argument, packages
 from bench.judge.invariance.tables import by_edit, by_rule, rows
 from bench.judge.invariance.trying import Kernels, Task, Tried, kernels_of, try_file
-from bench.judge.keeping import Kept, all_done
+from bench.judge.keeping import BRAIN, Kept, all_done, folder
 from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=600, memory=4 << 30)
@@ -34,7 +34,7 @@ def main(options: Sequence[str]) -> None:
         prog="python bench/judge invariance", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_corpus_argument(parser)
-    parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="what a run has found")
+    parser.add_argument("--work", type=folder, required=True, metavar="DIR", help="what a run has found")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--kernels", type=int, default=500, metavar="N", help="of each kind [default: 500]")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
@@ -42,7 +42,7 @@ def main(options: Sequence[str]) -> None:
     asked = parser.parse_args(options)
     tasks = drawn(asked.corpus, asked.work, asked.seed, asked.kernels, asked.jobs)
     tried = all_done(
-        Kept(asked.work / "invariance", ("tritonaudit", "rules", "bench/judge/invariance")),
+        Kept(asked.work, "invariance", (*BRAIN, "bench/judge/invariance")),
         Tried,
         try_file,
         sorted(tasks, key=_package),
@@ -70,7 +70,7 @@ def drawn(corpus: Path, work: Path, seed: int, most: int, jobs: int) -> list[Tas
         if path.is_file()
     ]
     random.Random(seed).shuffle(tasks)
-    kept = Kept(work / "drawn", ("tritonaudit", "rules"))
+    kept = Kept(work, "drawn", BRAIN)
     found = clean = 0
     chosen: list[Task] = []
     for first in range(0, len(tasks), _AT_ONCE):

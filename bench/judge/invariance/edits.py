@@ -37,18 +37,25 @@ class Edited:
     names: dict[str, str]
     kernels: tuple[str, ...]
 
+    @property
+    def is_python(self) -> bool:
+        try:
+            for each in (self.text, *self.files.values()):
+                ast.parse(each.text)
+        except (SyntaxError, ValueError):
+            return False
+        return True
+
 
 def edited(source: Source, name: str) -> Edited | None:
-    """What the edit makes of a file; None where it changes nothing, or would make no Python of it."""
+    """What the edit makes of a file; None where it changes nothing, or its changes overlap."""
     edit = EDITS[name](source)
     if not edit.changes:
         return None
     try:
         text = changed(source.text, edit.changes)
         files = {one.name: assembled(source.text, one.parts) for one in edit.moved}
-        for each in (text, *files.values()):
-            ast.parse(each.text)
-    except (SyntaxError, ValueError):
+    except ValueError:
         return None
     return Edited(text, files, dict(edit.names), _touched(source, edit))
 

@@ -29,7 +29,7 @@ def uncommented(source: Source) -> Edit:
 def reformatted(source: Source) -> Edit:
     """Strings in the other quotes, values of assignments on a line of their own, and blank lines in between."""
     texts = [token for token in _tokens(source) if token.type == tokenize.STRING]
-    docstrings = {node.lineno for node in ast.walk(source.tree) if _is_text(node)}
+    docstrings = {node.lineno for node in source.nodes if _is_text(node)}
     quoted = [
         replaced(start, start + len(token.string), _requoted(token.string))
         for token in texts
@@ -68,7 +68,7 @@ def _comments(source: Source) -> Iterator[Change]:
 
 
 def _docstrings(source: Source) -> Iterator[Change]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)) or not node.body:
             continue
         first = node.body[0]

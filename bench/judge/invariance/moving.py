@@ -77,7 +77,7 @@ def _can_go(source: Source, statement: ast.stmt, definers: dict[str, list[ast.st
     asks = {"__file__", "__name__", "globals", "__package__"} & loaded(statement)
     if isinstance(statement, _MOVED):
         assigned = all(_is_name(target) for target in getattr(statement, "targets", ()))
-        is_changed = any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in ast.walk(source.tree))
+        is_changed = any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in source.nodes)
         return is_single and assigned and not asks and not is_changed and source.is_alone(statement)
     inside = (node for node in ast.walk(statement) if isinstance(node, ast.stmt))
     return (
@@ -101,7 +101,7 @@ def _is_early(source: Source, going: set[ast.stmt]) -> bool:
         and not isinstance(node.ctx, ast.Load)
         and isinstance(node.value, ast.Name)
         and node.value.id in names
-        for node in ast.walk(source.tree)
+        for node in source.nodes
     )
 
 

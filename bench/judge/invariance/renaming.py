@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from bench.judge.invariance.changes import Change, Edit, replaced
 from bench.judge.invariance.scopes import Scope, parameters, scope, sees_names
 from bench.judge.invariance.source import Function, Source
-from tritonaudit.source.outline import dotted_name
 
 _TRITONS_OWN = frozenset(("jit", "autotune", "heuristics"))
 
@@ -35,16 +35,17 @@ def renamed(source: Source) -> Edit:
         known = scope(function)
         free = _free_parameters(source, function, known)
         given = {one.arg for one in parameters(function)}
+        names = _names(function)
         for name in sorted(known.plain - (given - free)):
             if not name.startswith("__") and name not in functions:
-                changes.extend(_of_local(source, function, name, neutral(name, "v")))
+                changes.extend(_of_local(source, function, names[name], name, neutral(name, "v")))
         for name in sorted(free):
             changes.extend(_of_keyword(source, function, name, neutral(name, "v")))
     return Edit(tuple(changes), {functions[name]: name for name in functions})
 
 
 def _of_function(source: Source, name: str, new: str) -> Iterator[Change]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Name) and node.id == name:
             yield replaced(*source.span(node), new)
         elif isinstance(node, ast.FunctionDef) and node.name == name:
@@ -53,19 +54,27 @@ def _of_function(source: Source, name: str, new: str) -> Iterator[Change]:
             yield replaced(at, at + len(name), new)
 
 
-def _of_local(source: Source, function: Function, name: str, new: str) -> Iterator[Change]:
+def _names(function: Function) -> defaultdict[str, list[ast.Name]]:
+    """The places of each name in a function's statements."""
+    found: defaultdict[str, list[ast.Name]] = defaultdict(list)
+    for statement in function.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                found[node.id].append(node)
+    return found
+
+
+def _of_local(source: Source, function: Function, places: Sequence[ast.Name], name: str, new: str) -> Iterator[Change]:
     for argument in parameters(function):
         if argument.arg == name:
             start = source.span(argument)[0]
             yield replaced(start, start + len(name), new)
-    for statement in function.body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and node.id == name:
-                yield replaced(*source.span(node), new)
+    for node in places:
+        yield replaced(*source.span(node), new)
 
 
 def _of_keyword(source: Source, function: Function, name: str, new: str) -> Iterator[Change]:
-    for call in _calls(source, function.name):
+    for call in source.calls.get(function.name, ()):
         for keyword in call.keywords:
             if keyword.arg == name:
                 start = source.span(keyword)[0]
@@ -89,13 +98,13 @@ def _is_asked_for(source: Source, name: str) -> bool:
     """Whether something has the name as that of an attribute or a keyword."""
     return any(
         (isinstance(node, ast.Attribute) and node.attr == name) or (isinstance(node, ast.keyword) and node.arg == name)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
     )
 
 
 def _free_parameters(source: Source, function: Function, known: Scope) -> set[str]:
     """The parameters that all who call the function by keyword can be told of."""
-    calls = _calls(source, function.name)
+    calls = source.calls.get(function.name, [])
     if (
         function not in source.tree.body
         or source.bindings[function.name] != 1
@@ -153,23 +162,14 @@ def _is_constexpr(argument: ast.arg) -> bool:
     return argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
 
 
-def _calls(source: Source, name: str) -> list[ast.Call]:
-    """The calls and launches of a function of the file."""
-    return [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and dotted_name(_called(node)) == name]
-
-
-def _called(call: ast.Call) -> ast.expr:
-    return call.func.value if isinstance(call.func, ast.Subscript) else call.func
-
-
 def _uses(source: Source, name: str) -> int:
-    return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(source.tree))
+    return sum(isinstance(node, ast.Name) and node.id == name for node in source.nodes)
 
 
 def _in_formatted_strings(source: Source) -> frozenset[str]:
     return frozenset(
         node.id
-        for text in ast.walk(source.tree)
+        for text in source.nodes
         if isinstance(text, ast.JoinedStr)
         for node in ast.walk(text)
         if isinstance(node, ast.Name)

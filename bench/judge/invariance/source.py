@@ -45,6 +45,21 @@ class Source:
         return self._outline.tree
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree, which most edits go through."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def calls(self) -> dict[str, list[ast.Call]]:
+        """The calls and launches in the file, by the dotted name of what is called."""
+        found: dict[str, list[ast.Call]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Call):
+                called = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+                found.setdefault(dotted_name(called) or "", []).append(node)
+        return found
+
+    @cached_property
     def kernels(self) -> tuple[JitFunction, ...]:
         """All functions that Triton compiles."""
         return self._outline.jit
@@ -76,13 +91,13 @@ class Source:
     @cached_property
     def strings(self) -> frozenset[str]:
         """The strings in the file."""
-        values = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        values = (node.value for node in self.nodes if isinstance(node, ast.Constant))
         return frozenset(value for value in values if isinstance(value, str))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """What each node stands in."""
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def starts(self) -> list[int]:

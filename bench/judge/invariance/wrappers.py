@@ -49,7 +49,7 @@ def split(source: Source) -> Edit:
 def keywords(source: Source) -> Edit:
     """Arguments of launches, and of calls of jit functions, by keyword."""
     changes: list[Change] = []
-    for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
+    for call in (node for node in source.nodes if isinstance(node, ast.Call)):
         name = source.launched(call)
         if name is not None and _takes_keywords(source, name) and not _is_in_text(source, call):
             names = [parameter.name for parameter in source.plain_kernels[name].parameters]
