@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
@@ -171,8 +171,11 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         try:
-            with nullcontext() if how.has_memory else Followed(observed):
+            if how.has_memory:
                 returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+            else:
+                with Followed(observed):
+                    returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:
