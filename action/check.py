@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 import runner
 
+_MOST_LISTED = 30
+
 
 def main() -> int:
     """Do the stage. The step fails only where there is no log: findings fail the job later, once they are uploaded."""
@@ -37,8 +39,25 @@ def main() -> int:
     runner.output("exit-code", ran.returncode)
     failed = ["", "Not all could be read or done: the log of the job says what."] if ran.returncode == 2 else []
     table = runner.counted((result["ruleId"], result["level"]) for result in new)
-    runner.summarise(["### tritonaudit: source", "", *table, *failed])
+    runner.summarise(["### tritonaudit: source", "", *table, *_listed(new), *failed])
     return 0
+
+
+def _listed(results: list[dict[str, Any]]) -> list[str]:
+    """A table of the findings, the most severe first, as far as a summary is read."""
+    if not results:
+        return []
+    worst = sorted(results, key=lambda result: list(runner.LEVELS).index(result["level"]))
+    more = [f"{len(worst) - _MOST_LISTED} more are in the log."] if len(worst) > _MOST_LISTED else []
+    rows = map(_row, worst[:_MOST_LISTED])
+    return ["", "| Place | Rule | Level | What is found |", "|---|---|---|---|", *rows, "", *more]
+
+
+def _row(result: dict[str, Any]) -> str:
+    place = result["locations"][0]["physicalLocation"]
+    path = f"{unquote(place['artifactLocation']['uri'])}:{place['region']['startLine']}"
+    first = result["message"]["text"].partition("\n")[0]
+    return f"| {runner.cell(path)} | {result['ruleId']} | {result['level']} | {runner.cell(first)} |"
 
 
 def _failed(message: str) -> int:

@@ -114,6 +114,9 @@ def test_findings_are_uploaded_and_counted(tmp_path: Path, workspace: Path) -> N
     assert ran.used == {"upload": {"sarif_file": ran.outputs["sarif"], "category": "tritonaudit"}}
     assert int(ran.outputs["findings"]) == len(log_of(ran)["runs"][0]["results"]) > 2
     assert "| TAN102 | warning |" in ran.summary
+    places = [row for row in ran.summary.splitlines() if row.startswith("| faulty kernels/")]
+    assert len(places) == int(ran.outputs["findings"])
+    assert places[0].startswith("| faulty kernels/sequence.py:11 | TAM101 | error | this load can run past the end")
     assert ran.annotations("(?:error|warning|notice)") == []  # code scanning writes them
 
 
