@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 
-from tritonaudit.execute.blame import described, is_refusal
+from tritonaudit.execute.blame import account_of, described, is_refusal
 from tritonaudit.source.decode import decode
 
 HERE = Path(__file__)
@@ -80,3 +81,11 @@ def test_a_place_that_names_no_regular_file_is_not_read(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="odd") as raised:
             exec(compile(text, str(path), "exec"))
         assert is_refusal(raised.value) is refuses
+
+
+def test_an_instruction_without_a_line_belongs_to_its_function() -> None:
+    here = sys._getframe()
+    nowhere = TracebackType(None, here, 10**6, -1)
+    assert nowhere.tb_lineno is None
+    account = account_of(ValueError("late").with_traceback(nowhere))
+    assert account.frames == ((__file__, here.f_code.co_firstlineno),)

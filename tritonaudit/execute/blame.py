@@ -44,7 +44,9 @@ def account_of(error: BaseException) -> Account:
     """What to tell another process of an exception."""
     if isinstance(error, Recounted):
         return error.account
-    frames = tuple((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+    walked = traceback.walk_tb(error.__traceback__)
+    # What a signal's handler raises may stand at an instruction that belongs to no line.
+    frames = tuple((frame.f_code.co_filename, line or frame.f_code.co_firstlineno) for frame, line in walked)
     place = (error.filename, error.lineno) if isinstance(error, SyntaxError) and error.filename else None
     return Account(_type_name(error), text_of(error), frames, place, isinstance(error, Exception))
 
