@@ -104,6 +104,11 @@ def test_other_numbers_may_take_longer(seconds: float, hangs: bool) -> None:
     assert bool(late(LARGE, others, HANGS, Late(5, waits=False, computes=True), 5.0).sightings) is hangs
 
 
+def test_a_case_of_which_nobody_knows_how_long_it_took_was_not_quick() -> None:
+    outcome = late(SMALL, [took(SMALL, 0.0)], HANGS, Late(5.0, waits=False, computes=True), 5.0)
+    assert not outcome.checked
+
+
 def test_a_larger_case_may_take_longer() -> None:
     outcome = late(LARGE, [took(SMALL, 0.01)], HANGS, Late(5, waits=False, computes=True), 5.0)
     assert not outcome.sightings

@@ -166,6 +166,7 @@ def late(
         outcome
         for outcome in others
         if outcome.checked
+        and outcome.seconds  # of what nobody measured it is 0
         and is_as_much_work(outcome.case, case)
         and outcome.seconds * (_SLOWER if outcome.case.fill == case.fill else _SLOWER_WITH_OTHERS) < seconds
     ]
