@@ -102,7 +102,7 @@ def change(
 
     def look(text: str) -> Sequence[Finding]:
         found = check(text.encode(encoding), path).findings
-        return found if reason is None else with_suppressions(found, text, reason, is_notebook=is_notebook(path))
+        return found if reason is None else with_suppressions(found, text, reason)
 
     mended = mend(text, look, unsafe=unsafe, syntax=syntax)
     return Change(path, data, mended.text.encode(encoding), mended.fixed, tuple(_left(path, mended)))

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
-from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed, not_analysed_line
+from tritonaudit.report.shortfall import missed
 from tritonaudit.report.sources import Sources, in_cell
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -27,10 +27,10 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
     entries = [
         *(_finding(finding, sources) for finding in audit.findings),
         *map(_problem, audit.problems),
-        *(_missing(outcome, "incomplete", incomplete_line(outcome)) for outcome in incomplete(audit)),
-        *(_missing(outcome, "not-analysed", not_analysed_line(outcome)) for outcome in not_analysed(audit)),
+        *(_missing(outcome, text) for outcome, text in missed(audit)),
     ]
-    return json.dumps(list(_each_once(entries)), indent=2) + "\n"
+    each_once = {entry["fingerprint"]: entry for entry in entries}
+    return json.dumps(list(each_once.values()), indent=2) + "\n"
 
 
 def _finding(finding: Finding, sources: Sources) -> dict[str, Any]:
@@ -46,7 +46,8 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return _entry("problem", text, "critical", problem.path if problem.in_file else ".", line, problem.message)
 
 
-def _missing(outcome: Outcome, check: str, text: str) -> dict[str, Any]:
+def _missing(outcome: Outcome, text: str) -> dict[str, Any]:
+    check = "incomplete" if outcome.status is Status.INCOMPLETE else "not-analysed"
     return _entry(check, text, "info", outcome.subject, 1, f"{outcome.check} {outcome.case} {outcome.reason}")
 
 
@@ -60,7 +61,3 @@ def _entry(check: str, text: str, severity: str, path: str, line: int, identity:
         "severity": severity,
         "location": {"path": visible(path), "lines": {"begin": line}},
     }
-
-
-def _each_once(entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    yield from {entry["fingerprint"]: entry for entry in entries}.values()

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity, place_of
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity, Status, place_of
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.full import summary
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
-from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed, not_analysed_line
+from tritonaudit.report.shortfall import missed
 
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
@@ -56,8 +56,7 @@ def _of_finding(finding: Finding) -> Element:
 def _of_run(audit: Audit) -> Iterator[Element]:
     yield _case(summary(audit), "tritonaudit")
     yield from map(_of_problem, audit.problems)
-    yield from (_of_outcome(outcome, "failure", incomplete_line(outcome)) for outcome in incomplete(audit))
-    yield from (_of_outcome(outcome, "skipped", not_analysed_line(outcome)) for outcome in not_analysed(audit))
+    yield from (_of_outcome(outcome, text) for outcome, text in missed(audit))
 
 
 def _of_problem(problem: Problem) -> Element:
@@ -65,7 +64,8 @@ def _of_problem(problem: Problem) -> Element:
     return _case(f"problem at {place_of(problem)}", problem.path, "error", "problem", text)
 
 
-def _of_outcome(outcome: Outcome, tag: str, text: str) -> Element:
+def _of_outcome(outcome: Outcome, text: str) -> Element:
+    tag = "failure" if outcome.status is Status.INCOMPLETE else "skipped"
     return _case(f"{outcome.check} {outcome.case}".strip(), outcome.subject, tag, outcome.status.value, text)
 
 

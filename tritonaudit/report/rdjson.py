@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tritonaudit.finding import Audit, Finding, Fix, Outcome, Problem, Related, Severity, Span
+from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Severity, Span
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
-from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed, not_analysed_line
+from tritonaudit.report.shortfall import missed
 from tritonaudit.report.sources import Sources, in_cell
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
@@ -23,8 +23,7 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
     diagnostics = [
         *(_finding(finding, places) for finding in audit.findings),
         *map(_problem, audit.problems),
-        *(_missing(outcome, incomplete_line(outcome)) for outcome in incomplete(audit)),
-        *(_missing(outcome, not_analysed_line(outcome)) for outcome in not_analysed(audit)),
+        *(_missing(outcome, text) for outcome, text in missed(audit)),
     ]
     return json.dumps({"source": {"name": "tritonaudit"}, "diagnostics": diagnostics}, indent=2) + "\n"
 
@@ -68,7 +67,7 @@ def _finding(finding: Finding, places: _Places) -> dict[str, Any]:
 
 def _suggestions(finding: Finding, places: _Places) -> list[dict[str, Any]]:
     """A safe fix of one edit: several suggestions would be alternatives, and each an edit too few."""
-    fix: Fix | None = finding.fix
+    fix = finding.fix
     if fix is None or not fix.safe or len(fix.edits) != 1:
         return []
     edit = places.sources.edit_in_file(finding.path, fix.edits[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tritonaudit.finding import Audit, Outcome, Problem, Status, place_of
 from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
@@ -45,6 +47,12 @@ def not_analysed_line(outcome: Outcome) -> str:
 def not_analysed_lines(audit: Audit) -> list[str]:
     """Each thing that was not looked at once: what fails alike for several targets is one line."""
     return list(dict.fromkeys(map(not_analysed_line, not_analysed(audit))))
+
+
+def missed(audit: Audit) -> Iterator[tuple[Outcome, str]]:
+    """What was tried in part or not looked at, each with its line."""
+    yield from ((outcome, incomplete_line(outcome)) for outcome in incomplete(audit))
+    yield from ((outcome, not_analysed_line(outcome)) for outcome in not_analysed(audit))
 
 
 def shortfall_lines(audit: Audit) -> list[str]:

@@ -25,7 +25,7 @@ class _Line:
     comment: str
 
 
-def with_suppressions(findings: Sequence[Finding], text: str, reason: str, *, is_notebook: bool) -> list[Finding]:
+def with_suppressions(findings: Sequence[Finding], text: str, reason: str) -> list[Finding]:
     """The findings, each with a comment that suppresses it in place of its fix; without a fix where none can."""
     lines: dict[int | None, list[_Line]] = {}
     asked: defaultdict[tuple[int | None, _Line], list[Finding]] = defaultdict(list)
@@ -33,7 +33,7 @@ def with_suppressions(findings: Sequence[Finding], text: str, reason: str, *, is
     for finding in findings:
         cell = finding.span.cell
         if cell not in lines:
-            lines[cell] = _lines_of(text, cell, is_notebook)
+            lines[cell] = _lines_of(text, cell)
         line = next((one for one in lines[cell] if one.first <= finding.span.line <= one.last), None)
         if line is None or finding.code.startswith("TAX"):
             left.append(replace(finding, fix=None))
@@ -43,8 +43,8 @@ def with_suppressions(findings: Sequence[Finding], text: str, reason: str, *, is
     return [*told, *left]
 
 
-def _lines_of(text: str, cell: int | None, is_notebook: bool) -> list[_Line]:
-    source = "\n".join(Notebook.read(text).cell(cell).lines) if is_notebook and cell is not None else text
+def _lines_of(text: str, cell: int | None) -> list[_Line]:
+    source = text if cell is None else "\n".join(Notebook.read(text).cell(cell).lines)
     try:
         return list(_logical_lines(source))
     except (tokenize.TokenError, SyntaxError):
