@@ -12,7 +12,7 @@ import difflib
 import io
 import re
 import tokenize
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tritonaudit.finding import Span
@@ -106,10 +106,14 @@ class Suppressions:
 
 def read_suppressions(text: str, tree: ast.Module, rules: Sequence[type[Rule]]) -> Suppressions:
     """The directives among the comments of `text`, whose tree is `tree`; selectors are those of `rules`."""
-    if not _may_speak(text):
+
+    def speaks(text: str) -> bool:
+        return _MARK in text or next(_strange(text, rules), None) is not None
+
+    if not speaks(text):
         return Suppressions()
     reader = _Reader(tree, rules)
-    for comment in _comments(text):
+    for comment in _comments(text, speaks):
         reader.read(comment)
     return Suppressions(tuple(reader.directives), tuple(reader.malformed))
 
@@ -146,26 +150,13 @@ class _Reader:
 
     def read(self, comment: _Comment) -> None:
         if _MARK not in comment.text:
-            self._read_strange(comment)
+            self.malformed += [
+                Malformed(_span(comment, found), message) for found, message in _strange(comment.text, self.rules)
+            ]
         for found in _DIRECTIVE.finditer(comment.text):
             column = comment.column + found.start()
             span = Span(comment.line, column, comment.line, column + len(found[0]))
             self._read_directive(comment, span, found["body"])
-
-    def _read_strange(self, comment: _Comment) -> None:
-        """A comment that was meant for us: it misspells the mark, or names our rules to another tool."""
-        ours = {rule.code for rule in self.rules} | {rule.name for rule in self.rules}
-        for found in _FOREIGN.finditer(comment.text):
-            if named := [word for word in re.findall(r"[\w-]+", found[0]) if word in ours]:
-                message = (
-                    f"this is another tool's comment; write `# {_MARK} ignore[{', '.join(named)}]`, then the reason"
-                )
-                self.malformed.append(Malformed(_span(comment, found), message))
-        for found in _ALMOST.finditer(comment.text):
-            mark = re.sub(r"[^a-z]", "", found["mark"].lower())
-            if difflib.get_close_matches(mark, [_MARK.rstrip(":")], 1, _LIKE_MARK):
-                message = f"this is not read; did you mean `# {_MARK} {found['word']}[{found['selectors']}]`?"
-                self.malformed.append(Malformed(_span(comment, found), message))
 
     def _read_directive(self, comment: _Comment, span: Span, body: str) -> None:
         parts = _BODY.match(body)
@@ -223,9 +214,19 @@ class _Reader:
         return following if any(each.column >= comment.column for each in following) else []
 
 
-def _may_speak(text: str) -> bool:
-    """Whether it may hold a directive, or what was meant for one."""
-    return _MARK in text or "ignore" in text or _FOREIGN.search(text) is not None
+def _strange(text: str, rules: Sequence[type[Rule]]) -> Iterator[tuple[re.Match[str], str]]:
+    """What was meant for us and is not read, and why: it names our rules to another tool, or misspells the mark."""
+    ours = {name for rule in rules for name in (rule.code, rule.name)}
+    for found in _FOREIGN.finditer(text):
+        if named := [word for word in re.findall(r"[\w-]+", found[0]) if word in ours]:
+            yield (
+                found,
+                f"this is another tool's comment; write `# {_MARK} ignore[{', '.join(named)}]`, then the reason",
+            )
+    for found in _ALMOST.finditer(text):
+        mark = re.sub(r"[^a-z]", "", found["mark"].lower())
+        if difflib.get_close_matches(mark, [_MARK.rstrip(":")], 1, _LIKE_MARK):
+            yield found, f"this is not read; did you mean `# {_MARK} {found['word']}[{found['selectors']}]`?"
 
 
 def _span(comment: _Comment, found: re.Match[str]) -> Span:
@@ -233,13 +234,13 @@ def _span(comment: _Comment, found: re.Match[str]) -> Span:
     return Span(comment.line, column, comment.line, column + len(found[0].rstrip()))
 
 
-def _comments(text: str) -> Iterator[_Comment]:
+def _comments(text: str, speaks: Callable[[str], bool]) -> Iterator[_Comment]:
     """The comments that may hold a directive; a string is no comment."""
     waiting: list[tokenize.TokenInfo] = []
     start: int | None = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            if not _may_speak(token.string):
+            if not speaks(token.string):
                 continue
             if start is None:
                 yield _comment(token, None)
