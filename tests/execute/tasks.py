@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import mmap
 import os
 import random
@@ -185,6 +186,12 @@ def surroundings(*names: str) -> tuple[str, list[str | None]]:
 
 def imported(*names: str) -> list[bool]:
     return [name in sys.modules for name in names]
+
+
+def import_by_name(name: str) -> list[Any]:
+    """Where bytecode goes, and whether it goes nowhere, as this process imports something."""
+    importlib.import_module(name)
+    return [sys.pycache_prefix, sys.dont_write_bytecode]
 
 
 def kinds_of_open_files() -> list[str]:

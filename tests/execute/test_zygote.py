@@ -112,6 +112,27 @@ print(len(open({str(tmp_path / "count")!r}).read().split()))
     assert output_of(code, tmp_path, torch=torch, triton="") == ["{('double', 2): 4} {('double', 3): 6}", "1"]
 
 
+@pytest.mark.parametrize(("may_write", "kept"), [("", []), ("1", ["torch/__init__", "torch/more"])])
+def test_bytecode_that_may_not_be_left_beside_torch_is_kept_in_the_cache(
+    tmp_path: Path, may_write: str, kept: list[str]
+) -> None:
+    """As in a container: there each command would compile all of torch anew. What the user's code imports is not."""
+    (tmp_path / "theirs.py").write_text("")
+    code = f"""
+os.environ.update(PYTHONDONTWRITEBYTECODE={may_write!r}, TRITONAUDIT_CACHE={str(tmp_path / "cache")!r})
+run(("imported", "torch"))
+print(*run(("import_by_name", "theirs")).values())
+"""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("import torch.more")
+    (tmp_path / "torch" / "more.py").write_text("")
+    assert output_of(code, tmp_path, triton="") == [str([None, bool(may_write)])]
+    found = sorted((tmp_path / "cache" / "bytecode").rglob("torch/*.pyc"))
+    assert [f"torch/{path.name.partition('.')[0]}" for path in found] == kept
+    beside = [path.name.partition(".")[0] for path in tmp_path.rglob("__pycache__/*.pyc")]
+    assert sorted(beside) == ([] if may_write else ["__init__", "__init__", "more", "theirs"])
+
+
 def test_it_uses_no_gpu_and_has_no_thread() -> None:
     process = warm_process()
     assert len(os.listdir(f"/proc/{process}/task")) == 1

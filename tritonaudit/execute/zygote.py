@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import importlib.util
 import os
 import pickle
 import resource
@@ -20,10 +21,12 @@ import sys
 import tempfile
 import time
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from tritonaudit.cache_folder import cache_folder
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.messages import read_message
 from tritonaudit.execute.processes import die_with_parent, may_have_gpu, open_files, resident, threads
@@ -88,12 +91,13 @@ def main() -> NoReturn:
     del sys.argv[1:]
     connection.set_inheritable(False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _import_modules(command)
+    keeps_bytecode = _lacks_bytecode("torch")
+    _import_modules(command, keeps_bytecode)
     connection.sendall(READY if _is_fit() else UNFIT)
-    _Zygote(connection, command, list(MODULES) if may_have_gpu() else []).serve()
+    _Zygote(connection, command, keeps_bytecode, list(MODULES) if may_have_gpu() else []).serve()
 
 
-def _import_modules(command: int) -> None:
+def _import_modules(command: int, keeps_bytecode: bool) -> None:
     """Import what there is, and end meanwhile if the command does."""
 
     def look(*_: object) -> None:
@@ -103,16 +107,38 @@ def _import_modules(command: int) -> None:
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
     gc.disable()
-    for name in _MODULES:
-        with suppress(Exception, SystemExit):  # a worker that needs it says what is wrong
-            importlib.import_module(name)
-    with suppress(ImportError):
-        importlib.import_module("tritonaudit.execute.uncompiled").spare_compiler()
+    with _bytecode_kept(keeps_bytecode):
+        for name in _MODULES:
+            with suppress(Exception, SystemExit):  # a worker that needs it says what is wrong
+                importlib.import_module(name)
+        with suppress(ImportError):
+            importlib.import_module("tritonaudit.execute.uncompiled").spare_compiler()
     if may_have_gpu():  # only what is compiled for one goes to Triton's cache
         _know_triton()
     gc.freeze()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _lacks_bytecode(package: str) -> bool:
+    """Whether a package has no bytecode, and Python may leave none beside it, as in many containers."""
+    with suppress(Exception):  # a finder of the user's may do anything
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin and spec.cached and not os.path.exists(spec.cached):
+            return sys.dont_write_bytecode or not os.access(os.path.dirname(spec.origin), os.W_OK)
+    return False
+
+
+@contextmanager
+def _bytecode_kept(in_cache: bool) -> Iterator[None]:
+    """Meanwhile keep bytecode in our cache, if so asked: to compile two thousand files anew takes seconds each time."""
+    before = sys.pycache_prefix, sys.dont_write_bytecode
+    if in_cache:
+        sys.pycache_prefix, sys.dont_write_bytecode = str(cache_folder("bytecode")), False
+    try:
+        yield
+    finally:
+        sys.pycache_prefix, sys.dont_write_bytecode = before
 
 
 def _know_triton() -> None:
@@ -139,6 +165,7 @@ def _is_fit() -> bool:
 class _Zygote:
     connection: socket.socket
     command: int
+    keeps_bytecode: bool
     later: list[str]
     """Modules to import while nothing is asked for: on a GPU references are compiled after all else."""
     trial: int | None = None
@@ -168,7 +195,8 @@ class _Zygote:
     def _import_later(self) -> None:
         """Import one of the modules, once a process of its own has shown that this is harmless."""
         if self.trial == 0:
-            load(self.later.pop(0))
+            with _bytecode_kept(self.keeps_bytecode):
+                load(self.later.pop(0))
             gc.freeze()
         elif self.trial is None and (child := os.fork()):
             self.trial = child
@@ -177,8 +205,9 @@ class _Zygote:
             self.connection.close()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for name in self.later:
-                load(name)
+            with _bytecode_kept(self.keeps_bytecode):
+                for name in self.later:
+                    load(name)
             os._exit(int(not _is_fit()))
 
     def _reap(self) -> None:
