@@ -51,6 +51,7 @@ def start(code: str, folder: Path, **stand_ins: str) -> subprocess.Popen[str]:
 
 IMPORTS = """
 import os, sys, time
+from pathlib import Path
 from tests.execute import tasks
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.execute.starting import warm_up
@@ -121,6 +122,9 @@ def test_bytecode_that_may_not_be_left_beside_torch_is_kept_in_the_cache(
     code = f"""
 os.environ.update(PYTHONDONTWRITEBYTECODE={may_write!r}, TRITONAUDIT_CACHE={str(tmp_path / "cache")!r})
 run(("imported", "torch"))
+until = time.monotonic() + {10 if kept else 0.5}
+while time.monotonic() < until and not list(Path({str(tmp_path)!r}).glob("cache/bytecode/**/torch/more*.pyc")):
+    time.sleep(0.05)
 print(*run(("import_by_name", "theirs")).values())
 """
     (tmp_path / "torch").mkdir()

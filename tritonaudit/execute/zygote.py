@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.util
 import os
 import pickle
 import resource
@@ -21,12 +20,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from tritonaudit.cache_folder import cache_folder
+from tritonaudit.execute.bytecode import bytecode_in_cache, keep_bytecode, lacks_bytecode
 from tritonaudit.execute.descriptors import close_all_but
 from tritonaudit.execute.messages import read_message
 from tritonaudit.execute.processes import die_with_parent, may_have_gpu, open_files, resident, threads
@@ -91,9 +89,11 @@ def main() -> NoReturn:
     del sys.argv[1:]
     connection.set_inheritable(False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    keeps_bytecode = _lacks_bytecode("torch")
+    keeps_bytecode = lacks_bytecode("torch")
     _import_modules(command, keeps_bytecode)
     connection.sendall(READY if _is_fit() else UNFIT)
+    if keeps_bytecode:
+        _fork_to_keep_bytecode(connection)
     _Zygote(connection, command, keeps_bytecode, list(MODULES) if may_have_gpu() else []).serve()
 
 
@@ -107,7 +107,7 @@ def _import_modules(command: int, keeps_bytecode: bool) -> None:
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
     gc.disable()
-    with _bytecode_kept(keeps_bytecode):
+    with bytecode_in_cache(keeps_bytecode):
         for name in _MODULES:
             with suppress(Exception, SystemExit):  # a worker that needs it says what is wrong
                 importlib.import_module(name)
@@ -120,32 +120,25 @@ def _import_modules(command: int, keeps_bytecode: bool) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _lacks_bytecode(package: str) -> bool:
-    """Whether a package has no bytecode, and Python may leave none beside it, as in many containers."""
-    with suppress(Exception):  # a finder of the user's may do anything
-        spec = importlib.util.find_spec(package)
-        if spec is not None and spec.origin and spec.cached and not os.path.exists(spec.cached):
-            return sys.dont_write_bytecode or not os.access(os.path.dirname(spec.origin), os.W_OK)
-    return False
-
-
-@contextmanager
-def _bytecode_kept(in_cache: bool) -> Iterator[None]:
-    """Meanwhile keep bytecode in our cache, if so asked: to compile two thousand files anew takes seconds each time."""
-    before = sys.pycache_prefix, sys.dont_write_bytecode
-    if in_cache:
-        sys.pycache_prefix, sys.dont_write_bytecode = str(cache_folder("bytecode")), False
-    try:
-        yield
-    finally:
-        sys.pycache_prefix, sys.dont_write_bytecode = before
-
-
 def _know_triton() -> None:
     """Have Triton read its own files, by which it names what it caches, here and not in every worker."""
     for name in ("triton.runtime.cache", "triton.compiler.compiler"):  # from 3.5 on, and before
         with suppress(Exception):
             importlib.import_module(name).triton_key()
+
+
+def _fork_to_keep_bytecode(connection: socket.socket) -> None:
+    """Have a process of its own do that while nothing else wants its core, and go on another time if it is ended."""
+    with suppress(OSError):
+        if os.fork():
+            return
+        die_with_parent(signal.SIGKILL)
+        connection.close()
+        os.nice(19)
+        try:
+            keep_bytecode()
+        finally:
+            os._exit(0)
 
 
 def _is_fit() -> bool:
@@ -195,7 +188,7 @@ class _Zygote:
     def _import_later(self) -> None:
         """Import one of the modules, once a process of its own has shown that this is harmless."""
         if self.trial == 0:
-            with _bytecode_kept(self.keeps_bytecode):
+            with bytecode_in_cache(self.keeps_bytecode):
                 load(self.later.pop(0))
             gc.freeze()
         elif self.trial is None and (child := os.fork()):
@@ -205,7 +198,7 @@ class _Zygote:
             self.connection.close()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            with _bytecode_kept(self.keeps_bytecode):
+            with bytecode_in_cache(self.keeps_bytecode):
                 for name in self.later:
                     load(name)
             os._exit(int(not _is_fit()))
