@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tritonaudit.finding import Span
 from tritonaudit.source.nodes import Nodes, spans, statements_in
@@ -138,6 +138,7 @@ class Unparsable(Exception):
         self.column = column
 
 
+@lru_cache(maxsize=32)
 def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
     tree = parse(text)
