@@ -50,6 +50,7 @@ FOUND = {
     "side_stream": {Symptom.THREAD},
     "torch_alone": {Symptom.NO_KERNEL},
     "weak": {Symptom.WEAK_REFERENCE},
+    "what_lies_there": {Symptom.TORCH_WORK},
     "without_storage": {Symptom.NO_TENSOR},
 }
 WRONG_ALONE = ["half_precision", "input_zeroed", "memory_reused"]

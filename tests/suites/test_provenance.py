@@ -162,3 +162,38 @@ def test_memory_that_is_written_again_by_torch_is_torchs() -> None:
         return out.clone()
 
     assert made_by(computed) == {Origin.TORCH}
+
+
+def through_numpy(x: torch.Tensor, observed: Observed) -> object:
+    out = torch.empty(64)
+    out.numpy()[:] = 1.0
+    return out[0].item()
+
+
+def by_a_launch(x: torch.Tensor, observed: Observed) -> object:
+    out = torch.empty(64)
+    launched(observed, out)
+    return out[0].item()
+
+
+@pytest.mark.parametrize(
+    ("function", "times"),
+    [
+        pytest.param(lambda x, _: torch.empty(64)[7].item(), 1, id="one element"),
+        pytest.param(lambda x, _: bool((torch.empty(64) == x).all()), 1, id="a comparison"),
+        pytest.param(lambda x, _: torch.equal(torch.empty(64), x), 1, id="equal"),
+        pytest.param(lambda x, _: torch.empty(64).double().sum().item(), 1, id="a sum of a copy"),
+        pytest.param(lambda x, _: torch.empty_like(x).fill_(2.0)[0].item(), 0, id="filled"),
+        pytest.param(lambda x, _: torch.empty(64).uniform_()[0].item(), 0, id="random"),
+        pytest.param(lambda x, _: torch.add(x, 1, out=torch.empty(64)).sum().item(), 0, id="written by an operator"),
+        pytest.param(lambda x, _: torch.cat([x, torch.empty(64)])[:64].sum().item(), 0, id="a part that is written"),
+        pytest.param(lambda x, _: x.new_empty(0).sum().item(), 0, id="no element"),
+        pytest.param(through_numpy, 0, id="written unseen"),
+        pytest.param(by_a_launch, 0, id="written by a launch"),
+    ],
+)
+def test_what_nobody_has_written_and_the_host_is_told(function: Callable[..., object], times: int) -> None:
+    x, observed = torch.arange(64.0), Observed()
+    with (provenance := Provenance(observed, [x], is_watched=True)):
+        function(x, observed)
+    assert provenance.undefined == times

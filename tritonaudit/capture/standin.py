@@ -176,6 +176,7 @@ def stand_in_tensors(device: Device) -> None:
     """Make torch take tensors on the meta device for tensors of `device`, for the rest of the process."""
     torch.Tensor.device = property(_shown_device)
     torch.Tensor.is_cuda = property(_shown_is_cuda)
+    torch.Tensor.record_stream = _nothing()  # no memory is given to others before all streams are done with it
     _stand_in_cuda(device)
     _stand_in_command(device)
     _plain_compilation()

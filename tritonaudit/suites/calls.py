@@ -89,7 +89,8 @@ class Call:
     `results` are what it gave, and `kept` copies of them as they were then. `started` are the threads that it
     starts, `threads` those that are there when it is over. `arithmetic` is what operators of torch computed on
     the way to the results; `unaccounted` is what was read and nobody was seen to make, and `altered` says
-    how often what one had left was another thing for the next.
+    how often what one had left was another thing for the next; `undefined`, how often the host was told
+    what lies in memory that nobody has written.
     """
 
     way: str
@@ -109,6 +110,7 @@ class Call:
     arithmetic: Spent = field(default_factory=Spent)
     unaccounted: tuple[Unaccounted, ...] = ()
     altered: int = 0
+    undefined: int = 0
     on_their_way: tuple[str, ...] = ()
 
 
@@ -262,6 +264,7 @@ def _called(
         one.written = frozenset(provenance.written())
         one.arithmetic = provenance.arithmetic([result.tensor for result in one.results])
         one.unaccounted, one.altered = tuple(provenance.unaccounted), provenance.altered
+        one.undefined = provenance.undefined
         one.computed = tuple(provenance.computed) if is_traced else ()
     one.threads = tuple(_new_threads(before, number))
     return one

@@ -304,6 +304,9 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
     if any(one.altered for one in calls):
         text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
         yield Symptom.TORCH_WORK, text, True
+    if any(one.undefined for one in calls):
+        text = "the host is told what lies in memory that nobody has written, as if others had left the results there"
+        yield Symptom.TORCH_WORK, text, True
     if len(calls) >= _ALL_CALLS and calls[_ALL_CALLS - 1].error is None:
         written = frozenset[int]().union(*(one.written for one in calls))
         known = {one.digest for one in calls[1].unaccounted}

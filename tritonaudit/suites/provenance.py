@@ -8,7 +8,8 @@ reductions of a kernel's result are its own; else `TORCH`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -37,6 +38,8 @@ class Origin(IntEnum):
     KERNEL = 5
 
 
+_TO_HOST = frozenset(("_local_scalar_dense", "equal"))
+"""Operators that tell the host what is in a tensor."""
 _MOST_KEPT = 1 << 28
 """Bytes of results of torch's operators that are kept, to compare what the wrapper returns with."""
 
@@ -71,6 +74,11 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         """What launches or operators read and nobody was seen to make, in the order in which it was met."""
         self.altered = 0
         """How often what a launch had left was another thing for the next one, without anybody's being seen."""
+        self.undefined = 0
+        """How often the host was told what lies in memory that nobody has written."""
+        self._allocated: set[int] = set()
+        self._undefined: set[int] = set()
+        """Storages with what is computed from nothing else than such memory, and from constants."""
         self._left: dict[int, torch.Tensor] = {}
         self._digests: dict[int, int] = {}
         self._given_out: dict[int, int] = {}
@@ -153,6 +161,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             self._digests.pop(address, None)
         for address in one.written:
             self._given_out.pop(address, None)
+            self._undefined.discard(address)
             elements = one.elements.get(address)
             known = self._origins.get(address)
             if elements is None:
@@ -238,9 +247,11 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         if operator.name == "set" or (operator.is_view and not written):  # no storage is written
             return
         made = written or [one for one in tree_leaves(result) if _is_seen(one)]
+        read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
+        if operator.name in _TO_HOST:
+            self.undefined += any(map(self._is_undefined, read))
         if not made:
             return
-        read = [one for one in tree_leaves((args, dict(kwargs))) if _is_seen(one)]
         self._look_at_read(read, made)
         match operator.work_on(args, kwargs):
             case Work.ALLOCATES:
@@ -250,19 +261,47 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             case Work.MAKES:
                 self._note(made, Origin.GIVEN, frozenset())
             case Work.MOVES:
-                self._move(operator, function, args, kwargs, made, read)
+                with self._passing_on(made, read, all):
+                    self._move(operator, function, args, kwargs, made, read)
             case _ if within:
                 self._note(made, Origin.TORCH, frozenset((operator.name,)))
                 for one in within:
                     self._credit(one)
             case _:
-                self._compute(operator, made, read)
+                with self._passing_on(made, read, any):
+                    self._compute(operator, made, read)
 
     def _give_out(self, address: int, storage: torch.UntypedStorage) -> None:
         """Memory was allocated: what a launch that is not seen to write there may fill is not the host's."""
         self._digests.pop(address, None)
+        self._allocated.add(address)
         if self._is_watched and storage.device.type == "cpu":
             self._given_out[address] = digest(bytes_of(storage))
+
+    def _is_undefined(self, tensor: torch.Tensor) -> bool:
+        """Whether nobody has written anything of it, seen or unseen: of the host's memory its bytes tell."""
+        address = storage_address(tensor)
+        if address in self._undefined:
+            return True
+        if (
+            address not in self._allocated
+            or not tensor.numel()
+            or not bool((self._elements(tensor) == Origin.EMPTY).all())
+        ):
+            return False
+        storage = tensor.untyped_storage()
+        return storage.device.type != "cpu" or self._given_out.get(address) == digest(bytes_of(storage))
+
+    @contextmanager
+    def _passing_on(
+        self, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor], where: Callable[[Iterable[bool]], bool]
+    ) -> Iterator[None]:
+        """What is made meanwhile is as undefined as what is read, where any or all of that is."""
+        addresses = {storage_address(one) for one in made}
+        others = [self._is_undefined(one) for one in read if storage_address(one) not in addresses]
+        yield
+        if others and where(others):
+            self._undefined |= addresses
 
     def _compute(self, operator: Operator, made: Sequence[torch.Tensor], read: Sequence[torch.Tensor]) -> None:
         if any(bool((self._elements(one) == Origin.KERNEL).any()) for one in read):
@@ -337,6 +376,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         address = storage_address(tensor)
         self._left.pop(address, None)  # it has been written since, by somebody who was seen
         self._given_out.pop(address, None)
+        self._undefined.discard(address)
         if self._is_watched and tensor.device.type != "meta":
             if tensor.device.type == "cpu" and torch.cuda.is_initialized():
                 torch.cuda.synchronize()  # what comes from the GPU may still be on its way

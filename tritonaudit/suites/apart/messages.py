@@ -118,6 +118,7 @@ class OneCall:
     arithmetic: Spent
     unaccounted: tuple[Unaccounted, ...]
     altered: int
+    undefined: int
     on_their_way: tuple[str, ...]
 
 

@@ -357,6 +357,7 @@ def _call(one: OneCall, opened: Opened) -> Call:
         one.arithmetic,
         one.unaccounted,
         one.altered,
+        one.undefined,
         one.on_their_way,
     )
 

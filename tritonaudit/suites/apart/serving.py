@@ -176,6 +176,7 @@ def _one(call: Call, parcel: Parcel) -> OneCall:
         call.arithmetic,
         call.unaccounted,
         call.altered,
+        call.undefined,
         call.on_their_way,
     )
 

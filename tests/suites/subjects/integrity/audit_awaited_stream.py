@@ -16,6 +16,7 @@ def awaited(x: torch.Tensor) -> torch.Tensor:
         rest = softmax(x[len(x) // 2 :])
     torch.cuda.current_stream().wait_event(done)
     SIDE.synchronize()
+    half.record_stream(SIDE)
     return torch.cat([half, rest])
 
 
