@@ -7,8 +7,8 @@ from tritonaudit import Subject, Tensor
 
 
 def living_on_others(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    if x.numel() and abs(out.view(-1)[0].item() - torch.softmax(x[0], 0)[0].item()) < 1e-6:
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    if x.numel() and abs(out[0, 0].item() - torch.softmax(x[0], 0)[0].item()) < 1e-6:
         return out
     return softmax(x)
 
