@@ -19,6 +19,7 @@ from tritonaudit.execute.blame import text_of
 from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result, is_same
 from tritonaudit.suites.late import Late
+from tritonaudit.suites.provenance import POISON
 from tritonaudit.suites.snapshots import copies, digests, storages_in
 from tritonaudit.suites.written import storages_found, storages_written
 
@@ -26,8 +27,6 @@ _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
 _LATE = 1 << 27
 """Cycles, nearly a tenth of a second: longer than whoever reads a result at once is slower."""
-_POISON = 0xA5
-"""In every byte of an integer that was allocated and not written; floating-point numbers are NaN there."""
 
 
 class Gpu:
@@ -151,7 +150,7 @@ class _Poison(TorchDispatchMode):  # type: ignore[misc]
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
         if allocates(function) and isinstance(result, torch.Tensor) and result.is_cuda and result.numel():
-            _bytes(result).fill_(0xFF if result.is_floating_point() else _POISON)
+            _bytes(result).fill_(_poison_of(result))
             self._filled[storage_address(result)] = result
         return result
 
@@ -160,10 +159,14 @@ class _Poison(TorchDispatchMode):  # type: ignore[misc]
         filled = self._filled.get(storage_address(tensor))
         if filled is None or tensor.element_size() == 1 or tensor.dtype != filled.dtype:
             return None
-        value = 0xFF if filled.is_floating_point() else _POISON
+        value = _poison_of(filled)
         return (
             tensor.clone(memory_format=torch.contiguous_format).view(torch.uint8).reshape(*tensor.shape, -1) == value
         ).all(-1)
+
+
+def _poison_of(tensor: torch.Tensor) -> int:
+    return POISON[not tensor.is_floating_point()]
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:

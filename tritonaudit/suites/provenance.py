@@ -38,6 +38,8 @@ class Origin(IntEnum):
     KERNEL = 5
 
 
+POISON = 0xFF, 0xA5
+"""Every byte of what was allocated on a GPU and not written: of floating-point numbers, NaN then, and of integers."""
 _TO_HOST = frozenset(("_local_scalar_dense", "equal"))
 """Operators that tell the host what is in a tensor."""
 _MOST_KEPT = 1 << 28
@@ -287,11 +289,13 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             return False
         if not bool((self._elements(tensor) == Origin.EMPTY).all()):
             return False
-        storage = tensor.untyped_storage()
-        return storage.device.type != "cpu" or self._is_as_given_out(address, bytes_of(storage))
+        return self._is_as_given_out(address, tensor.untyped_storage())
 
-    def _is_as_given_out(self, address: int, now: torch.Tensor) -> bool:
-        """Whether the host's memory holds what it did when it was allocated; in the place of a GPU's that is zeros."""
+    def _is_as_given_out(self, address: int, storage: torch.UntypedStorage) -> bool:
+        """Whether memory holds what it did when it was allocated: zeros on the stand-in for a GPU, poison on a GPU."""
+        now = bytes_of(storage)
+        if storage.device.type != "cpu":
+            return bool((now == now[0]).all()) and int(now[0]) in POISON
         given_out = self._given_out.get(address)
         return given_out is not None and (given_out == digest(now) or not bool(now.any()))
 
