@@ -29,7 +29,7 @@ def bytecode_in_cache(is_used: bool) -> Iterator[None]:
     """Meanwhile what is imported is looked for in the cache, if so asked; nothing is written, as this takes long."""
     before = sys.pycache_prefix, sys.dont_write_bytecode
     if is_used:
-        sys.pycache_prefix, sys.dont_write_bytecode = str(cache_folder("bytecode")), True
+        sys.pycache_prefix, sys.dont_write_bytecode = _folder(), True
     try:
         yield
     finally:
@@ -38,12 +38,16 @@ def bytecode_in_cache(is_used: bool) -> Iterator[None]:
 
 def keep_bytecode() -> None:
     """Put into the cache what it lacks of all that this process has imported, which takes seconds."""
-    sys.pycache_prefix, sys.dont_write_bytecode = str(cache_folder("bytecode")), False
+    sys.pycache_prefix, sys.dont_write_bytecode = _folder(), False
     for module in list(sys.modules.values()):
         loader = getattr(getattr(module, "__spec__", None), "loader", None)
         if isinstance(loader, SourceFileLoader):
             with suppress(Exception):
                 _keep(loader)
+
+
+def _folder() -> str:
+    return str(cache_folder("bytecode"))
 
 
 def _keep(loader: SourceFileLoader) -> None:

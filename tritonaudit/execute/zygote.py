@@ -129,16 +129,18 @@ def _know_triton() -> None:
 
 def _fork_to_keep_bytecode(connection: socket.socket) -> None:
     """Have a process of its own do that while nothing else wants its core, and go on another time if it is ended."""
-    with suppress(OSError):
+    try:
         if os.fork():
             return
+    except OSError:
+        return
+    try:
         die_with_parent(signal.SIGKILL)
         connection.close()
         os.nice(19)
-        try:
-            keep_bytecode()
-        finally:
-            os._exit(0)
+        keep_bytecode()
+    finally:
+        os._exit(0)
 
 
 def _is_fit() -> bool:
