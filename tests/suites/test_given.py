@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -277,6 +278,32 @@ def test_what_is_wrong_at_any_size_is_certain_though_seen_at_smaller_ones(runs: 
     (wrong,) = [one for one in seen(runs["large_nan_dropped"]) if one.symptom is Symptom.WRONG_RESULT]
     assert wrong.is_certain
     assert any("dim_" in case for case in wrong.cases)
+
+
+@pytest.mark.slow
+def test_parameters_that_are_taken_for_granted_are_others_in_a_case(runs: dict[str, Any]) -> None:
+    (wrong,) = [one for one in seen(runs["affine_skipped"]) if one.symptom is Symptom.WRONG_RESULT]
+    assert wrong.is_certain
+    assert all("other parameters" in case for case in wrong.cases)
+    assert wrong.witness is not None
+    assert re.search(r"t\.Case\(\{.*\}, parameters='[0-9a-f]{8}'\)", wrong.witness.command)
+
+
+@pytest.mark.slow
+def test_whatever_a_model_calls_its_parameters_the_same_ones_are_drawn(runs: dict[str, Any]) -> None:
+    run = runs["affine_renamed"]
+    assert not seen(run)
+    (drawn,) = [trial for trial in run.trials if trial.case.parameters]
+    assert Symptom.WRONG_RESULT in drawn.checked
+
+
+@pytest.mark.slow
+def test_none_are_drawn_for_a_model_that_has_other_ones(runs: dict[str, Any]) -> None:
+    run = runs["affine_stacked"]
+    assert not seen(run)
+    (left,) = [trial for trial in run.trials if trial.case.parameters]
+    assert left.is_refused
+    assert "other constant parameters than the reference" in dict(left.unchecked)[Symptom.WRONG_RESULT]
 
 
 @pytest.mark.slow

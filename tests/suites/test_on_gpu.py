@@ -135,3 +135,39 @@ def test_a_stream_of_its_own_is_fair_for_which_somebody_waits(tmp_path: Path) ->
     (tmp_path / "audit_awaited.py").write_text(AWAITED)
     (run,) = run_paths([tmp_path], Config(tmp_path), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
     assert run.verdict in (Verdict.PASS, Verdict.WARN), run
+
+
+IMPATIENT = """
+import time
+
+import torch
+from kernels import doubling, right_kernel
+
+from tritonaudit import Subject, Tensor
+
+SIDE = torch.cuda.Stream()
+double = doubling(right_kernel)
+
+
+def impatient(x):
+    SIDE.wait_stream(torch.cuda.current_stream())
+    torch.cuda.synchronize()
+    with torch.cuda.stream(SIDE):
+        out = double(x)
+    began = time.monotonic()
+    while not SIDE.query():
+        if time.monotonic() - began > 0.005:
+            raise RuntimeError("the kernel is late")
+    return out
+
+
+impatient_subject = Subject(impatient, reference=lambda x: x * 2, inputs=[Tensor("n")], dtypes=["float32"])
+"""
+
+
+def test_nothing_is_known_of_a_stream_where_the_call_fails_as_soon_as_that_is_late(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "audit_impatient.py").write_text(IMPATIENT)
+    (run,) = run_paths([tmp_path], Config(tmp_path), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
+    assert run.verdict is Verdict.INCOMPLETE, run
+    assert any("comes late" in one.reason for one in run.outcomes), run

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from tritonaudit.subject.inputs import OnDevice, seed_torch, tensors_in
-from tritonaudit.subject.model import Subject
+from tritonaudit.subject.model import Case, Subject
+from tritonaudit.subject.parameters import OtherParameters, constants_of, draw_constants
 
 _SEED = 42  # of both models' parameters, so that they are the same
 
@@ -40,17 +41,45 @@ class Built:
     def __init__(self, model: Callable[..., Any], arguments: Callable[[], Sequence[Any]]) -> None:
         self.model = model
         self._arguments = arguments
-        self._built: dict[tuple[str, bool], Any] = {}
+        self._built: dict[tuple[str, bool, str, int], Any] = {}
         self.__name__ = getattr(model, "__name__", "model")
 
     def __call__(self, *inputs: Any) -> Any:
+        return self._called(inputs, "", 0)
+
+    def with_others(self, parameters: str, seed: int) -> Callable[..., Any]:
+        """The same with other numbers in place of its constant parameters, which are those of this digest.
+
+        Calling it raises OtherParameters where they are not.
+        """
+        return lambda *inputs: self._called(inputs, parameters, seed)
+
+    def constants(self) -> str:
+        """The digest of its constant parameters; empty where it has none, or cannot be built."""
+        known = (model for (_, is_meta, parameters, _), model in self._built.items() if not (is_meta or parameters))
+        try:
+            return constants_of(next(known, None) or self._kept("cpu", False, "", 0))
+        except Exception:  # its own constructor may raise anything
+            return ""
+
+    def _called(self, inputs: Sequence[Any], parameters: str, seed: int) -> Any:
         tensor = next(tensors_in(inputs), None)
         # A stand-in without data shows the same device as one that has some.
-        where = ("cpu", False) if tensor is None else (str(tensor.device), bool(tensor.is_meta))
-        if where not in self._built:
-            self._built[where] = self._build(where[0])
+        device, is_meta = ("cpu", False) if tensor is None else (str(tensor.device), bool(tensor.is_meta))
+        model = self._kept(device, is_meta, parameters, seed)
         with torch.no_grad():
-            return self._built[where](*inputs)
+            return model(*inputs)
+
+    def _kept(self, device: str, is_meta: bool, parameters: str, seed: int) -> Any:
+        key = device, is_meta, parameters, seed
+        if key not in self._built:
+            model = self._build(device)
+            if parameters:
+                if constants_of(model) != parameters:
+                    raise OtherParameters("its constant parameters are other ones than those of the reference")
+                draw_constants(model, seed)
+            self._built[key] = model
+        return self._built[key]
 
     def sizes_held(self) -> dict[int, str]:
         """The sizes that the model, built without memory, hangs on, and as what it has each of them."""
@@ -71,6 +100,20 @@ class Built:
         with OnDevice(device):
             model = self.model(*self._arguments())
         return model.to(device) if isinstance(model, torch.nn.Module) else model
+
+
+def constant_parameters(subject: Subject) -> str:
+    """The digest of those of the model that a subject is judged by; empty where it is no model, or has none."""
+    return subject.reference.constants() if isinstance(subject.reference, Built) else ""
+
+
+def in_case(function: Callable[..., Any], case: Case) -> Callable[..., Any]:
+    """A subject's function, or its reference, with the parameters of a case."""
+    return (
+        function.with_others(case.parameters, case.seed)
+        if isinstance(function, Built) and case.parameters
+        else function
+    )
 
 
 def _numbers(value: Any) -> Iterator[int]:

@@ -55,6 +55,8 @@ class Case:
     `Given.fills`, such as "nan among given"; a dimension that is given with the size 100 is `dim_100`, and has another
     only where `sizes` names it.
     `gradient` is how that lies which a backward pass begins with: expanded it is as `.sum()` gives it.
+    With `parameters`, a digest of them, models have other numbers, drawn by the seed, in place of those parameters that
+    are one number throughout when a model is new, as weights of 1 are.
     Along the dimension `far` the elements of each tensor lie so far apart that no int32 counts where the last one is.
     `device` is where its tensors belong: "cuda", also where a stand-in takes the GPU's place.
     """
@@ -67,6 +69,7 @@ class Case:
     device: str = "cuda"
     gradient: Layout = Layout.CONTIGUOUS
     far: str = ""
+    parameters: str = ""
 
     def __getitem__(self, dim: Dimension) -> int:
         """The size of a dimension: `case["rows"]`, `case["2 * rows"]`."""
@@ -79,8 +82,9 @@ class Case:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its tensors lie contiguously and hold normal numbers."""
-        return self.layout is self.gradient is Layout.CONTIGUOUS and self.fill == "normal" and not self.far
+        """Whether its tensors lie contiguously and hold normal numbers, and models have the parameters of new ones."""
+        are_usual = not self.far and not self.parameters
+        return self.layout is self.gradient is Layout.CONTIGUOUS and self.fill == "normal" and are_usual
 
     @property
     def label(self) -> str:
@@ -91,7 +95,8 @@ class Case:
         seed = [f"seed={self.seed}"] if self.seed else []
         gradient = [] if self.gradient is Layout.CONTIGUOUS else [f"{self.gradient.value} gradient"]
         far = [f"far apart along {self.far}"] if self.far else []
-        return " ".join([*sizes, self.dtype, *layout, *fill, *gradient, *far, *seed])
+        parameters = ["other parameters"] if self.parameters else []
+        return " ".join([*sizes, self.dtype, *layout, *fill, *gradient, *far, *parameters, *seed])
 
 
 @dataclass(frozen=True, init=False)

@@ -15,6 +15,7 @@ from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tensors_in
+from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.far_inputs import NothingFar, far_inputs
@@ -56,10 +57,10 @@ class Observed:
         """Which of a tensor's elements nobody has written, of its shape; None where all are, or that is not known."""
         return None
 
-    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...] | None:
         """Which results are written on a stream for which nobody waits who goes on where it was called, by name.
 
-        To see that on a GPU the call is made `again`.
+        To see that on a GPU the call is made `again`; None where it then fails, so that nobody knows.
         """
         return ()
 
@@ -170,12 +171,13 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         else:
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
+        function = in_case(subject.function, case)
         try:
             if how.has_memory:
-                returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
             else:
                 with Followed(observed):
-                    returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:

@@ -111,7 +111,7 @@ class Call:
     unaccounted: tuple[Unaccounted, ...] = ()
     altered: int = 0
     undefined: int = 0
-    on_their_way: tuple[str, ...] = ()
+    on_their_way: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, audit_cases, case_with
 from tritonaudit.suites.facts import WATCHED, Symptom
-from tritonaudit.suites.fresh import fresh_cases, fresh_in_core
+from tritonaudit.suites.fresh import fresh_cases, fresh_in_core, fresh_seeds
 from tritonaudit.suites.given_too import unsettled
 from tritonaudit.suites.journal import CoreTrial, Trial
 from tritonaudit.suites.outcome import CaseOutcome
@@ -85,6 +85,15 @@ def called_cases(
     for case in islice(fresh_cases(subject, axes, taken or plan.cases[0], seed), fresh_in_core(axes)):
         found.setdefault(case.label, CoreCase("drawn afresh", case))
     return tuple(found.values())
+
+
+def with_other_parameters(subject: Subject, beside: Case, seed: int) -> Iterator[CoreCase]:
+    """An ordinary case of models that are not new, where new ones have parameters that can be taken for granted."""
+    from tritonaudit.subject.kernelbench import constant_parameters
+
+    if parameters := constant_parameters(subject):
+        case = replace(next(fresh_seeds(beside, seed)), parameters=parameters)
+        yield CoreCase("parameters that a new model does not have", case)
 
 
 def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Iterator[tuple[str, Case]]:

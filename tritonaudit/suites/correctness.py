@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
-from tritonaudit.execute.blame import described, is_refusal, users_place
+from tritonaudit.execute.blame import account_in, described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.given import SCALED
 from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
+from tritonaudit.subject.parameters import OtherParameters
 from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
 from tritonaudit.suites.axes import NAN_AMONG
@@ -46,6 +47,7 @@ _FAILING = 16.0
 """Times its budget an error fails."""
 _SHORT = 64
 """Terms of a sum whose order does not matter much."""
+_OTHER_PARAMETERS = f"{OtherParameters.__module__}.{OtherParameters.__qualname__}"
 _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
@@ -161,6 +163,8 @@ def why_refused(subject: Subject, case: Case, given: Arguments, error: BaseExcep
     """Why calling it on these arguments says nothing of the subject, though it raised; nothing where it does."""
     if isinstance(error, NotSimulated):
         return ""
+    if case.parameters and account_in(error).kind == _OTHER_PARAMETERS:
+        return "the wrapper has other constant parameters than the reference, so that they stay as new models have them"
     if is_refusal(error):
         return f"the wrapper refuses the case: {described(error)}"
     if subject.given is not None and subject.given.is_elsewhere(case):

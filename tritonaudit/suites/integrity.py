@@ -145,6 +145,8 @@ def _judged(
     ]
     is_told = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
     unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_told]
+    if any(one.on_their_way is None for one in calls):
+        unchecked.append((Symptom.THREAD, "the call fails where a launch on another stream comes late"))
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
@@ -434,7 +436,7 @@ def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
 
 
 def _beside(calls: Sequence[Call]) -> Iterator[_Seen]:
-    for name in dict.fromkeys(name for one in calls for name in one.on_their_way):
+    for name in dict.fromkeys(name for one in calls for name in one.on_their_way or ()):
         text = f"{name} is written on another stream than that of the caller, who does not wait for it"
         yield Symptom.THREAD, text, True
     for number, one in enumerate(calls):

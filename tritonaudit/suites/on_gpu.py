@@ -112,7 +112,7 @@ class _Observed(Observed):
         self.is_aside = False
         """Whether anything was launched on another stream than the caller's."""
 
-    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...]:
+    def on_their_way(self, results: Sequence[Result], again: Callable[[], Sequence[Result]]) -> tuple[str, ...] | None:
         """Where a launch on another stream comes late, its results are others for who reads them on the caller's."""
         if not self.is_aside:
             return ()
@@ -130,8 +130,8 @@ class _Observed(Observed):
             torch.cuda.synchronize()
             pairs = zip(found, early, strict=True)
             return tuple(result.name for result, one in pairs if not is_same(one, result.tensor))
-        except Exception:  # what is wrong with the call itself other calls tell
-            return ()
+        except Exception:
+            return None
         finally:
             JITFunction.run = watching
 

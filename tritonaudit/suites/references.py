@@ -17,6 +17,7 @@ from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.record import noting
 from tritonaudit.execute.blame import described
 from tritonaudit.subject.inputs import Arguments, call, seed_torch, tensors_in
+from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.calling import copied, results_of
@@ -326,5 +327,6 @@ def _results(
     assert subject.reference is not None
     given = copied(arguments) if subject.mutates else arguments
     seed_torch(case.seed)
-    returned = call(subject.reference, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    function = in_case(subject.reference, case)
+    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
     return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given, number, of_same=of_same))

@@ -33,6 +33,8 @@ def written(case: Case) -> str:
         parts.append(f"far={case.far!r}")
     if case.fill != plain.fill:
         parts.append(f"fill={case.fill!r}")
+    if case.parameters != plain.parameters:
+        parts.append(f"parameters={case.parameters!r}")
     if case.seed != plain.seed:
         parts.append(f"seed={case.seed}")
     return f"t.Case({', '.join(parts)})"

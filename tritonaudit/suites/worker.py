@@ -43,6 +43,7 @@ from tritonaudit.suites.core import (
     few_multiprocessors_trial,
     inapplicable,
     memory_trials,
+    with_other_parameters,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
 from tritonaudit.suites.far import far_cases
@@ -333,7 +334,11 @@ class _Audit:
         turns = thresholds([self.task.path, *(kernel.path for one in self.outcomes for kernel in one.kernels)], LARGEST)
         plan = audit_cases(self.subject, blocks, later, turns, on_engine=self.device.is_engine, seed=self.seed)
         axes = axes_of(self.subject, blocks, later, turns)
-        cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._call), self.seed)
+        taken = self._instead(plan, axes, self._call)
+        cases = (
+            *called_cases(self.subject, axes, plan, taken, self.seed),
+            *with_other_parameters(self.subject, taken or plan.cases[0], self.seed),
+        )
         self.labels = tuple(case.label for case in plan.cases)
         core = core_trials(self.subject, first, cases, blocks, is_watched=self.device.is_engine)
         self._plan([*core, *map(configs_trial, self._tuned()[:1])])

@@ -53,9 +53,16 @@ def _row(subject: str, trial: CaseOutcome) -> Markup:
     seed = f", seed={case.seed}" if case.seed else ""
     gradient = "" if case.gradient is Case().gradient else f", {case.gradient.value} gradient"
     far = f", far apart along {case.far}" if case.far else ""
+    parameters = ", other parameters" if case.parameters else ""
     status = _status(trial)
     cells: tuple[Content, ...] = (
-        *(f"{sizes}{seed}", case.dtype, f"{case.layout.value}{gradient}{far}", case.fill, badge_of_status(status)),
+        *(
+            f"{sizes}{parameters}{seed}",
+            case.dtype,
+            f"{case.layout.value}{gradient}{far}",
+            case.fill,
+            badge_of_status(status),
+        ),
         *((_number(close.ratio), _yes_or_no(close.strict), _yes_or_no(close.loose)) if close else ("", "", "")),
         *(f"{trial.seconds:.2f}", _looked_for(trial), _seen(trial)),
     )

@@ -119,7 +119,7 @@ class OneCall:
     unaccounted: tuple[Unaccounted, ...]
     altered: int
     undefined: int
-    on_their_way: tuple[str, ...]
+    on_their_way: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
