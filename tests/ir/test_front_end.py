@@ -321,3 +321,25 @@ def test_a_helper_tests_what_its_callers_may_give_as_constants(tmp_path: Path) -
 def test_what_a_kernel_tests_itself_is_known_when_it_runs(tmp_path: Path) -> None:
     body = "if n > 0:\n    first = tl.load(x_ptr)\nif n > 0:\n    tl.store(out_ptr, first)"
     assert kinds(body, tmp_path) == ["ONE_PATH"]
+
+
+ALONE = """
+    @triton.jit
+    def kernel(x_ptr, mask, out_ptr):
+        {docstring}
+        total = tl.sum(mask.to(tl.int32), axis=0)
+        {second}
+        tl.store(out_ptr, total)
+"""
+
+
+def test_what_a_docstring_speaks_of_is_not_called(tmp_path: Path) -> None:
+    text = ALONE.format(docstring="'Use it as kernel(x_ptr, mask, out_ptr).'", second="pass")
+    assert [one.kind for one in mistakes(text, tmp_path)] == [Kind.REDUCES_SCALAR]
+
+
+def test_a_function_that_nobody_launches_and_that_takes_blocks_throughout_is_a_helper(tmp_path: Path) -> None:
+    text = ALONE.format(docstring="pass", second="first = tl.min(x_ptr.to(tl.uint64), axis=0)")
+    assert mistakes(text, tmp_path) == []
+    launched = dedent(text) + "\n\ndef run(x, n):\n    kernel[(1,)](x, n, x)\n"
+    assert len(mistakes(launched, tmp_path)) > 1

@@ -302,6 +302,12 @@ def test_strings_that_only_speak_of_kernels_are_not() -> None:
     assert module(f"{IMPORTS}'''Decorate it with triton.jit.'''\n@triton.jit\n{BODY}").embedded == ()
 
 
+def test_a_kernel_in_a_docstring_is_an_example() -> None:
+    shown = "    '''Use it so:\n\n    @triton.jit\n    def kernel(x_ptr):\n        pass\n    '''\n"
+    assert module(f"{IMPORTS}def wrapper(x):\n{shown}    return x\n").embedded == ()
+    assert module(f"{IMPORTS}def wrapper(x):\n    template = {shown.lstrip()}    return template\n").embedded
+
+
 # -- what cannot be parsed -----------------------------------------------------------------------------------------
 
 

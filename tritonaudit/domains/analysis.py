@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.machine import Machine
 from tritonaudit.ir.analysis import FrontEnd, NotRead
+from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
@@ -57,13 +57,17 @@ def _analysed(
     if tree is None:
         return NotAnalysed(jit, project.refusal(function))
     facts = LaunchFacts(module, jit, launches or _elsewhere(project, function, called), project)
-    helper = not facts.launches and (_looks_like_helper(module, jit, called) or _is_called_elsewhere(project, function))
+    helper = not facts.launches and (_looks_like_helper(jit, called) or _is_called_elsewhere(project, function))
     known, for_vendor = types.get(jit.qualname, {}), names_vendor(module.path)
-    flow = KernelFlow(module, jit, tree, facts, front_end.target, helper, for_vendor, known)
     try:
         kernel, mistakes = front_end.read(function, facts, known, helper)
+        if mistakes and not (helper or facts.launches):
+            as_helper, left = front_end.as_helper(function, facts, known)
+            if _is_of_blocks_throughout(mistakes, left):
+                kernel, mistakes, helper = as_helper, left, True
     except NotRead as error:
         return NotAnalysed(jit, str(error))
+    flow = KernelFlow(module, jit, tree, facts, front_end.target, helper, for_vendor, known)
     flow.kernel = kernel
     Machine(flow, kernel).run()
     if not for_vendor:
@@ -72,9 +76,19 @@ def _analysed(
     return flow
 
 
+_BLOCKS = 2
+"""Places at which a function that nobody launches takes parameters for blocks, and is one that kernels call."""
+
+
+def _is_of_blocks_throughout(as_kernel: Sequence[Mistake], as_helper: Sequence[Mistake]) -> bool:
+    """Whether what is wrong with it as a kernel is right in many places as a helper: one alone is a slip."""
+    left = {one.node for one in as_helper}
+    return len({getattr(one.node, "lineno", 0) for one in as_kernel if one.node not in left}) >= _BLOCKS
+
+
 def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:
     """The launches in other files of what may be a kernel."""
-    return () if _looks_like_helper(function.module, function.jit, called) else project.launches_elsewhere(function)
+    return () if _looks_like_helper(function.jit, called) else project.launches_elsewhere(function)
 
 
 def _is_called_elsewhere(project: Project, function: Function) -> bool:
@@ -82,27 +96,34 @@ def _is_called_elsewhere(project: Project, function: Function) -> bool:
     return any(project.is_in(user, name, function) for user in project.users(function) for name in _called(user))
 
 
-_CALL = re.compile(r"\b(\w+)\(")
-_RETURNS_VALUE = re.compile(r"^\s*return[ (]+\w", re.MULTILINE)
-_DEFINITION = re.compile(r"\bdef (\w+)\(")
-
-
 def _called(module: Module) -> frozenset[str]:
-    """Names called inside jit functions, without a grid."""
-    found: set[str] = set()
-    for jit in module.jit:
-        found.update(_CALL.findall(_DEFINITION.sub("", module.text_of(jit))))
-    return frozenset(found)
+    """Names called inside jit functions, without a grid; none of Triton's own."""
+    return frozenset(name for jit in module.jit for call in jit.nodes.of(ast.Call) for name in _callee(module, call))
+
+
+def _callee(module: Module, call: ast.Call) -> Iterator[str]:
+    match call.func:
+        case ast.Name(name):
+            yield name
+        case ast.Attribute(_, name) if not module.origin_of(call.func).startswith("triton."):
+            yield name
 
 
 def is_helper(function: Function) -> bool:
-    """Whether the text of its file says that a jit function is called by kernels; one that is launched is none."""
-    return _looks_like_helper(function.module, function.jit, _called(function.module))
+    """Whether its file says that a jit function is called by kernels; one that is launched is none."""
+    return _looks_like_helper(function.jit, _called(function.module))
 
 
-def _looks_like_helper(module: Module, jit: JitFunction, called: frozenset[str]) -> bool:
-    """Whether other kernels call it, or its text is that of a function of blocks."""
-    return jit.name in called or _RETURNS_VALUE.search(module.text_of(jit)) is not None or _indexes_parameter(jit)
+def _looks_like_helper(jit: JitFunction, called: frozenset[str]) -> bool:
+    """Whether other kernels call it, or it is written as a function of blocks."""
+    return jit.name in called or _returns_value(jit) or _indexes_parameter(jit)
+
+
+def _returns_value(jit: JitFunction) -> bool:
+    return any(
+        found.value is not None and not (isinstance(found.value, ast.Constant) and found.value.value is None)
+        for found in jit.nodes.of(ast.Return)
+    )
 
 
 def _indexes_parameter(jit: JitFunction) -> bool:

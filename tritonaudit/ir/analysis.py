@@ -54,6 +54,15 @@ class FrontEnd:
             )
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
 
+    def as_helper(
+        self, function: Function, facts: LaunchFacts, types: Mapping[str, str]
+    ) -> tuple[Kernel, tuple[Mistake, ...]]:
+        """The same of a function where kernels call it on blocks."""
+        self._trial.forget()
+        given = parameters(function, facts, types, self.project, True)
+        kernel = self._trial.read(function, given, launched=False, helper=True)
+        return kernel, tuple(self._trial.mistakes)
+
     def _supposed(self, function: Function, given: Mapping[str, Value]) -> Sequence[Mistake]:
         """What is wrong with a kernel whose parameters are supposed to have these types."""
         self._trial.forget()

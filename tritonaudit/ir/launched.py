@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.names import constant
 from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Dtype, Helper, Tensor, Value, dtype_of_number
+from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name
 
 if TYPE_CHECKING:
@@ -49,15 +49,20 @@ def parameters(
     return {name: Const(ANY_INT) if name in sizes and value == Const(ANY) else value for name, value in given.items()}
 
 
-_BOUNDS = re.compile(r"\barange\(([^()]*)\)|\b(?:zeros|full)\(\s*[\[(]([^\])]*)[\])]")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_SHAPED = ("triton.language.zeros", "triton.language.full")
 
 
 def _sizes(function: Function) -> frozenset[str]:
     """Names that the kernel makes shapes of: they stand for ints."""
-    lines = function.module.lines[function.jit.first_line - 1 : function.jit.last_line]
-    found = (one for groups in _BOUNDS.findall("\n".join(lines)) for one in groups)
-    return frozenset(name for text in found for name in _IDENTIFIER.findall(text))
+    found: set[str] = set()
+    for call in function.jit.nodes.of(ast.Call):
+        made = function.module.origin_of(call.func)
+        if made == "triton.language.arange":
+            found.update(*map(names_in, call.args))
+        elif made in _SHAPED:
+            shapes = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "shape")]
+            found.update(*map(names_in, shapes))
+    return frozenset(found)
 
 
 def _parameter(

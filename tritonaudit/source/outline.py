@@ -355,9 +355,10 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
 
 
 def _embedded(tree: ast.Module) -> Iterator[int]:
-    """Lines of strings that hold kernels: templates, generated code."""
+    """Lines of strings that hold kernels: templates, generated code; what stands as a statement explains something."""
+    explaining = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or node in explaining:
             continue
         if "triton.jit" in node.value and "def " in node.value:
             yield node.lineno
