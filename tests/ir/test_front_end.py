@@ -335,7 +335,7 @@ ALONE = """
 
 def test_what_a_docstring_speaks_of_is_not_called(tmp_path: Path) -> None:
     text = ALONE.format(docstring="'Use it as kernel(x_ptr, mask, out_ptr).'", second="pass")
-    assert [one.kind for one in mistakes(text, tmp_path)] == [Kind.REDUCES_SCALAR]
+    assert [one.kind for one in mistakes(text, tmp_path)] == [Kind.AXIS]
 
 
 def test_a_function_that_nobody_launches_and_that_takes_blocks_throughout_is_a_helper(tmp_path: Path) -> None:
