@@ -246,6 +246,22 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
         return result
 
 
+class Operators(TorchDispatchMode):  # type: ignore[misc]
+    """Notes, while it is active, which operators compute numbers, by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        result = function(*args, **kwargs)
+        operator = operator_of(function)
+        if operator.work_on(args, kwargs) is Work.COMPUTES and _has_numbers(result):
+            self.names.add(operator.name)
+        return result
+
+
 def _has_numbers(result: Any) -> bool:
     """Whether it is more than indices and truth values."""
     return any(one.dtype.is_floating_point or one.dtype.is_complex for one in _tensors((), {}, result))

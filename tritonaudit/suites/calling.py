@@ -18,6 +18,7 @@ from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tenso
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
+from tritonaudit.suites.arithmetic import Operators
 from tritonaudit.suites.far_inputs import NothingFar, far_inputs
 from tritonaudit.suites.followed import Followed
 from tritonaudit.suites.integers import Contents, contents_of
@@ -122,6 +123,7 @@ class Called:
 
     `error` is what it raised, and then there are no results. The process in which the call was made has been told of
     so many `multiprocessors`, or None for those of the GPU, and `asks_multiprocessors` where host code there has asked.
+    `operators` of torch computed numbers on the way.
     """
 
     given: Arguments
@@ -131,6 +133,7 @@ class Called:
     error: BaseException | None = None
     multiprocessors: int | None = None
     asks_multiprocessors: bool = False
+    operators: frozenset[str] = frozenset()
 
     def last_writer(self, result: Result) -> Ran | None:
         """The launch that wrote to a result last, else the last of all."""
@@ -171,10 +174,11 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         else:
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
-        function = in_case(subject.function, case)
+        function, operators = in_case(subject.function, case), Operators()
         try:
             if how.has_memory:
-                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                with operators:
+                    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
             else:
                 with Followed(observed):
                     returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
@@ -197,7 +201,8 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             Result(name, tensor, storage_address(tensor), observed.unwritten(tensor))
             for name, tensor in results_of(subject, arguments, returned, given)
         )
-        return Called(given, results, tuple(_changed(subject, arguments, given)), tuple(observed.ran))
+        changed = tuple(_changed(subject, arguments, given))
+        return Called(given, results, changed, tuple(observed.ran), operators=frozenset(operators.names))
 
 
 def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:

@@ -238,6 +238,11 @@ def config_trial(number: int, case: Case) -> CoreTrial:
     return _trial(Suite.CORRECTNESS, CALL, f"config {number} of the autotuner", case, f"{CONFIG} {number}")
 
 
+def way_trial(case: Case) -> CoreTrial:
+    """Integrity where other kernels, or operators, are called than in the case that it was asked of first."""
+    return _trial(Suite.INTEGRITY, INTEGRITY, f"integrity of what {case.label} is computed by", case)
+
+
 def few_multiprocessors_trial(case: Case) -> CoreTrial:
     """A case on a GPU of few multiprocessors, whose number a wrapper asks for."""
     check = f"{MULTIPROCESSORS} {FEW_MULTIPROCESSORS}"

@@ -64,7 +64,7 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
     else:
         outcome = _failed(subject, case, called, watched)
     outcome = _completed(outcome, called, time.perf_counter() - started)
-    outcome = replace(outcome, asks_multiprocessors=called.asks_multiprocessors)
+    outcome = replace(outcome, asks_multiprocessors=called.asks_multiprocessors, operators=called.operators)
     return outcome if called.multiprocessors is None else _told_of(called.multiprocessors, outcome, called)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
@@ -83,7 +83,7 @@ def gather(
     """
     records = [record] if watched is None else [record, watched]
     ended = [entry for one in records for entry in one.ended]
-    trials = tuple(entry.outcome for entry in ended)
+    trials = tuple(_where_it_proves(entry.outcome for entry in ended))
     stopped = record.stopped
     left_out = stopped.left_out if stopped else ((REST, cut_short),)
     place = f"{shown_path(path)}: {subject}"
@@ -108,6 +108,16 @@ def gather(
         coverage,
         record.seed,
     )
+
+
+def _where_it_proves(trials: Iterable[CaseOutcome]) -> Sequence[CaseOutcome]:
+    """A reference that is too weak in some cases is weak only if there is none in which it proves something."""
+    known = list(trials)
+    weak = Symptom.WEAK_REFERENCE
+    proves = any(weak in one.checked and all(seen.symptom is not weak for seen in one.sightings) for one in known)
+    if not proves:
+        return known
+    return [replace(one, sightings=tuple(seen for seen in one.sightings if seen.symptom is not weak)) for one in known]
 
 
 def _why_unknown(stopped: Stopped | None, cut_short: str) -> str:

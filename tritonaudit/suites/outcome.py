@@ -68,7 +68,8 @@ class CaseOutcome:
     `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
     not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
     seen at other sizes than given, and nobody knows whether it is there as given, too. `asks_multiprocessors` where
-    host code has asked how many there are. `is_late` where all that is known is that it did not end in its time.
+    host code has asked how many there are. `operators` are those of torch that computed. `is_late` where all that is
+    known is that it did not end in its time.
     """
 
     case: Case
@@ -85,3 +86,9 @@ class CaseOutcome:
     unsettled: frozenset[Symptom] = frozenset()
     asks_multiprocessors: bool = False
     is_late: bool = False
+    operators: frozenset[str] = frozenset()
+
+    @property
+    def way(self) -> tuple[frozenset[KernelRef], frozenset[str]]:
+        """By which kernels and operators of torch it was computed."""
+        return frozenset(self.kernels), self.operators

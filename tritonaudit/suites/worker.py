@@ -43,6 +43,7 @@ from tritonaudit.suites.core import (
     few_multiprocessors_trial,
     inapplicable,
     memory_trials,
+    way_trial,
     with_other_parameters,
 )
 from tritonaudit.suites.facts import CROSS_CHECK, Symptom
@@ -112,6 +113,8 @@ _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
 _INTEGRITY_CASES = 3
+_MOST_WAYS = 4
+"""Sets of kernels and operators, of each of which integrity is asked once."""
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
@@ -349,6 +352,7 @@ class _Audit:
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
+        self._integrity_of_each_way()
         self._few_multiprocessors()
         self._settle()
         for name, case in core_hardships(self.subject, blocks):
@@ -442,6 +446,16 @@ class _Audit:
         checked = outcome.checked & memory.SYMPTOMS
         return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
 
+    def _integrity_of_each_way(self) -> None:
+        """Whoever leaves the work to others for some dtypes or sizes calls other kernels or operators there."""
+        asked = {trial.case for trial in self.known if trial.check == INTEGRITY}
+        ways = {outcome.way for outcome in self.outcomes if outcome.case.label in asked}
+        for outcome in [one for one in self.outcomes if _is_judged(one)]:
+            if outcome.way not in ways and len(ways) < _MOST_WAYS and self._may_try_core():
+                ways.add(outcome.way)
+                self._plan([*self.core, way_trial(outcome.case)])
+                self._try(INTEGRITY, outcome.case, self._integrity, is_minimised=False)
+
     def _few_multiprocessors(self) -> None:
         """A case on a GPU with few of them, where the wrapper asks how many there are."""
         asking = {outcome.case.label for outcome in self.outcomes if outcome.asks_multiprocessors}
@@ -532,6 +546,7 @@ class _Audit:
             yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
 
     def _more_integrity(self, plan: Plan) -> None:
+        self._integrity_of_each_way()
         for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
             if self.left > 0:
                 self._try(INTEGRITY, case, self._integrity, is_minimised=False)
@@ -796,3 +811,11 @@ def _is_plain(case: Case) -> bool:
 def _has_distinct_elements(case: Case) -> bool:
     """Whether the elements of its tensors differ from one another, and there are several of them."""
     return _is_plain(case) and min(case.sizes.values(), default=2) > 1
+
+
+def _is_judged(outcome: CaseOutcome) -> bool:
+    """Whether the wrapper has taken a case of ordinary numbers, some at least."""
+    case = outcome.case
+    return (
+        bool(outcome.checked) and not outcome.is_refused and case.fill == Case().fill and 0 not in case.sizes.values()
+    )

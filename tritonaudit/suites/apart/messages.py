@@ -87,6 +87,7 @@ class Answer:
     ran: tuple[Ran, ...] = ()
     error: Account | Failure | None = None
     asks_multiprocessors: bool = False
+    operators: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ class Apart:
                 results = tuple(_result(one, opened) for one in word.results)
                 changed = tuple(_result(one, opened) for one in word.changed)
         error = _error(word.error)
-        return Called(given, results, changed, word.ran, error, self._multiprocessors, word.asks_multiprocessors)
+        told = self._multiprocessors, word.asks_multiprocessors, word.operators
+        return Called(given, results, changed, word.ran, error, *told)
 
     def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
         """What the calls of integrity come to, with these sets of values, of which something was drawn."""

@@ -188,6 +188,7 @@ def _answer(called: Called, parcel: Parcel) -> Answer:
         tuple(map(_plain, called.ran)),
         _told(called.error),
         has_asked(),
+        called.operators,
     )
 
 
