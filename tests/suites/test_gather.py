@@ -33,3 +33,14 @@ def test_what_a_trial_saw_is_told_though_the_rest_is_missing() -> None:
     crash = Sighting(Symptom.CRASH, KernelRef("kernels.py", "kernel", 1), None, "the GPU ends it")
     seen = Ended(Trial("integrity", CASE.label), CaseOutcome(CASE, frozenset((Symptom.CRASH,)), (crash,)), 1.0)
     assert statuses(seen, SPENT)[Symptom.CRASH.value] == (Status.FAIL, "the GPU ends it")
+
+
+def test_a_reference_that_proves_something_in_one_case_is_not_too_weak() -> None:
+    text = "zeros would pass as output: that it passes proves nothing"
+    weak = Sighting(Symptom.WEAK_REFERENCE, KernelRef("kernels.py", "kernel", 1), None, text)
+    checked = frozenset((Symptom.WEAK_REFERENCE,))
+    one, other = Case({"n": 1}), CASE
+    first = Ended(Trial("integrity", one.label), CaseOutcome(one, checked, (weak,)), 1.0)
+    assert statuses(first, SPENT)[Symptom.WEAK_REFERENCE.value] == (Status.INCONCLUSIVE, text)
+    second = Ended(Trial("integrity", other.label), CaseOutcome(other, checked), 2.0)
+    assert statuses(first, second, SPENT)[Symptom.WEAK_REFERENCE.value] == (Status.PASS, "")

@@ -240,7 +240,8 @@ def config_trial(number: int, case: Case) -> CoreTrial:
 
 def way_trial(case: Case) -> CoreTrial:
     """Integrity where other kernels, or operators, are called than in the case that it was asked of first."""
-    return _trial(Suite.INTEGRITY, INTEGRITY, f"integrity of what {case.label} is computed by", case)
+    what, needed = f"what {case.label} is computed by", frozenset((Symptom.NO_KERNEL, Symptom.TORCH_WORK))
+    return CoreTrial(Suite.INTEGRITY.value, what, Trial(INTEGRITY, case.label), needed)
 
 
 def few_multiprocessors_trial(case: Case) -> CoreTrial:

@@ -48,6 +48,7 @@ _ALL_CALLS = 6
 """The second has other values than the last, and both come when all that is made only once is there."""
 _LARGE_SHARE, _SHARE = 0.5, 0.2
 """Of a result's elements, made by torch alone: for certain too many, and worth a warning."""
+_ALIKE = "the values of the inputs are special, so that nothing can be told by them"
 
 
 def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> CaseOutcome:
@@ -129,7 +130,8 @@ def _judged(
         found = [*_fallback(calls), *_no_tensor(first)]
         checked = frozenset(symptom for symptom, _, _ in found)
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
-    answers, missing = _answers(subject, case, calls, given)
+    is_telling = case.fill == Case().fill
+    answers, missing = _answers(subject, case, calls, given) if is_telling else ({}, _ALIKE)
     weak = list(_weak(first, answers))
     has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
     wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
@@ -138,7 +140,8 @@ def _judged(
         *_torch_work(calls, answers, is_weak=bool(weak)),
         *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
-        *_stale(calls, answers),
+        *_passed(calls),
+        *(_stale(calls, answers) if is_telling else ()),
         *_aliased(calls),
         *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
@@ -149,6 +152,8 @@ def _judged(
         unchecked.append((Symptom.THREAD, "the call fails where a launch on another stream comes late"))
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
+    if not is_telling:
+        unchecked.append((Symptom.STALE, _ALIKE))
     checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
@@ -318,6 +323,30 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
         if whole and sum(one.size for one in changed) >= _SHARE * whole:
             text = "memory is read that nobody was seen to write, and that changes with the values of the inputs"
             yield Symptom.TORCH_WORK, text, True
+
+
+def _passed(calls: Sequence[Call]) -> Iterator[_Seen]:
+    """Numbers that the host has computed of the inputs, and that launches do no more than write down."""
+    first = calls[0]
+    others = (one for one in calls[1:] if one.values != first.values and len(one.kept) == len(first.kept))
+    if (other := next(others, None)) is None:
+        return
+    total = _elements(first)
+    for result, here, there in zip(first.results, first.kept, other.kept, strict=True):
+        is_large = here.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient")
+        if is_large and not is_same(here, there) and _is_told(first, here) and _is_told(other, there):
+            text = f"all that is in {result.name} are numbers that launches are given, which the host has computed"
+            yield Symptom.TORCH_WORK, text, True
+
+
+def _is_told(one: Call, tensor: torch.Tensor) -> bool:
+    """Whether each element is, rounded to its type, a number among the arguments of the launches."""
+    passed = [value for ran in one.ran for _, value in ran.launch.arguments if type(value) is float]
+    if not passed or not tensor.numel() or not tensor.is_floating_point():
+        return False
+    with torch._C.DisableTorchFunction():
+        numbers = torch.tensor(passed, dtype=torch.float64, device=tensor.device).to(tensor.dtype).double()
+        return bool(torch.isin(tensor.double(), numbers).all())
 
 
 def _answered(
