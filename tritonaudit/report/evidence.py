@@ -29,7 +29,7 @@ from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
 
-CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
+CATEGORIES: tuple[Category, ...] = tuple(category for category in Category if category is not Category.TOOL)
 _COMMANDS = {
     Stage.SOURCE: "`tritonaudit check` reads the source",
     Stage.COMPILE: "`tritonaudit compile` compiles kernels",
@@ -85,9 +85,26 @@ class Evidence:
                 yield finding.path, finding.kernel, finding.span.line
 
     @cached_property
+    def findings_by_kernel(self) -> dict[KernelName, list[Finding]]:
+        """The findings of each kernel; those of no kernel are of the empty name in their file."""
+        found: dict[KernelName, list[Finding]] = {}
+        for finding in self.audit.findings:
+            found.setdefault(KernelName(finding.path, finding.kernel or ""), []).append(finding)
+        return found
+
+    @cached_property
+    def runs_by_kernel(self) -> dict[KernelName, list[SubjectRun]]:
+        """The runs of the subjects that launch each kernel."""
+        found: dict[KernelName, list[SubjectRun]] = {}
+        for run in self.runs:
+            for kernel in launched_by(run):
+                found.setdefault(kernel, []).append(run)
+        return found
+
+    @cached_property
     def launched(self) -> frozenset[KernelName]:
         """The kernels that some subject launches."""
-        return frozenset(kernel for run in self.runs for kernel in launched_by(run))
+        return frozenset(self.runs_by_kernel)
 
     @property
     def never_launched(self) -> tuple[KernelName, ...]:
@@ -105,7 +122,7 @@ class Evidence:
 
     def why_rule_did_not_run(self, code: str) -> Words:
         """Why the rule did not run, or not on every kernel; empty where it did."""
-        if code not in {rule.code for rule in all_rules()}:
+        if code not in self._installed:
             return words(f"{code} is not installed")
         if self.about.rules is not None and code not in self.about.rules:
             return words(f"{code} was turned off")
@@ -114,6 +131,10 @@ class Evidence:
             return words(f"{code} did not run: {_COMMANDS[stage]}")
         unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, ())
         return words(f"{code} did not see all: ", unseen) if unseen else ()
+
+    @cached_property
+    def _installed(self) -> frozenset[str]:
+        return frozenset(rule.code for rule in all_rules())
 
     @cached_property
     def _unread(self) -> Words:
