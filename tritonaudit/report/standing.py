@@ -21,6 +21,7 @@ from tritonaudit.report.evidence import (
     Evidence,
     KernelName,
     applies,
+    cases_tried,
     category_of,
     level,
     outcome_of,
@@ -202,8 +203,7 @@ def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
     if category is Category.CORRECTNESS:
         for run in evidence.runs:
             if run.coverage.planned:
-                cases = f"{run.coverage.called} of {run.coverage.planned} cases of "
-                yield words(cases, Code(evidence.label(run)), " tried")
+                yield words(Code(evidence.label(run)), f": {cases_tried(run)}")
     if category is Category.PRACTICE:
         unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
         yield words(f"{unasked} items of its checklist are asked by no rule")

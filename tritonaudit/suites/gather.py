@@ -195,7 +195,7 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardshi
     """
     for symptom in Symptom:
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
-        checked = sum(symptom in trial.checked for trial in trials)
+        checked = len({trial.case.label for trial in trials if symptom in trial.checked})
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
         if not (reasons or checked or (symptom is Symptom.UNSTABLE and _is_wrong(trials))):
             reasons = [(no_hardship if symptom is Symptom.UNSTABLE else "") or missed]
