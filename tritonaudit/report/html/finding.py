@@ -41,12 +41,7 @@ def in_short(finding: Finding) -> Markup:
 
 
 def _article(finding: Finding, *content: Markup) -> Markup:
-    return element(
-        "article",
-        lines(*content),
-        class_=f"finding {level(finding).lower()}",
-        data_rule=finding.code,
-    )
+    return element("article", lines(*content), class_=f"finding {level(finding).lower()}")
 
 
 def _rule(finding: Finding) -> tuple[Content, ...]:

@@ -13,7 +13,7 @@ from tritonaudit.report.html.rule_page import rule_page
 from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
-_MOST_IN_FULL = 700_000
+_MOST_IN_FULL = 550_000
 """Characters of the page for findings with all that is known of them; the less severe ones beyond are told in short."""
 _KEYS = ("Kernel", "Rule", "Severity", "Stage")
 """What findings can be grouped by and filtered by."""

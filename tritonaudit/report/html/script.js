@@ -135,9 +135,9 @@ function groupable(list) {
 }
 
 function facts(element, group, kernel) {
-  const rule = element.dataset.rule;
+  const [severity, rule] = element.textContent.trim().split(/\s+/, 2);
   const stage = { 3: "compile", 4: "run", 5: "measure" }[rule[3]] || "source";
-  return { element, group, kernel, rule, stage, severity: element.classList[1].toUpperCase(), text: null };
+  return { element, group, kernel, rule, stage, severity, text: null };
 }
 
 function ordered(key, found) {
