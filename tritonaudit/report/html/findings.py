@@ -13,8 +13,8 @@ from tritonaudit.report.html.rule_page import rule_page
 from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
-_MOST_IN_FULL = 550_000
-"""Characters of the page for findings with all that is known of them; the less severe ones beyond are told in short."""
+_ALL, _EACH, _LEAST = 4_000_000, 400, 550_000
+"""Characters of the page for all findings, for each that is told in short, and at least for those told in full."""
 _KEYS = ("Kernel", "Rule", "Severity", "Stage")
 """What findings can be grouped by and filtered by."""
 
@@ -58,10 +58,10 @@ def _rank(finding: Finding) -> tuple[int, int]:
 
 
 def _written(evidence: Evidence) -> dict[int, tuple[Markup, bool]]:
-    """Each finding by its identity as an object, and whether it is there in full."""
+    """Each finding by its identity as an object, and whether it is there in full: the worst are, as far as they fit."""
     sources = Sources(evidence.audit.texts)
     written: dict[int, tuple[Markup, bool]] = {}
-    left = _MOST_IN_FULL
+    left = max(_ALL - _EACH * len(evidence.audit.findings), _LEAST)
     for finding in by_impact(evidence.audit.findings):
         is_full = left > 0
         written[id(finding)] = (in_full(finding, sources) if is_full else in_short(finding), is_full)
