@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,17 +119,60 @@ def _table(comparison: dict[str, Any]) -> Iterator[str]:
     alone = comparison["unpaired"]
     also = f"; {alone} in one of the two only" if alone else ""
     yield f"Variants compared: {comparison['compared']}{also}. Differences: {len(comparison['differences'])}."
-    if not comparison["differences"]:
-        return
-    yield from ("", "| Kernel | Target | Config | Worse | Better |", "|---|---|---|---|---|")
-    for difference in comparison["differences"]:
-        kernel = f"{difference['kernel']} ({difference['path']}:{difference['line']})"
-        worse, better = (
-            "; ".join(change["text"] for change in difference["changes"] if change["worse"] is is_worse)
-            for is_worse in (True, False)
-        )
-        cells = (kernel, difference["target"], difference["config"], worse, better)
-        yield f"| {' | '.join(map(runner.cell, cells))} |"
+    configured = [difference for difference in comparison["differences"] if difference["settings"]]
+    others = [difference for difference in comparison["differences"] if not difference["settings"]]
+    if configured:
+        yield from ("", "Launches that are configured otherwise:", "")
+        yield from _rows((*_PLACE, "Configuration", *_METRICS.values(), "Also"), map(_configured, configured))
+    if others:
+        yield ""
+        yield from _rows((*_PLACE, "Config", "Worse", "Better"), map(_changed, others))
+
+
+_PLACE = ("Kernel", "Target")
+_METRICS = {"registers": "Registers", "spills": "Bytes spilled", "shared": "Shared memory", "occupancy": "Occupancy"}
+_SAID = (" registers", " bytes spilled", " bytes of shared memory", " warps of occupancy")
+"""What the changes end in that the columns of the metrics show."""
+
+
+def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(map(runner.cell, row))} |"
+
+
+def _place(difference: dict[str, Any]) -> tuple[str, str]:
+    return f"{difference['kernel']} ({difference['path']}:{difference['line']})", difference["target"]
+
+
+def _changed(difference: dict[str, Any]) -> Sequence[str]:
+    worse, better = (
+        "; ".join(change["text"] for change in difference["changes"] if change["worse"] is is_worse)
+        for is_worse in (True, False)
+    )
+    return (*_place(difference), difference["config"], worse, better)
+
+
+def _configured(difference: dict[str, Any]) -> Sequence[str]:
+    settings = (f"{one['name']} {_or_dash(one['before'])} → {_or_dash(one['now'])}" for one in difference["settings"])
+    figures = {one["metric"]: (one["before"], one["now"]) for one in difference["figures"]}
+    also = (change["text"] for change in difference["changes"] if not change["text"].endswith(_SAID))
+    return (
+        *_place(difference),
+        ", ".join(settings) + (f" ({difference['config']})" if difference["config"] else ""),
+        *(_figure(*figures.get(metric, (None, None))) for metric in _METRICS),
+        "; ".join(also),
+    )
+
+
+def _figure(before: int | None, now: int | None) -> str:
+    return _or_dash(now) if before == now else f"{_or_dash(before)} → {_or_dash(now)}"
+
+
+def _or_dash(value: object) -> str:
+    """The value, with a dash for one that is not set, or cannot be told."""
+    return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 if __name__ == "__main__":

@@ -368,17 +368,13 @@ class _Checker:
             span=span,
             kernel=kernel,
             remedy=hit.remedy,
-            related=tuple(
-                Related(shown_path(Path(place.path)), place.span, text)
-                if isinstance(place, Elsewhere)
-                else Related(shown, place if isinstance(place, Span) else tree.span(place), text)
-                for place, text in related
-            ),
+            related=tuple(_related(place, text, shown, tree) for place, text in related),
             fix=None if isinstance(hit.where, Elsewhere) else hit.fix,
             witness=hit.witness,
             cause=hit.cause,
             expression=expression[:MAX_EXPRESSION],
             once_in=rule.once_in,
+            way=tuple(_related(place, text, shown, tree) for place, text in hit.way),
         )
 
     def _suppression_findings(
@@ -491,3 +487,10 @@ def _start_worker(config: Config, glances: Glances) -> None:
 def _work(path: Path) -> FileResult:
     assert _checker is not None
     return _checker.file(path)
+
+
+def _related(place: Any, text: str, shown: str, tree: Any) -> Related:
+    """A place that a rule names: a node, or a stretch of this file or of another."""
+    if isinstance(place, Elsewhere):
+        return Related(shown_path(Path(place.path)), place.span, text)
+    return Related(shown, place if isinstance(place, Span) else tree.span(place), text)

@@ -193,7 +193,8 @@ class Finding:
     `expression` is the source of the expression with its whitespace folded, `ordinal` its number among equal
     ones of the file: with the code (or the cause that several stages share) and the kernel they are the
     finding's identity, which survives edits elsewhere in the file. `in_baseline` says whether a baseline holds it,
-    None where there is no baseline. What has the same message is told once in what `once_in` names.
+    None where there is no baseline. What has the same message is told once in what `once_in` names. `way` are the
+    places through which execution comes to it, from the launch on, where they are known.
     """
 
     code: str
@@ -213,6 +214,7 @@ class Finding:
     ordinal: int = 0
     in_baseline: bool | None = None
     once_in: Extent | None = None
+    way: tuple[Related, ...] = ()
 
     @property
     def category(self) -> Category:

@@ -99,6 +99,7 @@ def in_cells(result: FileResult, notebook: Notebook, shown: str) -> FileResult:
             found,
             span=notebook.placed(found.span),
             related=tuple(map(related, found.related)),
+            way=tuple(map(related, found.way)),
             fix=found.fix and replace(found.fix, edits=tuple(map(notebook.placed_edit, found.fix.edits))),
         )
         for found in result.findings

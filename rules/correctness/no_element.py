@@ -34,6 +34,7 @@ def _hit(kernel: KernelFlow, found: Refuted[Between]) -> Hit:
         remedy="add up each index times the stride of its dimension of this tensor",
         cause=Cause.OUT_OF_BOUNDS,
         related=((kernel.place(shown.site.call), "by this launch"),),
+        way=kernel.way_from(shown.site.call),
     )
 
 

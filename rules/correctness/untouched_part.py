@@ -32,4 +32,5 @@ def _hit(kernel: KernelFlow, found: Refuted[Untouched]) -> Hit:
         f" grid of {grid} the tiles of the launch leave it out",
         remedy="let the tiles begin where the one before ends, and the grid have one for each",
         related=((kernel.place(shown.site.call), "this is the launch"),),
+        way=kernel.way_from(shown.site.call),
     )

@@ -57,6 +57,7 @@ class UnmaskedAccess(Rule):
             confidence=lane.confidence if found is None else Confidence.HIGH,
             cause=Cause.OUT_OF_BOUNDS,
             related=tuple(related),
+            way=() if found is None else kernel.way_from(found.shown.site.call),
             fix=masked_as_beside(kernel, access, safe=found is not None or lane.confidence is Confidence.HIGH),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -227,6 +228,34 @@ def test_what_changed_since_the_base_is_a_table(tmp_path: Path, workspace: Path,
     assert any("| sm_90 |" in row and "loads 16 →" in row for row in rows), ran.log + ran.summary
     assert git(clone, "worktree", "list").count("\n") == 0
     assert git(clone, "status", "--porcelain") == ""
+
+
+def configured_otherwise(workspace: Path) -> str:
+    """The commit from which a pull request has other warps in a config of an autotuner."""
+    base = git(workspace, "rev-parse", "HEAD")
+    kernel = workspace / "compiled kernels" / "matmul.py"
+    text = kernel.read_text(encoding="utf-8")
+    config = '"BLOCK_N": 64, "BLOCK_K": 32}, num_warps='
+    assert config in text
+    kernel.write_text(text.replace(f"{config}4", f"{config}8"), encoding="utf-8")
+    commit(workspace)
+    return base
+
+
+@pytest.mark.slow
+def test_launches_that_are_configured_otherwise_are_a_table(tmp_path: Path, workspace: Path) -> None:
+    ran = compiled(tmp_path, workspace, configured_otherwise(workspace))
+    head = "| Kernel | Target | Configuration | Registers | Bytes spilled | Shared memory | Occupancy | Also |"
+    table = ran.summary[ran.summary.index(head) :].splitlines()
+    cells = [cell.strip() for cell in table[2].strip("|").split("|")]
+    assert cells[0].startswith("matmul_kernel (compiled kernels/matmul.py:"), ran.log + ran.summary
+    assert cells[1:3] == [
+        "sm_90",
+        "num_warps 4 → 8 (BLOCK_M=64 BLOCK_N=64 BLOCK_K=32 num_warps=8 num_stages=3)",
+    ]
+    assert re.fullmatch(r"\d+ → \d+", cells[3])
+    assert cells[4] == "0"
+    assert "in one of the two only" not in ran.summary
 
 
 @pytest.mark.slow

@@ -132,6 +132,52 @@ def test_variants_that_one_run_lacks_are_counted() -> None:
     assert (comparison.compared, comparison.unpaired, comparison.differences) == (1, 2, ())
 
 
+def settings(difference: Difference) -> list[str]:
+    return [setting.shown for setting in difference.settings]
+
+
+def test_another_config_is_compared_with_the_one_that_it_is_most_like() -> None:
+    old = kernel(
+        variant("sm_90", "BLOCK=64 num_warps=4", "a", registers=40, occupancy=64),
+        variant("sm_90", "BLOCK=512 num_warps=4", "a"),
+    )
+    new = kernel(
+        variant("sm_90", "BLOCK=512 num_warps=8", "a", warps=8),
+        variant("sm_90", "BLOCK=64 num_warps=4 maxnreg=32", "a", registers=32, spill_stores=8, occupancy=64),
+    )
+    comparison = compared(old, new)
+    spilling, neutral = comparison.differences
+    assert (comparison.compared, comparison.unpaired) == (2, 0)
+    assert settings(spilling) == ["maxnreg not set → 32"]
+    assert [change.text for change in spilling.changes] == ["+8 bytes spilled", "-8 registers"]
+    assert [(one.metric, one.before, one.now) for one in spilling.figures] == [
+        *(("registers", 40, 32), ("spills", 0, 8), ("shared", 32, 32), ("occupancy", 64, 64)),
+    ]
+    assert (settings(neutral), neutral.changes, neutral.harm) == (["num_warps 4 → 8"], (), 0)
+    assert neutral.config == "BLOCK=512 num_warps=8"
+
+
+def test_what_a_wrapper_passes_otherwise_is_a_change_of_configuration() -> None:
+    old = variant("sm_90", "", "a", constants=(("BLOCK", "64"), ("IS_CAUSAL", "True")), warps=4)
+    new = variant("sm_90", "", "a", constants=(("BLOCK", "128"), ("IS_CAUSAL", "True")), warps=8, registers=30)
+    difference = only(compared(kernel(old), kernel(new)))
+    assert settings(difference) == ["BLOCK 64 → 128", "num_warps 4 → 8"]
+    assert [change.text for change in difference.changes] == ["+10 registers"]
+    assert difference.figures[0].before == 20
+
+
+def test_warps_are_unknown_where_it_does_not_compile() -> None:
+    broken = variant("sm_90", "", "a", error=CompileError("no"), constants=(("BLOCK", "64"),))
+    whole = variant("sm_90", "", "a", constants=(("BLOCK", "64"),))
+    assert only(compared(kernel(whole), kernel(broken))).settings == ()
+
+
+def test_a_config_more_is_only_counted() -> None:
+    one = variant("sm_90", "BLOCK=64", "a")
+    comparison = compared(kernel(one), kernel(one, variant("sm_90", "BLOCK=128", "a")))
+    assert (comparison.differences, comparison.unpaired) == ((), 1)
+
+
 def test_two_launches_that_are_alike_are_paired_in_their_order() -> None:
     old = kernel(variant("sm_90", "", "a", registers=20), variant("sm_90", "", "a", registers=40))
     new = kernel(variant("sm_90", "", "a", registers=20), variant("sm_90", "", "a", registers=41))

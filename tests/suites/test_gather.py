@@ -29,6 +29,14 @@ def test_what_no_trial_looked_for_is_not_run() -> None:
     assert set(found) >= {symptom.value for symptom in Symptom}
 
 
+def test_a_case_that_is_tried_again_counts_once() -> None:
+    outcome = CaseOutcome(CASE, frozenset((Symptom.RACE,)))
+    again = tuple(Ended(Trial(check, CASE.label), outcome, 1.0) for check in ("call", "call again"))
+    run = gather(Path("audit_it.py"), "softmax", Record(again))
+    (race,) = (outcome for outcome in run.outcomes if outcome.check == Symptom.RACE.value)
+    assert (race.case, run.cases) == ("1 case", 1)
+
+
 def test_what_a_trial_saw_is_told_though_the_rest_is_missing() -> None:
     crash = Sighting(Symptom.CRASH, KernelRef("kernels.py", "kernel", 1), None, "the GPU ends it")
     seen = Ended(Trial("integrity", CASE.label), CaseOutcome(CASE, frozenset((Symptom.CRASH,)), (crash,)), 1.0)

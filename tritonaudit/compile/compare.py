@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonaudit.compile import phrases
 from tritonaudit.compile.budget import METRICS
 from tritonaudit.compile.facts import AccessKind, CompiledKernel, Variant
 from tritonaudit.compile.record import NotARecord, Record, read_record
+from tritonaudit.compile.settings import Setting, changed, most_alike
 
 
 class NotAReport(ValueError):
@@ -27,8 +28,20 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """What a program needed and needs, by the name of the metric; None where it cannot be told."""
+
+    metric: str
+    before: int | None
+    now: int | None
+
+
+@dataclass(frozen=True)
 class Difference:
-    """What changed in a kernel for one target with one config, and in which cases; no target: only one run has it."""
+    """What changed in a kernel for one target with one config, and in which cases; no target: only one run has it.
+
+    Where its launch is configured otherwise than before, `settings` say how, and `figures` what came of it.
+    """
 
     path: str
     line: int
@@ -37,10 +50,13 @@ class Difference:
     target: str = ""
     config: str = ""
     cases: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     @property
     def harm(self) -> float:
-        return max(change.harm for change in self.changes)
+        """0 where nothing but its configuration changed."""
+        return max((change.harm for change in self.changes), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -81,9 +97,10 @@ def compare(before: Record, now: Record) -> Comparison:
     compared = unpaired = 0
     for old, young in pairs:
         olds, youngs = _by_key(old), _by_key(young)
-        both = [key for key in youngs if key in olds]
+        both = [(key, olds[key], youngs[key]) for key in youngs if key in olds]
+        both += _configured_otherwise(olds, youngs)
         compared, unpaired = compared + len(both), unpaired + len(olds) + len(youngs) - 2 * len(both)
-        differences.extend(_differences(young, [(key, olds[key], youngs[key]) for key in both]))
+        differences.extend(_differences(young, both))
     differences.sort(key=lambda one: (-one.harm, one.path, one.line, one.target, one.config))
     return Comparison(before.triton, now.triton, tuple(differences), compared, unpaired)
 
@@ -145,18 +162,49 @@ def _by_key(kernel: CompiledKernel) -> dict[_Key, Variant]:
     return found
 
 
+def _configured_otherwise(
+    olds: Mapping[_Key, Variant], youngs: Mapping[_Key, Variant]
+) -> Iterator[tuple[_Key, Variant, Variant]]:
+    """Of each case, what has another config than before with what had that which is most like it."""
+    gone, new = (_alone(these, others) for these, others in ((olds, youngs), (youngs, olds)))
+    for group in (group for group in new if group in gone):
+        before, now = gone[group], new[group]
+        for first, second in most_alike([olds[key] for key in before], [youngs[key] for key in now]):
+            yield now[second], olds[before[first]], youngs[now[second]]
+
+
+def _alone(these: Mapping[_Key, Variant], others: Mapping[_Key, Variant]) -> dict[tuple[object, ...], list[_Key]]:
+    """The keys that the others lack, by all but the config."""
+    found: dict[tuple[object, ...], list[_Key]] = {}
+    for key in these:
+        if key not in others:
+            found.setdefault((key.target, key.case, key.signature), []).append(key)
+    return found
+
+
 def _only(kernel: CompiledKernel, text: str, harm: float) -> Difference:
     return Difference(kernel.path, kernel.span.line, kernel.name, (Change(text, harm),))
 
 
 def _differences(kernel: CompiledKernel, pairs: Iterable[tuple[_Key, Variant, Variant]]) -> Iterator[Difference]:
-    cases: dict[tuple[str, str, tuple[Change, ...]], list[str]] = {}
+    cases: dict[Difference, list[str]] = {}
     for key, old, young in pairs:
-        if changes := tuple(_changes(old, young)):
-            cases.setdefault((key.target, key.config, changes), []).append(key.case)
-    for (target, config, changes), same in cases.items():
-        known = tuple(case for case in dict.fromkeys(same) if case)
-        yield Difference(kernel.path, kernel.span.line, kernel.name, changes, target, config, known)
+        changes, settings = tuple(_changes(old, young)), changed(old, young)
+        figures = tuple(_figures(old, young)) if settings else ()
+        if changes or settings:
+            place = kernel.path, kernel.span.line, kernel.name
+            difference = Difference(*place, changes, key.target, key.config, settings=settings, figures=figures)
+            cases.setdefault(difference, []).append(key.case)
+    for difference, same in cases.items():
+        yield replace(difference, cases=tuple(case for case in dict.fromkeys(same) if case))
+
+
+_SHOWN = ("registers", "spills", "shared", "occupancy")
+
+
+def _figures(old: Variant, young: Variant) -> Iterator[Figure]:
+    for metric in _SHOWN:
+        yield Figure(metric, METRICS[metric].read(old), METRICS[metric].read(young))
 
 
 # -- changes -----------------------------------------------------------------------------------------------------

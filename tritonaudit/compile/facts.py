@@ -110,7 +110,8 @@ class Variant:
 
     Exactly one of `resources` and `error` is given. `dots` counts matrix products of the program by their operands'
     type (`fp16`), `matrix` names the matrix instructions that they became. Where it is not `explained`, `narrow` was
-    not looked for. `is_least` says that nothing but the least sizes that tritonaudit tries leads to it.
+    not looked for. `is_least` says that nothing but the least sizes that tritonaudit tries leads to it. `constants` are
+    the values of its constexpr parameters, as texts.
     """
 
     target: str
@@ -129,6 +130,7 @@ class Variant:
     cached: bool = False
     explained: bool = True
     is_least: bool = False
+    constants: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +74,7 @@ def _variant(
         "config": first.config,
         "cases": cases,
         "signature": first.signature,
+        "constants": tuple(_constants(first)),
         "assumed": first.assumed,
         "is_least": all(launch.is_least for launch in launches),
         "warnings": tuple(_source_error(said, places) for said in first.warnings),
@@ -89,6 +90,15 @@ def _variant(
         accesses=tuple(_placed(access, places) for access in variant.accesses),
         narrow=tuple(_placed_narrow(narrow, first, places) for narrow in variant.narrow),
     )
+
+
+def _constants(launch: Launch) -> Iterator[tuple[str, str]]:
+    """Those that are the same in each process: not what is written with its address."""
+    passed = dict(launch.arguments)
+    for name, kind in launch.signature:
+        value = passed.get(name)
+        if kind == "constexpr" and name in passed and " at 0x" not in str(value):
+            yield name, str(value)
 
 
 def _source_error(error: SourceError, places: Places) -> CompileError:

@@ -84,6 +84,7 @@ def _variant(variant: Variant) -> dict[str, Any]:
         "cases": list(variant.cases),
         "assumed": list(variant.assumed),
         "signature": [{"name": name, "type": kind} for name, kind in variant.signature],
+        "constants": [{"name": name, "value": value} for name, value in variant.constants],
         "resources": None if variant.resources is None else _resources(variant.resources),
         "shared_limit": variant.shared_limit,
         "error": None if variant.error is None else _error(variant.error),
@@ -159,6 +160,7 @@ def _read_variant(data: Mapping[str, Any]) -> Variant:
         matrix=tuple(data["matrix"]),
         assumed=tuple(data["assumed"]),
         shared_limit=data["shared_limit"],
+        constants=_pairs(data.get("constants", ()), "name", "value"),
     )
 
 

@@ -204,6 +204,10 @@ class KernelFlow:
                 return Elsewhere(module.path, span_of(node, module.lines))
         return span_of(node, self.module.lines)
 
+    def way_from(self, call: ast.expr) -> tuple[tuple[CSTNode | Place, str], ...]:
+        """How execution comes into the kernel by a launch, as a finding tells it."""
+        return (self.place(call), "it is launched here"), (self.tree.function.name, f"into `{self.name}`")
+
     def element_of(self, parameter: str) -> str:
         """The dtype of what the pointer parameter points to: as learnt, else known by name only."""
         learnt = self.types.get(parameter, "")

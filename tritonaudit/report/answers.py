@@ -24,6 +24,7 @@ from tritonaudit.report.evidence import (
     why_unknown,
 )
 from tritonaudit.report.words import Code, Words, among, joined, words
+from tritonaudit.suites.facts import CORE
 from tritonaudit.suites.gather import SubjectRun
 
 YES, NO, NOT_CHECKED = "yes", "no", "not checked"
@@ -73,7 +74,8 @@ def further_checks(evidence: Evidence) -> Iterator[FurtherCheck]:
     outcomes = [(run, one) for run in evidence.runs for one in run.outcomes if one.check not in ASKED]
     by_status: dict[tuple[str, Status], dict[str, list[Code]]] = {}
     for run, outcome in outcomes:
-        because = ", ".join(filter(None, (outcome.case, outcome.reason)))
+        case = run.coverage.shown_core if outcome.check == CORE else outcome.case
+        because = ", ".join(filter(None, (case, outcome.reason)))
         name = Code(evidence.label(run))
         by_status.setdefault((outcome.check, outcome.status), {}).setdefault(because, []).append(name)
     order = list(dict.fromkeys(check for check, _ in by_status))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def _compared(file: str, comparison: Comparison) -> Iterator[Line]:
 
 def _difference(difference: Difference) -> Line:
     where = f"{visible(difference.path)}:{difference.line}"
-    style = "red" if difference.harm > 0 else "green"
+    style = "red" if difference.harm > 0 else "green" if difference.harm < 0 else ""
     return (
         (f"{_INDENT}{where} {visible(_what(difference))}: ", ""),
         (visible(_changes(difference)), style),
@@ -80,7 +80,7 @@ def _what(difference: Difference) -> str:
 
 
 def _changes(difference: Difference) -> str:
-    return ", ".join(change.text for change in difference.changes)
+    return ", ".join((*(one.shown for one in difference.settings), *(change.text for change in difference.changes)))
 
 
 def _cases(difference: Difference) -> str:
@@ -107,6 +107,8 @@ def _data(file: str, comparison: Comparison) -> dict[str, Any]:
                 "config": difference.config,
                 "cases": list(difference.cases),
                 "changes": [_change(change) for change in difference.changes],
+                "settings": [asdict(setting) for setting in difference.settings],
+                "figures": [asdict(figure) for figure in difference.figures],
             }
             for difference in comparison.differences
         ],

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tritonaudit.compile.audit import CompileAudit
+from tritonaudit.compile.phrases import counted
 from tritonaudit.finding import Audit, Category, Finding, Outcome, Severity, Stage, Status
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
@@ -29,7 +30,7 @@ from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
 
-CATEGORIES = tuple(category for category in Category if category is not Category.TOOL)
+CATEGORIES: tuple[Category, ...] = tuple(category for category in Category if category is not Category.TOOL)
 _COMMANDS = {
     Stage.SOURCE: "`tritonaudit check` reads the source",
     Stage.COMPILE: "`tritonaudit compile` compiles kernels",
@@ -85,9 +86,26 @@ class Evidence:
                 yield finding.path, finding.kernel, finding.span.line
 
     @cached_property
+    def findings_by_kernel(self) -> dict[KernelName, list[Finding]]:
+        """The findings of each kernel; those of no kernel are of the empty name in their file."""
+        found: dict[KernelName, list[Finding]] = {}
+        for finding in self.audit.findings:
+            found.setdefault(KernelName(finding.path, finding.kernel or ""), []).append(finding)
+        return found
+
+    @cached_property
+    def runs_by_kernel(self) -> dict[KernelName, list[SubjectRun]]:
+        """The runs of the subjects that launch each kernel."""
+        found: dict[KernelName, list[SubjectRun]] = {}
+        for run in self.runs:
+            for kernel in launched_by(run):
+                found.setdefault(kernel, []).append(run)
+        return found
+
+    @cached_property
     def launched(self) -> frozenset[KernelName]:
         """The kernels that some subject launches."""
-        return frozenset(kernel for run in self.runs for kernel in launched_by(run))
+        return frozenset(self.runs_by_kernel)
 
     @property
     def never_launched(self) -> tuple[KernelName, ...]:
@@ -105,7 +123,7 @@ class Evidence:
 
     def why_rule_did_not_run(self, code: str) -> Words:
         """Why the rule did not run, or not on every kernel; empty where it did."""
-        if code not in {rule.code for rule in all_rules()}:
+        if code not in self._installed:
             return words(f"{code} is not installed")
         if self.about.rules is not None and code not in self.about.rules:
             return words(f"{code} was turned off")
@@ -114,6 +132,10 @@ class Evidence:
             return words(f"{code} did not run: {_COMMANDS[stage]}")
         unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, ())
         return words(f"{code} did not see all: ", unseen) if unseen else ()
+
+    @cached_property
+    def _installed(self) -> frozenset[str]:
+        return frozenset(rule.code for rule in all_rules())
 
     @cached_property
     def _unread(self) -> Words:
@@ -165,13 +187,25 @@ def launched_by(run: SubjectRun) -> list[KernelName]:
     return [KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in run.launched]
 
 
-_CASES = re.compile(r"\d+ of \d+ cases\b")
+_CASES = re.compile(r"^(\d+) of \d+ cases\b")
 
 
 def cases_left_out(run: SubjectRun) -> str:
     """`73 of 104 cases`, as the audit of the subject says of what it left out; empty where it tried all."""
     found = (_CASES.match(what) for what, _ in run.left_out)
     return next((cases[0] for cases in found if cases), "")
+
+
+def cases_tried(run: SubjectRun) -> str:
+    """`30 cases tried, 129 left out`: those of its plan that were not called."""
+    left = run.coverage.planned - run.coverage.called
+    return f"{counted(run.cases, 'case')} tried{f', {left} left out' if left else ''}"
+
+
+def shown_left_out(run: SubjectRun) -> Iterator[tuple[str, str]]:
+    """What was left out and why, with the cases by their number alone: how many were tried is said once."""
+    for what, why in run.left_out:
+        yield _CASES.sub(lambda cases: counted(int(cases[1]), "case"), what, count=1), why
 
 
 def outcome_of(run: SubjectRun, check: str) -> Outcome | None:

@@ -33,14 +33,27 @@ class Row:
         return self.number is None and self.text != _CUT
 
 
-def frame(lines: Sequence[str], span: Span) -> tuple[Row, ...]:
-    """At most five rows that show the span in the file's lines; none when the span lies outside them."""
+def frame(lines: Sequence[str], span: Span, around: int = 1) -> tuple[Row, ...]:
+    """Rows that show the span in the file's lines; none when the span lies outside them.
+
+    So many lines `around` it are shown, and one less on each side of a span of several lines.
+    """
     if not 1 <= span.line <= len(lines):
         return ()
     end_line, end_column = _last_place(lines, span)
-    if end_line == span.line:
-        return tuple(_one_line(lines, span.line, span.column, end_column))
-    return tuple(_many_lines(lines, span, end_line, end_column))
+    is_one_line = end_line == span.line
+    beside = around if is_one_line else around - 1
+    left = _left(lines[span.line - 1], span.column) if is_one_line else 0
+    marked = (
+        _marked(lines, span.line, span.column, end_column)
+        if is_one_line
+        else _many_lines(lines, span, end_line, end_column)
+    )
+    return (
+        *_context(lines, range(span.line - beside, span.line), left),
+        *marked,
+        *_context(lines, range(end_line + 1, end_line + 1 + beside), left),
+    )
 
 
 def _last_place(lines: Sequence[str], span: Span) -> tuple[int, int]:
@@ -57,13 +70,11 @@ def _past_end(lines: Sequence[str], number: int) -> int:
     return len(lines[number - 1]) + 1 if number <= len(lines) else 1
 
 
-def _one_line(lines: Sequence[str], number: int, start: int, end: int) -> Iterator[Row]:
-    left = _left(lines[number - 1], start)
-    for shown in (number - 1, number, number + 1):
-        if shown == number:
-            yield from _marked(lines, number, start, end)
-        elif 1 <= shown <= len(lines) and lines[shown - 1].strip():
-            yield Row(shown, _shown(lines[shown - 1], left))
+def _context(lines: Sequence[str], numbers: range, left: int) -> Iterator[Row]:
+    """Those lines, but for blank ones at either end."""
+    written = [number for number in numbers if 1 <= number <= len(lines) and lines[number - 1].strip()]
+    for number in range(written[0], written[-1] + 1) if written else ():
+        yield Row(number, _shown(lines[number - 1], left))
 
 
 def _many_lines(lines: Sequence[str], span: Span, end_line: int, end_column: int) -> Iterator[Row]:

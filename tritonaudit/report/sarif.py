@@ -14,6 +14,7 @@ import sarif_om as om
 from tritonaudit import __version__
 from tritonaudit.finding import Audit, Finding, Problem
 from tritonaudit.report.about import About
+from tritonaudit.report.address import repository
 from tritonaudit.report.escape import visible
 from tritonaudit.report.sarif_results import MOST_RELATED, ROOT, Source, folder_location, physical_location, result
 from tritonaudit.report.sarif_rules import descriptor
@@ -21,6 +22,7 @@ from tritonaudit.report.sarif_walk import plain
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import incomplete, incomplete_line, not_analysed_lines
 from tritonaudit.report.sources import Sources, in_cell
+from tritonaudit.rule import Rule
 from tritonaudit.rules import all_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -53,6 +55,7 @@ def _from_root(audit: Audit, here: str) -> Audit:
             finding,
             path=moved(finding.path),
             related=tuple(replace(related, path=moved(related.path)) for related in finding.related),
+            way=tuple(replace(step, path=moved(step.path)) for step in finding.way),
         )
         for finding in audit.findings
     ]
@@ -93,7 +96,7 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, abo
     sources = {path: Source(text) for path, text in audit.texts.items()}
     unread, places = Source(None), Sources(audit.texts)
     return om.Run(
-        tool=om.Tool(driver=_driver([descriptor(rule) for rule in rules])),
+        tool=om.Tool(driver=_driver(rules)),
         automation_details=om.RunAutomationDetails(id="tritonaudit/"),
         column_kind="unicodeCodePoints",
         original_uri_base_ids=None if about.checkout is None else {ROOT: folder_location(about.checkout)},
@@ -103,8 +106,15 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, abo
     )
 
 
-def _driver(rules: list[om.ReportingDescriptor]) -> om.ToolComponent:
-    return om.ToolComponent(name="tritonaudit", version=__version__, semantic_version=__version__, rules=rules)
+def _driver(rules: Sequence[type[Rule]]) -> om.ToolComponent:
+    address = repository()
+    return om.ToolComponent(
+        name="tritonaudit",
+        version=__version__,
+        semantic_version=__version__,
+        information_uri=address,
+        rules=[descriptor(rule, address) for rule in rules],
+    )
 
 
 def _invocation(audit: Audit, kept: Sequence[Finding]) -> om.Invocation:

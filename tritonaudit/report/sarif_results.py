@@ -58,6 +58,7 @@ def result(finding: Finding, rule_indices: Mapping[str, int], source: Source, pl
         message=om.Message(text=_message(finding, related)),
         locations=[_location(finding, span, source)],
         related_locations=[_related(number, place, places) for number, place in enumerate(related, 1)] or None,
+        code_flows=[_flow(finding, span, source, places)] if finding.way else None,
         partial_fingerprints=_fingerprints(finding, span, source),
         fixes=None if finding.fix is None else [_fix(finding.path, finding.fix, places)],
         baseline_state=None if finding.in_baseline is None else "unchanged" if finding.in_baseline else "new",
@@ -134,9 +135,22 @@ def _first_line(span: Span, source: Source) -> om.Region:
     )
 
 
+def _flow(finding: Finding, span: Span, source: Source, places: Sources) -> om.CodeFlow:
+    """The way from the launch to the finding, which ends it."""
+    steps = [_place(step, places) for step in finding.way]
+    end = physical_location(finding.path, _first_line(span, source))
+    steps.append(om.Location(physical_location=end, message=om.Message(text=_prose(finding.message))))
+    return om.CodeFlow(thread_flows=[om.ThreadFlow(locations=[om.ThreadFlowLocation(location=step) for step in steps])])
+
+
 def _related(number: int, related: Related, places: Sources) -> om.Location:
+    location = _place(related, places)
+    location.id = number
+    return location
+
+
+def _place(related: Related, places: Sources) -> om.Location:
     return om.Location(
-        id=number,
         physical_location=physical_location(related.path, _region(places.in_file(related.path, related.span))),
         message=om.Message(text=in_cell(related.span.line, related.span.cell) + _prose(related.message)),
     )

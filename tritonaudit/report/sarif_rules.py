@@ -7,6 +7,7 @@ import re
 import sarif_om as om
 
 from tritonaudit.finding import Severity
+from tritonaudit.report.address import page_of
 from tritonaudit.rule import Rule
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -15,8 +16,8 @@ _LONGEST_DESCRIPTION = 1024
 _WHAT_IT_DOES = re.compile(r"^#+ What it does\s*\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def descriptor(rule: type[Rule]) -> om.ReportingDescriptor:
-    """One entry of the driver's `rules`."""
+def descriptor(rule: type[Rule], repository: str | None) -> om.ReportingDescriptor:
+    """One entry of the driver's `rules`, which leads to its page where the address of the repository is known."""
     page = _page(rule)
     return om.ReportingDescriptor(
         id=rule.code,
@@ -24,6 +25,7 @@ def descriptor(rule: type[Rule]) -> om.ReportingDescriptor:
         short_description=om.MultiformatMessageString(text=_cut(rule.summary)),
         full_description=om.MultiformatMessageString(text=_cut(_full_description(page) or rule.summary)),
         help=om.MultiformatMessageString(text=page, markdown=page),
+        help_uri=page_of(rule, repository),
         default_configuration=om.ReportingConfiguration(level=LEVELS[rule.severity]),
         properties={
             "tags": _tags(rule),

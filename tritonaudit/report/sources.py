@@ -18,7 +18,11 @@ class Sources:
 
     def lines(self, finding: Finding) -> list[str]:
         """The lines that its place counts in; none where the text is not known."""
-        key = finding.path, finding.span.cell
+        return self.lines_of(finding.path, finding.span.cell)
+
+    def lines_of(self, path: str, cell: int | None) -> list[str]:
+        """The lines of a file, or of a notebook's cell; none where the text is not known."""
+        key = path, cell
         if key not in self._lines:
             self._lines[key] = self._split(*key)
         return self._lines[key]

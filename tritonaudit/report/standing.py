@@ -21,8 +21,8 @@ from tritonaudit.report.evidence import (
     Evidence,
     KernelName,
     applies,
+    cases_tried,
     category_of,
-    launched_by,
     level,
     outcome_of,
     reported_by,
@@ -63,6 +63,12 @@ class Verdict(IntEnum):
 _MARKS = {"FAIL": "❌", "WARN": "⚠️", "INCOMPLETE": "🟡", "NOT_RUN": "➖", "PASS": "✅"}
 
 
+def verdict_of_all(verdicts: Iterable[Verdict]) -> Verdict:
+    """What several categories come to together: the worst, but where some pass and others did not run, INCOMPLETE."""
+    known = set(verdicts)
+    return Verdict.INCOMPLETE if known == {Verdict.NOT_RUN, Verdict.PASS} else min(known)
+
+
 @dataclass(frozen=True)
 class Standing:
     """A verdict with what it rests on."""
@@ -85,12 +91,8 @@ def standing_of(category: Category, evidence: Evidence) -> Standing:
 
 def verdict_of_kernel(category: Category, kernel: KernelName, evidence: Evidence) -> Verdict:
     """What it came to for one kernel: by its own findings, and by the checks of the subjects that launch it."""
-    runs = [run for run in evidence.runs if kernel in launched_by(run)]
-    findings = [
-        finding
-        for finding in evidence.audit.findings
-        if finding.category is category and (finding.path, finding.kernel) == (kernel.path, kernel.name)
-    ]
+    runs = evidence.runs_by_kernel.get(kernel, [])
+    findings = [one for one in evidence.findings_by_kernel.get(kernel, ()) if one.category is category]
     doubts = [outcome for run in runs for outcome in _outcomes(category, run) if outcome.status in _DOUBTFUL]
     unlaunched = () if runs else (kernel,)
     gaps = _gaps(category, runs, unlaunched, evidence)
@@ -201,8 +203,7 @@ def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
     if category is Category.CORRECTNESS:
         for run in evidence.runs:
             if run.coverage.planned:
-                cases = f"{run.coverage.called} of {run.coverage.planned} cases of "
-                yield words(cases, Code(evidence.label(run)), " tried")
+                yield words(Code(evidence.label(run)), f": {cases_tried(run)}")
     if category is Category.PRACTICE:
         unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
         yield words(f"{unasked} items of its checklist are asked by no rule")

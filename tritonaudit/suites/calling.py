@@ -31,7 +31,7 @@ class Ran:
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
     of those where it is known which of their bytes were written. Where it was watched so closely `held` has a digest of
     each storage that it was given, as that was before, `sizes` its bytes, and `left` those of what it may have written.
-    `untold` says where what happens depends on what is not known.
+    `untold` says where what happens depends on what is not known. `site` is the line that launches it.
     """
 
     launch: Launch
@@ -42,6 +42,7 @@ class Ran:
     sizes: Mapping[int, int] = field(default_factory=dict)
     left: Mapping[int, torch.Tensor] = field(default_factory=dict)
     untold: tuple[Fault, ...] = ()
+    site: tuple[str, int] | None = None
 
 
 @dataclass

@@ -73,9 +73,14 @@ class Coverage:
     @property
     def shown(self) -> str:
         """`core 38 of 38, 12 refused by the wrapper, cases 33 of 111`."""
+        return f"{self.shown_core}, cases {self.called} of {self.planned}"
+
+    @property
+    def shown_core(self) -> str:
+        """`core 38 of 38, 12 refused by the wrapper`."""
         refused = f", {self.refused} refused by the wrapper" if self.refused else ""
         without = "".join(f", {suite} does not apply" for suite, _ in self.inapplicable)
-        return f"core {self.tried} of {self.core}{refused}{without}, cases {self.called} of {self.planned}"
+        return f"core {self.tried} of {self.core}{refused}{without}"
 
 
 def shown_missing(missing: Iterable[Missed]) -> str:

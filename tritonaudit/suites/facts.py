@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from tritonaudit.finding import Span, Witness
+from tritonaudit.finding import Elsewhere, Span, Witness
 
 
 class Symptom(Enum):
@@ -71,7 +71,7 @@ class Seen:
 
     `text` says what was seen in the case of the witness. `is_certain` is False where that may be harmless: an error
     within the widest bounds, an order of programs that no GPU may ever take. `related` are other places of the
-    kernel's file that have to do with it, and how.
+    kernel's file that have to do with it, and how; `way` those through which execution comes to it, from the launch on.
     """
 
     symptom: Symptom
@@ -81,6 +81,7 @@ class Seen:
     is_certain: bool = True
     witness: Witness | None = None
     related: tuple[tuple[Span, str], ...] = ()
+    way: tuple[tuple[Span | Elsewhere, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.compile.places import Places
-from tritonaudit.finding import Outcome, Span, Status, Witness
+from tritonaudit.finding import Elsewhere, Outcome, Span, Status, Witness
 from tritonaudit.shown import shown_path
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import SUITES, Coverage, Verdict, core_outcome, coverage_of, verdict_of
@@ -169,7 +169,23 @@ def _seen(
     labels = tuple(dict.fromkeys(case.label for _, case in alike))
     witness: Witness = witness_of(path, subject, simplest.case)
     related = tuple((places.expression(*at), how) for at, how in first.related if at[0] == kernel.path)
-    return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness, related)
+    way = tuple(_way(first, kernel, places)) if not elsewhere else ()
+    return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness, related, way)
+
+
+def _way(sighting: Sighting, kernel: KernelRef, places: Places) -> Iterator[tuple[Span | Elsewhere, str]]:
+    """From the launch through the kernel and what it calls; nothing where neither launch nor calls are known."""
+
+    def at(path: str, span: Span) -> Span | Elsewhere:
+        return span if path == kernel.path else Elsewhere(path, span)
+
+    if sighting.launch is not None:
+        path, line = sighting.launch
+        yield at(path, places.line(path, line).span), "it is launched here"
+    if sighting.launch is not None or sighting.calls:
+        yield places.name(kernel.path, kernel.line), f"into `{kernel.name}`"
+    for path, line, column in sighting.calls:
+        yield at(path, places.expression(path, line, column)), "it is called here"
 
 
 def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardship: str) -> Iterator[Outcome]:
@@ -179,7 +195,7 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardshi
     """
     for symptom in Symptom:
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
-        checked = sum(symptom in trial.checked for trial in trials)
+        checked = len({trial.case.label for trial in trials if symptom in trial.checked})
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
         if not (reasons or checked or (symptom is Symptom.UNSTABLE and _is_wrong(trials))):
             reasons = [(no_hardship if symptom is Symptom.UNSTABLE else "") or missed]

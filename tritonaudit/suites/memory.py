@@ -51,10 +51,10 @@ def sightings(called: Called) -> Iterator[Sighting]:
         for fault in ran.faults:
             symptom = _SYMPTOM_OF.get(fault.kind)
             if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
-                yield _sighting(symptom, fault, ran.launch.kernel)
+                yield _sighting(symptom, fault, ran.launch.kernel, ran.site)
 
 
-def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef) -> Sighting:
+def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef, site: tuple[str, int] | None) -> Sighting:
     """It is seen where it happens, but for what nobody wrote: that is where it is read, whatever it is used for."""
     at, beside = fault.location, fault.beside
     other = "another lane" if fault.kind in _OF_LANES else "another program"
@@ -63,7 +63,9 @@ def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef) -> Sighting:
         at, beside, why = fault.origin, (fault.location,) if fault.location else (), "it is used here"
     related = tuple((_place(one), why) for one in beside[:_MOST_BESIDE] if one != at)
     place = None if at is None else _place(at)
-    return Sighting(symptom, kernel, place, said(fault), not fault.kind.is_harmless, related=related)
+    calls = () if at is None else tuple(map(_place, reversed(at.callers)))
+    is_certain = not fault.kind.is_harmless
+    return Sighting(symptom, kernel, place, said(fault), is_certain, related=related, launch=site, calls=calls)
 
 
 def _place(location: Location) -> Place:

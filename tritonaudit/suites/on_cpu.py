@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import torch
+import triton
 
+import tritonaudit
 from tritonaudit.capture import streams
 from tritonaudit.capture.device import device_for
 from tritonaudit.capture.driver import stand_in_driver
@@ -87,6 +92,17 @@ def _sizes(storages: Mapping[int, torch.UntypedStorage]) -> Mapping[int, int]:
     return {address: storage.nbytes() for address, storage in storages.items()}
 
 
+def _site() -> tuple[str, int] | None:
+    """The line of the user's that launches what is executed; None where nobody's is."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_USERS):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+_NOT_USERS = tuple(f"{module.__path__[0]}{os.sep}" for module in (tritonaudit, torch, triton))
+
+
 def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch, bound: Mapping[str, Any]) -> None:
     """Execute a launch; what is known of it by then is observed, also where it cannot be executed to its end."""
     if not how.has_memory and why_too_large(launch):
@@ -117,5 +133,6 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
         places = {address: one.place for address, one in written.items()}
         left = copies(storages, places)
         observed.tickets.append(streams.launched())
-        observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold))
+        site = _site() if faults else None
+        observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold, site))
         observed.contents = still_known(observed.contents, launch, written)

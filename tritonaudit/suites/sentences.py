@@ -12,7 +12,7 @@ DOUBTFUL = (Severity.WARNING, Confidence.LOW)
 def hit(seen: Seen, message: str, remedy: str, doubtful: tuple[Severity, Confidence] = DOUBTFUL) -> Hit:
     """The finding for what was seen, with its witness; `doubtful` is what it is where it may be harmless."""
     severity, confidence = (None, None) if seen.is_certain else doubtful
-    return Hit(seen.span, message, remedy, severity, confidence, seen.related, witness=seen.witness)
+    return Hit(seen.span, message, remedy, severity, confidence, seen.related, witness=seen.witness, way=seen.way)
 
 
 def cases(run: RunKernel, seen: Seen) -> str:

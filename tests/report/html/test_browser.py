@@ -12,7 +12,7 @@ import pytest
 
 from tests.ran import FAR, FILE, run, section, trial
 from tests.report.html import timed
-from tests.report.html.test_page import HOSTILE
+from tests.report.html.test_page import HOSTILE, many
 from tritonaudit.finding import Audit, Confidence, Finding, Related, Severity, Span, Stage, Status, Witness
 from tritonaudit.report import render
 from tritonaudit.report.about import About
@@ -135,7 +135,10 @@ def report(cases: int = 60) -> str:
     """One of everything."""
     levels = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     findings = tuple(
-        finding(code=code, severity=level) for code, level in zip(("TAM101", "TAN101", "TAB101"), levels, strict=True)
+        finding(code=code, name=name, severity=level)
+        for code, name, level in zip(
+            ("TAM101", "TAN101", "TAB101"), ("unmasked-access", "unstable-exp", "odd-comment"), levels, strict=True
+        )
     )
     hostile = finding(
         name=HOSTILE,
@@ -228,12 +231,96 @@ def test_the_keyboard_goes_everywhere(opened: Open) -> None:
     for _ in range(120):
         page.keyboard.press("Tab")
         reached.add(page.evaluate(FOCUSED))
-    assert {"case-text", "case-status", "Every case", "SUMMARY", "BUTTON", "PRE"} <= reached
+    assert {"finding-group-by", "finding-rule", "finding-text", "case-text", "Every case", "BUTTON"} <= reached
     focused = page.locator("summary").first
     focused.focus()
     page.keyboard.press("Space")
     assert page.locator("details").first.get_attribute("open") is not None
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def shown(page: Any) -> list[str]:
+    return [str(title) for title in page.locator(".finding:visible h4").all_inner_texts()]
+
+
+def test_findings_are_filtered_and_grouped(opened: Open) -> None:
+    page = opened(report())
+    assert len(shown(page)) == 4
+    page.locator("#finding-severity").select_option("MEDIUM")
+    assert shown(page) == ["MEDIUM TAN101 unstable-exp"]
+    assert page.locator("#finding-count").inner_text() == "1 of 4"
+    page.get_by_role("button", name="Show all").click()
+    page.locator("#finding-rule").select_option(label="TAM101 (2)")
+    page.locator("#finding-text").fill("kernels.py BOUNDS")
+    assert shown(page) == ["HIGH TAM101 unmasked-access"]
+    page.get_by_role("button", name="Show all").click()
+    for key, heads in {
+        "rule": ["TAB101", "TAM101", "TAN101"],
+        "severity": ["HIGH", "MEDIUM", "LOW"],
+        "stage": ["source"],
+    }.items():
+        page.get_by_label("Group by").select_option(key)
+        assert page.locator(".group:visible h3").all_inner_texts() == heads
+        assert len(shown(page)) == 4
+
+
+def test_a_kernels_row_shows_its_findings_only(opened: Open) -> None:
+    page = opened(report())
+    page.get_by_label("Group by").select_option("rule")
+    page.locator("#summary").get_by_role("link", name="kernel kernels.py").click()
+    assert len(shown(page)) == 3
+    assert page.locator(".group:visible h3").all_inner_texts() == ["kernel kernels.py"]
+    assert page.evaluate("location.hash") == f"#{page.locator('.group:visible').get_attribute('id')}"
+
+
+def test_a_rules_page_opens_where_a_finding_leads_to_it(opened: Open) -> None:
+    page = opened(report())
+    page.locator(".finding").get_by_role("link", name="TAM101").first.click()
+    assert page.locator("#rule-TAM101").get_by_role("heading", name="What it does").is_visible()
+
+
+def test_the_witness_can_be_copied(opened: Open) -> None:
+    page = opened(report(), permissions=["clipboard-read", "clipboard-write"])
+    button = page.locator(".finding").get_by_role("button", name="Copy").first
+    button.click()
+    page.wait_for_function("[...document.querySelectorAll('.copy')].some((one) => one.textContent === 'Copied')")
+    assert page.evaluate("navigator.clipboard.readText()") == "python -c 'pass'"
+
+
+def test_four_thousand_findings_are_no_burden(opened: Open, make_finding: Callable[..., Finding]) -> None:
+    page = opened(render(many(make_finding, 4_000), "html", color=False, about=About("tritonaudit audit", EVERY)))
+    spent = page.evaluate(
+        """() => {
+          const began = performance.now();
+          for (const [name, value] of [["group-by", "rule"], ["severity", "LOW"], ["text", "offsets_3998"]]) {
+            const control = document.getElementById(`finding-${name}`);
+            control.value = value;
+            control.dispatchEvent(new Event("input"));
+          }
+          document.body.getBoundingClientRect();
+          return performance.now() - began;
+        }"""
+    )
+    assert page.locator("#finding-count").inner_text() == "1 of 4000"
+    assert spent < 3000
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, which `npm install --no-save axe-core` puts beside the sources."""
+    script = Path(__file__).parents[3] / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        pytest.skip("axe-core is not installed: `npm install --no-save axe-core`")
+    return script.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+def test_axe_has_nothing_to_say(scheme: str, width: int, opened: Open, axe: str) -> None:
+    page = opened(report(), color_scheme=scheme, viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.evaluate(axe)
+    found = page.evaluate("axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))")
+    assert found == []
 
 
 def test_cases_are_sorted_by_number_and_filtered(opened: Open) -> None:
@@ -271,21 +358,33 @@ def test_two_thousand_cases_are_no_burden(opened: Open) -> None:
     assert spent < 2000
 
 
+CUT = """
+(width) => [...document.querySelectorAll("body *:not(.skip, .scrolling *, pre.compiled *, svg *)")]
+  .filter((one) => one.checkVisibility() && !one.closest(".stacked thead"))
+  .filter((one) => one.getBoundingClientRect().right > width || one.getBoundingClientRect().left < 0)
+  .map((one) => `${one.tagName}.${one.className}`)
+"""
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_is_as_wide_as_the_screen(width: int, opened: Open) -> None:
     page = opened(report(), viewport={"width": width, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CUT, width) == []
 
 
 def test_on_paper_everything_is_open_and_light(opened: Open) -> None:
     page = opened(report(), color_scheme="dark")
     page.get_by_label("Dark").check()
     page.get_by_label("Show rows with").fill("n=7")
+    page.locator("#finding-severity").select_option("LOW")
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator("#rule-TAM101").get_by_role("heading", name="What it does").is_visible()
     assert page.locator("#case-table tbody tr:visible").count() == 61
+    assert len(shown(page)) == 4
     assert not page.locator("nav").is_visible()
+    assert not page.locator(".copy").first.is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") in (
         "rgb(255, 255, 255)",
         "rgba(0, 0, 0, 0)",

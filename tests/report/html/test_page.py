@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 
 from hypothesis import given, settings
 
 from tests.ran import FILE, run, section, trial
+from tests.report.html import timed
 from tests.report.html.page import Element, read
 from tests.report.test_hostile_text import audits, unprintable
-from tritonaudit.finding import Audit, Finding, Related, Severity, Span, Stage, Witness
+from tritonaudit.finding import Audit, Edit, Finding, Fix, Problem, Related, Severity, Span, Stage, Witness
 from tritonaudit.report import render
 from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
@@ -60,6 +62,7 @@ def test_every_part_is_there_and_listed(audit: Audit) -> None:
         "Checklists",
         "Recommendations",
         "Test Commands",
+        "What the Rules Say",
     ]
     links = [one.attributes["href"] for one in root.one("nav").all("a")]
     assert links == [f"#{one.attributes['id']}" for one in root.all("section")]
@@ -99,14 +102,14 @@ def test_a_finding_is_shown_in_its_source(audit: Audit) -> None:
     root = page(audit=audit)
     first = root.all("article")[0]
     assert first.one("h4").text == "HIGH TAM101 unmasked-access"
+    assert first.one("p", class_="where").text == "kernels/softmax.py:8 in softmax_kernel"
     assert first.one("mark").text == "x_ptr + offsets"
-    assert (
-        "7     offsets = tl.arange(0, BLOCK)\n8     x = tl.load(x_ptr + offsets)\n9"
-        in first.one("figure").one("pre").text
-    )
+    above, found, below = (one for one in first.one("div", class_="frame").children if isinstance(one, Element))
+    assert above.text.endswith("7     offsets = tl.arange(0, BLOCK)\n 8     x = tl.load(x_ptr + offsets)\n")
+    assert (found.name, found.text) == ("p", "x_ptr + offsets is not bounded by any mask.")
+    assert [line.split()[0] for line in below.text.splitlines()] == ["9", "10", "11"]
     facts = {one.one("dt").text: one.one("dd").text for one in first.one("dl").all("div")}
     assert facts == {
-        "Where": "kernels/softmax.py:8 in softmax_kernel",
         "See": "kernels/launch me.py:40: launched with x[0] here",
         "Witness": "n = 1000 reads 24 lanes past the end of x.",
         "Run": "tritonaudit run kernels/softmax.py --case n=1000",
@@ -114,13 +117,121 @@ def test_a_finding_is_shown_in_its_source(audit: Audit) -> None:
     }
 
 
+def test_a_fix_is_a_diff(audit: Audit, make_finding: MakeFinding) -> None:
+    fix = page(audit=audit).all("article")[0].one("figure", class_="fix")
+    assert fix.one("figcaption").text == "Fix: Add the mask. (unsafe: check what it changes)"
+    assert fix.one("del").text == "-    x = tl.load(x_ptr + offsets)\n"
+    assert fix.one("ins").text == "+    x = tl.load(x_ptr + offsets, mask=offsets < n)\n"
+    edits = (Edit(Span(1, 1, 1, 1), "import c\n"), Edit(Span(3, 1, 3, 2), "<c>"), Edit(Span(3, 5, 4, 2), ""))
+    found = make_finding(fix=Fix("Call `c`.", edits, safe=True))
+    root = page(audit=Audit(findings=(found,), texts={"a.py": "import a\n\nb + b\nb\n"}))
+    fix = root.one("figure", class_="fix")
+    assert fix.one("pre").text == "line 1\n+import c\nline 3\n-b + b\n-b\n+<c> + \n"
+    check(root)
+
+
+def test_a_fix_of_a_text_that_is_not_known_is_told(make_finding: MakeFinding) -> None:
+    found = make_finding(fix=Fix("Call `c`.", (Edit(Span(9, 1, 9, 1), "c"),), safe=True))
+    for texts in ({}, {"a.py": "one line"}):
+        fix = page(audit=Audit(findings=(found,), texts=texts)).one("figure", class_="fix")
+        assert fix.text == "Fix: Call c. (safe)"
+
+
+def test_the_verdict_comes_first(make_finding: MakeFinding) -> None:
+    found = make_finding(code="TAC401"), make_finding(code="TAN102", severity=Severity.WARNING)
+    root = page(section(run("op")), audit=Audit(findings=found, files=1, kernels=1))
+    verdict = root.one("p", class_="verdict")
+    assert verdict.has("class_", "fail")
+    assert verdict.text == (
+        "❌ FAIL 2 findings: 1 CRITICAL, 1 MEDIUM. Fails: Correctness. Warns: Numerical stability. "
+        "Not run: Performance. Passes: Memory patterns and Best practices."
+    )
+    order = list(map(id, root.elements))
+    assert order.index(id(verdict)) < order.index(id(root.one("nav")))
+
+
+def test_what_passes_but_for_what_did_not_run_is_incomplete() -> None:
+    told = page(section(run("op"))).one("p", class_="verdict").text
+    assert told.startswith("🟡 INCOMPLETE No findings. Not run: Performance. Passes: ")
+    nothing = render(Audit(), "html", color=False, about=About("tritonaudit", frozenset()))
+    assert read(nothing).one("p", class_="verdict").text.startswith("➖ NOT RUN No findings. Not run: ")
+    unread = Audit(problems=(Problem("a.py", "it does not parse", 1),))
+    told = page(section(run("op")), timed.section(timed.subject("op", *timed.copy())), audit=unread)
+    assert told.one("p", class_="verdict").text.startswith("🟡 INCOMPLETE ")
+    assert told.one("p", class_="verdict").text.endswith(". Not all could be read or done.")
+
+
+def test_findings_stand_kernel_by_kernel_and_a_kernels_row_leads_to_them(make_finding: MakeFinding) -> None:
+    said = ((Severity.INFO, "a", 1), (Severity.WARNING, "b", 5), (Severity.ERROR, "a", 2), (Severity.INFO, None, 9))
+    found = tuple(make_finding(severity=how, kernel=kernel, span=Span(n, 1, n, 2)) for how, kernel, n in said)
+    root = page(audit=Audit(findings=found, kernels=2))
+    groups = {one.one("h3").text: one for one in root.all("div", class_="group")}
+    assert list(groups) == ["a a.py", "b a.py", "a.py"]
+    assert [one.all("span", class_="badge")[0].text for one in groups["a a.py"].all("article")] == ["HIGH", "LOW"]
+    _, kernels = root.one("section", id="summary").all("table")
+    links = {one.text: (one.attributes["href"] or "")[1:] for one in kernels.all("a")}
+    assert links == {"a a.py": groups["a a.py"].attributes["id"], "b a.py": groups["b a.py"].attributes["id"]}
+    assert [row[1] for row in rows(kernels)] == ["Findings", "2", "1"]
+
+
+def test_what_has_nothing_to_say_is_one_line() -> None:
+    root = page()
+    said = {one.one("h2").text: one.one("p").text for one in root.all("section", class_="nothing")}
+    assert list(said) == [
+        "Detailed Findings",
+        "Where Results Are Wrong",
+        "Performance Audit: none named (1 read)",
+        "Roofline",
+        "Every Case",
+        "What the Rules Say",
+    ]
+    assert said["Roofline"] == "NOT RUN: nothing was measured: tritonaudit audit measures them on a GPU."
+    lists = {one.one("h3").text: one for one in root.one("section", id="checklists").all("details")}
+    assert "open" not in lists["4. Performance"].attributes
+    assert "open" in lists["5. Best practices"].attributes
+    assert "18 open: nothing was measured" in lists["4. Performance"].one("summary").text
+
+
+def many(make_finding: MakeFinding, number: int) -> Audit:
+    """Findings as a large project has them: ten in each kernel, two kernels in each file."""
+    text = "\n".join(f"    x{line} = tl.load(x_ptr + offsets_{line} * stride, mask=cols < n)" for line in range(60))
+    codes = (("TAM101", Severity.ERROR), ("TAN102", Severity.WARNING), ("TAB103", Severity.INFO))
+    found = tuple(
+        make_finding(
+            code=code,
+            severity=severity,
+            path=f"src/kernels/family_{which // 100}/module_{which // 20}.py",
+            span=Span(which % 50 + 2, 10, which % 50 + 2, 46),
+            kernel=f"kernel_{which // 10}",
+            message=f"this load can run past the end: `offsets_{which}` is not bounded by any mask of `cols`",
+            remedy="pass `mask=offsets < n`",
+            fix=Fix("Add the mask.", (Edit(Span(which % 50 + 2, 46, which % 50 + 2, 46), ", other=0"),), safe=True),
+        )
+        for which in range(number)
+        for code, severity in (codes[which % 3],)
+    )
+    return Audit(findings=found, texts={one.path: text for one in found}, files=number // 20, kernels=number // 10)
+
+
+def test_ten_thousand_findings_are_written_soon_and_fit_into_five_megabytes(make_finding: MakeFinding) -> None:
+    audit = many(make_finding, 10_000)
+    render(Audit(), "html", color=False)  # which imports what it needs
+    began = time.process_time()
+    text = render(audit, "html", color=False, about=About("tritonaudit audit", EVERY))
+    assert time.process_time() - began < 5
+    assert len(text.encode()) < 5_000_000
+    assert text.count("<article") == 10_000
+    assert 300 < text.count('<figure class="fix">') < 9000
+    assert re.search(r"Of 10000 findings the \d+ least severe are told in short\.", text)
+
+
 def test_a_rule_is_explained_once(make_finding: MakeFinding) -> None:
     found = tuple(make_finding(span=Span(line, 1, line, 2)) for line in (1, 2, 3))
     root = page(audit=Audit(findings=found, texts={"a.py": "x\ny\nz"}))
     check(root)
-    (explained,) = [one for one in root.all("details") if one.attributes.get("id") == "rule-TAM101"]
-    assert "What it does" in [one.text for one in explained.all("h5")]
-    assert len(root.all("a", href="#rule-TAM101")) == 2
+    explained = root.one("section", id="rules").one("details", id="rule-TAM101")
+    assert "What it does" in [one.text for one in explained.all("h4")]
+    assert len(root.all("a", href="#rule-TAM101")) == 3
 
 
 def test_every_case_has_a_row() -> None:
@@ -134,9 +245,11 @@ def test_every_case_has_a_row() -> None:
     assert (cells["Dtype"], cells["Fill"], cells["Status"]) == ("float16", "1e6", "✅ pass")
 
 
-def test_without_scripts_nothing_is_hidden_but_what_needs_them() -> None:
-    root = page(section(run("op")))
-    assert [one.attributes["id"] for one in root.elements if "hidden" in one.attributes] == ["case-controls"]
+def test_without_scripts_nothing_is_hidden_but_what_needs_them(make_finding: MakeFinding) -> None:
+    found = make_finding(), make_finding(span=Span(2, 1, 2, 2))
+    root = page(section(run("op")), audit=Audit(findings=found, kernels=1))
+    hidden = [one.attributes["id"] for one in root.elements if "hidden" in one.attributes]
+    assert hidden == ["finding-controls", "case-controls"]
 
 
 # text of users
@@ -161,6 +274,7 @@ def test_no_text_becomes_markup(make_finding: MakeFinding) -> None:
         severity=Severity.INFO,
         witness=Witness(HOSTILE, HOSTILE),
         related=(Related(HOSTILE, Span(1, 1, 1, 2), HOSTILE),),
+        fix=Fix(HOSTILE, (Edit(Span(1, 1, 1, 2), HOSTILE),), safe=True),
     )
     audit = Audit(findings=(found,), texts={HOSTILE: HOSTILE}, kernels=1)
     ran = section(

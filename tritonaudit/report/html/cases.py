@@ -20,14 +20,13 @@ _HEADS = (
     *("Error / budget", "1e-5", "1e-3", "Seconds", "Looked for", "Seen"),
 )
 _NUMBERS = ("Error / budget", "Seconds")
-_WORDS = ("Subject", "Case", "Fill", "Seen")
+_WORDS = ("Subject", "Case", "Layout", "Fill", "Seen")
 
 
 def cases(evidence: Evidence) -> Iterator[Markup]:
     """A table of every case that was tried; nothing can be filtered where scripts do not run."""
     trials = [(evidence.label(run), trial) for run in evidence.runs for trial in run.trials]
     if not trials:
-        yield element("p", evidence.why_nothing_ran or "No case was tried.")
         return
     statuses = [status for status in Status if any(_status(trial) is status for _, trial in trials)]
     yield _controls(statuses, len(trials))
@@ -44,7 +43,9 @@ def _controls(statuses: list[Status], trials: int) -> Markup:
     options += [element("option", status.value, value=status.value) for status in statuses]
     status = element("label", "Status ", element("select", *options, id="case-status", autocomplete="off"))
     shown = element("output", f"{trials} of {trials}", id="case-count", for_="case-text case-status")
-    return element("form", joined(text, status, shown, by="\n"), id="case-controls", role="search", hidden=True)
+    return element(
+        "form", joined(text, status, shown, by="\n"), id="case-controls", class_="controls", role="search", hidden=True
+    )
 
 
 def _row(subject: str, trial: CaseOutcome) -> Markup:

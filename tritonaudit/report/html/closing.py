@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.finding import Finding
 from tritonaudit.report.advice import Step, advice
 from tritonaudit.report.again import commands_of_findings, whole_command
 from tritonaudit.report.evidence import Evidence, place
 from tritonaudit.report.html.badge import badge_of_level
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines
+from tritonaudit.report.words import among
+
+_MOST_COMMANDS = 500
 
 
 def recommendations(evidence: Evidence) -> Iterator[Markup]:
-    steps = advice(evidence)
-    yield element("ol", lines(*(element("li", _step(step)) for step in steps))) if steps else element("p", "None.")
+    if steps := advice(evidence):
+        yield element("ol", lines(*(element("li", _step(step)) for step in steps)))
 
 
 def _step(step: Step) -> Content:
@@ -21,13 +25,16 @@ def _step(step: Step) -> Content:
 
 
 def commands(evidence: Evidence) -> Iterator[Markup]:
-    shown = [
-        _command(command, *(f"{finding.code} {finding.name} at {place(finding)}" for finding in findings))
-        for command, findings in commands_of_findings(evidence).items()
-    ]
+    commands = list(commands_of_findings(evidence).items())
+    shown = [_command(command, among(map(_told, findings))) for command, findings in commands[:_MOST_COMMANDS]]
     yield element("dl", lines(*shown, _command(whole_command(evidence), "the whole audit")), class_="commands")
+    if further := commands[_MOST_COMMANDS:]:
+        yield element("p", f"{len(further)} further commands, for the least severe findings, are left out.")
 
 
-def _command(command: str, *shows: str) -> Markup:
-    terms = (element("dt", what) for what in shows)
-    return element("div", *terms, element("dd", element("code", command, class_="command")))
+def _told(finding: Finding) -> str:
+    return f"{finding.code} {finding.name} at {place(finding)}"
+
+
+def _command(command: str, shows: Content) -> Markup:
+    return element("div", element("dt", shows), element("dd", element("code", command, class_="command")))

@@ -15,12 +15,16 @@ _SCHEMES = (("auto", "Auto"), ("light", "Light"), ("dark", "Dark"))
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the report under a heading; `anchor` is its id, `short` what the list of contents calls it."""
+    """A part of the report under a heading; `anchor` is its id, `short` what the list of contents calls it.
+
+    One with no content is a line that says why there is `nothing`.
+    """
 
     anchor: str
     heading: Content
     short: str
     content: Sequence[Markup]
+    nothing: Content = ""
 
 
 def document(title: str, header: Markup, parts: Sequence[Part]) -> str:
@@ -72,7 +76,7 @@ def _body(title: str, header: Markup, parts: Sequence[Part]) -> Markup:
         "body",
         lines(
             element("a", "Skip to the summary", href=f"#{parts[0].anchor}", class_="skip"),
-            element("header", lines(element("h1", title), header, _schemes())),
+            element("header", lines(element("h1", title), _schemes(), header)),
             element("nav", element("ul", lines(*contents)), aria_label="Contents"),
             element("main", lines(*map(_section, parts))),
         ),
@@ -81,7 +85,14 @@ def _body(title: str, header: Markup, parts: Sequence[Part]) -> Markup:
 
 def _section(part: Part) -> Markup:
     heading = element("h2", part.heading, id=f"{part.anchor}-heading")
-    return element("section", lines(heading, *part.content), id=part.anchor, aria_labelledby=f"{part.anchor}-heading")
+    content = part.content or (element("p", part.nothing),)
+    return element(
+        "section",
+        lines(heading, *content),
+        id=part.anchor,
+        class_=None if part.content else "nothing",
+        aria_labelledby=f"{part.anchor}-heading",
+    )
 
 
 def _schemes() -> Markup:

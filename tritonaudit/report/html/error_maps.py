@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.compile.phrases import counted
 from tritonaudit.report.evidence import Evidence
-from tritonaudit.report.html.markup import Markup, element, lines, prose
+from tritonaudit.report.html.markup import Markup, element, lines
 from tritonaudit.report.words import Code, words
 from tritonaudit.suites.error_map import ErrorMap
 from tritonaudit.suites.facts import Symptom
@@ -26,11 +26,12 @@ _LARGEST_TILE = 24.0
 
 def error_maps(evidence: Evidence) -> Iterator[Markup]:
     """Maps of a few cases of each subject; the others are counted."""
-    shown = [one for run in evidence.runs for one in _of_subject(evidence.label(run), run)]
-    yield from shown or [element("p", prose(f"No map: {_why_none(evidence)}."))]
+    for run in evidence.runs:
+        yield from _of_subject(evidence.label(run), run)
 
 
-def _why_none(evidence: Evidence) -> str:
+def why_no_map(evidence: Evidence) -> str:
+    """Why there is none."""
     seen = {sighting.symptom for run in evidence.runs for trial in run.trials for sighting in trial.sightings}
     if seen & _WRONG:
         return "of the results that are wrong it was not kept where they are"

@@ -1,92 +1,93 @@
-"""The findings one by one, by category, the worst first, each rule explained where it is first met."""
+"""The findings kernel by kernel, the worst first, which a script lets readers group and filter otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
-from tritonaudit.finding import Category, Finding
-from tritonaudit.report.evidence import Evidence, by_impact, level, place
-from tritonaudit.report.frame import Row, frame
-from tritonaudit.report.html.badge import badge_of_level
-from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
+from tritonaudit.compile.phrases import counted
+from tritonaudit.finding import Finding
+from tritonaudit.report.evidence import LEVELS, Evidence, KernelName, by_impact, level
+from tritonaudit.report.html.finding import in_full, in_short
+from tritonaudit.report.html.markup import Markup, element, joined, lines
 from tritonaudit.report.html.rule_page import rule_page
-from tritonaudit.report.known import known_mark
 from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
+_ALL, _EACH, _LEAST = 4_000_000, 400, 550_000
+"""Characters of the page for all findings, for each that is told in short, and at least for those told in full."""
+_KEYS = ("Kernel", "Rule", "Severity", "Stage")
+"""What findings can be grouped by and filtered by."""
 
-def findings(evidence: Evidence) -> Iterator[Markup]:
-    if not evidence.audit.findings:
-        yield element("p", "No findings. The summary says what was not run.")
+
+def anchors(evidence: Evidence) -> dict[KernelName, str]:
+    """Where the findings of each kernel stand: the kernel with the worst comes first."""
+    worst = sorted(evidence.findings_by_kernel.items(), key=lambda item: min(map(_rank, item[1])))
+    return {kernel: f"kernel-{number}" for number, (kernel, _) in enumerate(worst, 1)}
+
+
+def findings(evidence: Evidence, anchors: Mapping[KernelName, str]) -> Iterator[Markup]:
+    """A group for each kernel; where scripts do not run nothing can be filtered, and all is there."""
+    if not anchors:
         return
+    written = _written(evidence)
+    total = len(evidence.audit.findings)
+    if total > 1:
+        yield _controls(total)
+    if short := sum(not is_full for _, is_full in written.values()):
+        yield element("p", f"Of {total} findings the {short} least severe are told in short.")
+    groups = (_group(kernel, anchor, evidence, written) for kernel, anchor in anchors.items())
+    yield element("div", lines(*groups), id="finding-list", class_="many" if total > _MANY else None)
+
+
+def rules(evidence: Evidence) -> Iterator[Markup]:
+    """The page of each rule that found something."""
+    names = {finding.code: finding.name for finding in evidence.audit.findings}
+    for code in sorted(names):
+        page = rule_page(code)
+        if page is not None:
+            summary = element("summary", element("h3", joined(Code(code), " ", names[code])))
+            yield element("details", summary, page, id=f"rule-{code}", class_="page")
+
+
+_MANY = 200
+"""Findings from which on a browser lays out only those in sight."""
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    return LEVELS.index(level(finding)), finding.confidence.rank
+
+
+def _written(evidence: Evidence) -> dict[int, tuple[Markup, bool]]:
+    """Each finding by its identity as an object, and whether it is there in full: the worst are, as far as they fit."""
     sources = Sources(evidence.audit.texts)
-    explained: set[str] = set()
-    for category in Category:
-        found = by_impact(finding for finding in evidence.audit.findings if finding.category is category)
-        if found:
-            yield element("h3", category.title)
-        for finding in found:
-            yield _finding(finding, sources.lines(finding), is_first=finding.code not in explained)
-            explained.add(finding.code)
+    written: dict[int, tuple[Markup, bool]] = {}
+    left = max(_ALL - _EACH * len(evidence.audit.findings), _LEAST)
+    for finding in by_impact(evidence.audit.findings):
+        is_full = left > 0
+        written[id(finding)] = (in_full(finding, sources) if is_full else in_short(finding), is_full)
+        left -= len(written[id(finding)][0].source)
+    return written
 
 
-def _finding(finding: Finding, source: Sequence[str], *, is_first: bool) -> Markup:
-    title = joined(badge_of_level(level(finding)), " ", Code(finding.code), f" {finding.name}")
+def _group(kernel: KernelName, anchor: str, evidence: Evidence, written: Mapping[int, tuple[Markup, bool]]) -> Markup:
+    found = by_impact(evidence.findings_by_kernel[kernel])
+    name = joined(Code(kernel.name), " ") if kernel.name else ""
+    heading = element("h3", name, element("small", kernel.path))
+    return element("div", lines(heading, *(written[id(one)][0] for one in found)), id=anchor, class_="group")
+
+
+def _controls(total: int) -> Markup:
+    """Fields that the script fills and shows."""
+    text = element("label", "Text ", element("input", type="search", id="finding-text", autocomplete="off"))
+    filters = [_select(name, element("option", "any", value="")) for name in _KEYS]
+    grouping = _select("Group by", *(element("option", name.lower(), value=name.lower()) for name in _KEYS))
+    shown = element("output", f"{counted(total, 'finding')}", id="finding-count")
+    reset = element("button", "Show all", type="reset")
     return element(
-        "article",
-        lines(
-            element("h4", title),
-            element("p", prose(finding.message), class_="message"),
-            *_frame(finding, source),
-            element("dl", lines(*_facts(finding))),
-            *_explanation(finding, is_first),
-        ),
-        class_=f"finding {level(finding).lower()}",
+        "form", lines(grouping, *filters, text, reset, shown), id="finding-controls", class_="controls", hidden=True
     )
 
 
-def _frame(finding: Finding, source: Sequence[str]) -> Iterator[Markup]:
-    rows = [row for row in frame(source, finding.span) if not row.is_marks]
-    if not rows:
-        return
-    width = max(len(str(row.number)) for row in rows if row.number is not None)
-    code = element("pre", element("code", joined(*(_row(row, width) for row in rows), by="\n")), tabindex="0")
-    yield element("figure", element("figcaption", Code(place(finding))), code, class_="frame")
-
-
-def _row(row: Row, width: int) -> Markup:
-    number = element("span", f"{'' if row.number is None else row.number:>{width}} ", class_="number")
-    if row.marked is None:
-        return joined(number, row.text)
-    first, past = row.marked
-    marked = row.text[first:past] or " "
-    return joined(number, row.text[:first], element("mark", marked), row.text[past:])
-
-
-def _facts(finding: Finding) -> Iterator[Markup]:
-    sure = "" if finding.confidence.rank == 0 else f" ({finding.confidence.value} confidence)"
-    kernel: tuple[Content, ...] = (" in ", Code(finding.kernel)) if finding.kernel else ()
-    yield _fact("Where", Code(place(finding)), *kernel, sure, known_mark(finding))
-    for related in finding.related:
-        yield _fact("See", Code(f"{related.path}:{related.span.shown_line}"), ": ", prose(related.message))
-    if finding.witness:
-        yield _fact("Witness", prose(finding.witness.description))
-        if finding.witness.command:
-            yield _fact("Run", element("code", finding.witness.command, class_="command"))
-    if finding.remedy:
-        yield _fact("Remedy", prose(finding.remedy))
-
-
-def _fact(name: str, *content: Content) -> Markup:
-    return element("div", element("dt", name), element("dd", *content))
-
-
-def _explanation(finding: Finding, is_first: bool) -> Iterator[Markup]:
-    page = rule_page(finding.code)
-    if page is None:
-        return
-    anchor = f"rule-{finding.code}"
-    if is_first:
-        yield element("details", element("summary", f"What {finding.code} is about"), page, id=anchor, class_="page")
-    else:
-        yield element("p", element("a", f"What {finding.code} is about", href=f"#{anchor}"))
+def _select(name: str, *options: Markup) -> Markup:
+    id_ = f"finding-{name.lower().replace(' ', '-')}"
+    return element("label", f"{name} ", element("select", *options, id=id_, autocomplete="off"))

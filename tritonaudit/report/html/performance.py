@@ -18,8 +18,6 @@ from tritonaudit.report.timings import (
     details_of,
     doubts_of,
     found_of_performance,
-    no_figures,
-    no_times,
     roof_of,
     times_of,
 )
@@ -27,10 +25,23 @@ from tritonaudit.report.words import Code, Words
 
 
 def performance(evidence: Evidence) -> Iterator[Markup]:
-    why_not = evidence.why_nothing_measured
-    yield element("p", prose(f"{NOT_RUN}: {why_not}.") if why_not else HOW)
-    if not evidence.timed:
-        yield _shown("Times of each contender", no_times())
+    """What was timed, and what the compiler made of the launches; nothing where neither was done."""
+    if not evidence.why_nothing_measured:
+        yield element("p", HOW)
+        yield from _timed(evidence)
+    elif evidence.compiled is not None and evidence.compiled.kernels:
+        yield element("p", prose(not_measured(evidence)))
+    if found := found_of_performance(evidence):
+        yield element("p", found)
+    yield from _compiled(evidence)
+
+
+def not_measured(evidence: Evidence) -> str:
+    """Why there are no figures."""
+    return f"{NOT_RUN}: {evidence.why_nothing_measured}."
+
+
+def _timed(evidence: Evidence) -> Iterator[Markup]:
     for subject in evidence.timed:
         yield element("h3", Code(subject.name))
         yield _shown(f"Times of {subject.name}", times_of(subject))
@@ -38,17 +49,11 @@ def performance(evidence: Evidence) -> Iterator[Markup]:
         yield from timing_plots(subject.name, subject.rows)
         yield from _folded(f"How {subject.name} was timed", details_of(subject))
         yield from _folded(f"What the profiler counted of {subject.name}", counters_of(subject))
-    if found := found_of_performance(evidence):
-        yield element("p", found)
-    yield from _compiled(evidence)
 
 
 def roofline(evidence: Evidence) -> Iterator[Markup]:
-    if evidence.why_nothing_measured:
-        yield _shown("Figures of the roofline", no_figures())
-        yield element("p", prose(f"{NOT_RUN}: {evidence.why_nothing_measured}."))
-        return
-    for subject in evidence.timed:
+    """The roofs and how near them each subject comes; nothing where nothing was measured."""
+    for subject in () if evidence.why_nothing_measured else evidence.timed:
         yield element("h3", Code(subject.name))
         roof = roof_of(subject)
         if roof.figures is None:

@@ -11,7 +11,7 @@ from tritonaudit.report.html.markup import Markup
 from tritonaudit.rule import Rule
 from tritonaudit.rules import all_rules
 
-_DEEPER = 3
+_DEEPER = 2
 """By how many levels the headings of a page lie below those of the report."""
 
 
