@@ -48,6 +48,7 @@ from tritonaudit.target import Target
 
 if TYPE_CHECKING:
     from tritonaudit.domains.analysis import Types
+    from tritonaudit.domains.facts import KernelFlow
     from tritonaudit.file_cache import FileCache
 
 _MOST_BYTES = 10 * 10**6
@@ -92,9 +93,21 @@ def check_text(data: bytes, path: Path, config: Config) -> Audit:
     return text_checker(config)(data, path)
 
 
-def text_checker(config: Config, glances: Glances | None = None) -> Callable[[bytes, Path], Audit]:
+class Watch(Protocol):
+    """Follows the check of a text. What `step` raises ends it, if that is no `Exception`; another text may follow."""
+
+    def step(self) -> None:
+        """Called before each rule and each kernel."""
+
+    def met(self, kernel: KernelFlow) -> None:
+        """Called with the facts of each kernel that could be analysed."""
+
+
+def text_checker(
+    config: Config, glances: Glances | None = None, watch: Watch | None = None
+) -> Callable[[bytes, Path], Audit]:
     """As `check_text`, for many texts: the projects that they belong to are read once."""
-    checker = _Checker(config, glances=glances)
+    checker = _Checker(config, glances=glances, watch=watch)
 
     def checked(data: bytes, path: Path) -> Audit:
         audit = merged([checker.file(path, data)])
@@ -141,9 +154,16 @@ def _uncollected() -> Iterator[None]:
 class _Checker:
     """Checks files one after the other with one configuration; projects that they belong to are read once."""
 
-    def __init__(self, config: Config, types: Types | None = None, glances: Glances | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        types: Types | None = None,
+        glances: Glances | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         self._config = config
         self._types = types or {}
+        self._watch = watch
         self._rules = all_rules()
         self._chosen = cache(lambda config: Chosen(config, self._rules))
         self._projects: dict[Path, Any] = {}
@@ -285,17 +305,26 @@ class _Checker:
         from tritonaudit.domains.analysis import NotAnalysed, analyse
 
         project = self._project(path)
-        for facts in analyse(module, project, self._target(path, module), self._types):
-            if not isinstance(facts, NotAnalysed):
-                found.kernels += 1
-                self._check_kernel(facts, path, shown, every, found)
-            elif facts.defect is None:
-                found.outcomes.append(not_run(found.place, facts.function, facts.reason))
-            else:
-                found.failed(shown, facts.function, facts.defect)
-        found.findings.extend(self._checked_names(path, shown, module, every))
-        project.forget(module)
+        try:
+            for facts in analyse(module, project, self._target(path, module), self._types):
+                self._step()
+                if not isinstance(facts, NotAnalysed):
+                    found.kernels += 1
+                    if self._watch is not None:
+                        self._watch.met(facts)
+                    self._check_kernel(facts, path, shown, every, found)
+                elif facts.defect is None:
+                    found.outcomes.append(not_run(found.place, facts.function, facts.reason))
+                else:
+                    found.failed(shown, facts.function, facts.defect)
+            found.findings.extend(self._checked_names(path, shown, module, every))
+        finally:
+            project.forget(module)
         return found
+
+    def _step(self) -> None:
+        if self._watch is not None:
+            self._watch.step()
 
     def _check_kernel(self, facts: Any, path: Path, shown: str, every: bool, found: Found) -> None:
         """Adds what each rule finds in the kernel, or that it could not be asked."""
@@ -303,6 +332,7 @@ class _Checker:
         for rule in chosen.rules(type(facts), path):
             if not (every or chosen.may_show(rule)):
                 continue
+            self._step()
             try:
                 found.findings.extend(
                     self._finding(rule, hit, shown, facts.tree, facts.function.qualname)
