@@ -36,8 +36,8 @@ class Client:
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._input: BinaryIO = self._process.stdin  # type: ignore[assignment]
+        assert self._process.stdin is not None
+        self._input = self._process.stdin
         self._numbers = itertools.count(1)
         self._arrived: queue.Queue[_Message | None] = queue.Queue()
         self._answers: dict[int, _Message] = {}

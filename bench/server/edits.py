@@ -20,9 +20,10 @@ _MOST_IN_A_BURST = 10
 _COMPARED = 10
 """After every so many bursts what the server says is held against a check of the same text by itself."""
 _FRAGMENTS = (
-    "", " ", "\n", "\n    ", "\r\n", "\r", "\t", "\f", "\u2028", "é", "🎉", "\ud800", "\0", "(", ")", "[", "]", "'", '"""', "#", ":", ",",
-    "=", "\\", "tl.", "tl.load(", "mask=", "None", "0", "1 << 40", "@triton.jit\n", "def f(x):\n    pass\n", "return", "for i in range(3):\n",
-    "# tritonaudit: ignore", "# tritonaudit: ignore[TAM101] why\n", "# -*- coding: latin-1 -*-\n", "\ufeff", "import triton\n", "if True:\n",
+    "", " ", "\n", "\n    ", "\r\n", "\r", "\t", "\f", "\u2028", "é", "🎉", "\ud800", "\0", "(", ")", "[", "]", "'",
+    '"""', "#", ":", ",", "=", "\\", "tl.", "tl.load(", "mask=", "None", "0", "1 << 40", "@triton.jit\n", "return",
+    "def f(x):\n    pass\n", "for i in range(3):\n", "if True:\n", "import triton\n", "\ufeff",
+    "# tritonaudit: ignore", "# tritonaudit: ignore[TAM101] why\n", "# -*- coding: latin-1 -*-\n",
 )  # fmt: skip
 _ASKED = ("hover", "codeAction", "inlayHint")
 

@@ -9,7 +9,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from tritonaudit import __version__
+from tritonaudit.server import actions
 from tritonaudit.server.auditing import Auditor
+from tritonaudit.server.hints import hints
 from tritonaudit.server.session import Editor, Session
 from tritonaudit.server.texts import UNITS, Text, Units
 
@@ -21,6 +23,7 @@ def make() -> LanguageServer:
     server = LanguageServer("tritonaudit", __version__)
     session = Session(_editor(server))
     _keep_texts(server, session)
+    _answer(server, session)
     return server
 
 
@@ -77,6 +80,37 @@ def _keep_texts(server: LanguageServer, session: Session) -> None:
     @server.feature(lsp.SHUTDOWN)
     def shut_down(_: None) -> None:
         session.end()
+
+
+def _answer(server: LanguageServer, session: Session) -> None:
+    """The requests about a text: each waits until the newest one has been audited."""
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]),
+    )
+    async def actions_in(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        one = await session.settled(params.text_document.uri)
+        if one is None:
+            return []
+        only = params.context.only
+        if actions.asks_for_all(only):
+            mended = await session.ask(lambda: session.mended(one))
+            return [] if mended == one.text.source else [actions.fix_all(one.uri, one.text, mended)]
+        return list(actions.actions(one.uri, one.text, session.shown(one), params.range, only))
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        one = await session.settled(params.text_document.uri)
+        if one is None:
+            return None
+        said = await session.ask(lambda: session.hover(one, *one.text.place(params.position)))
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, said)) if said else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    async def hints_in(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        one = await session.settled(params.text_document.uri)
+        return [] if one is None or one.known is None else hints(one.known.kernels, one.text, params.range)
 
 
 def _folders(server: LanguageServer) -> list[Path]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -14,9 +15,12 @@ from lsprotocol import types as lsp
 
 from tritonaudit.config import ConfigError
 from tritonaudit.finding import Finding, Problem, sentence_of
+from tritonaudit.fixes import mend
 from tritonaudit.server.auditing import Audited, Auditor, Superseded
 from tritonaudit.server.diagnostics import diagnostic, moved
+from tritonaudit.server.hovers import addresses, pages, triton_name
 from tritonaudit.server.texts import Text
+from tritonaudit.source.outline import Unparsable, outline
 
 PAUSE = 0.03
 """Seconds after the last change before a text is audited."""
@@ -95,6 +99,29 @@ class Session:
         while one is not None and not one.is_known and one.task is not None and not one.task.done():
             await asyncio.wait([one.task])
         return one if one is not None and one.is_known else None
+
+    def shown(self, one: Opened) -> list[tuple[Finding, lsp.Diagnostic]]:
+        """The findings of its audited text with the diagnostics that they are in the editor."""
+        findings = one.known.audit.findings if one.known is not None else ()
+        return [(finding, diagnostic(finding, one.path, one.text)) for finding in findings]
+
+    def mended(self, one: Opened) -> str:
+        """The newest text with all safe fixes applied; in the thread of the audits."""
+
+        def look(source: str) -> Sequence[Finding]:
+            return self.auditor.audit(one.path, source).audit.findings
+
+        return mend(one.text.source, look).text
+
+    def hover(self, one: Opened, line: int, column: int) -> str:
+        """What is known of a place of its audited text, as Markdown; in the thread of the audits."""
+        if one.known is None:
+            return ""
+        said = [*pages(one.known.audit.findings, line, column), *addresses(one.known.kernels, line, column)]
+        with suppress(Unparsable):
+            source = "\n".join(one.text.lines)
+            said += triton_name(outline(str(one.path), source), line, column)
+        return "\n\n---\n\n".join(said)
 
     async def ask(self, question: Callable[[], Found]) -> Found:
         """What a question comes to that the thread of the audits has to answer."""
