@@ -91,9 +91,17 @@ class Project:
 
     def forget(self, module: Module) -> None:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
+        self.forget_kernels(module)
+        self.host.forget(module)
+
+    def forget_host(self) -> None:
+        """Let go of all that is known of host code."""
+        vars(self).pop("host", None)
+
+    def forget_kernels(self, module: Module) -> None:
+        """The same, but for what is known of the file's host code."""
         self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
-        self.host.forget(module)
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:
         """The texts of the other Python files in the folder of `beside` that hold the word, asked for `module`."""

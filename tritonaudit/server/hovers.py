@@ -16,6 +16,7 @@ from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.bounds import bounds
 from tritonaudit.queries.unbounded import unbounded_lane
 from tritonaudit.rules import find_rule
+from tritonaudit.server.auditing import Met
 from tritonaudit.source.outline import Module, dotted_name, span_of
 
 
@@ -40,13 +41,13 @@ def triton_name(module: Module, line: int, column: int) -> Iterator[str]:
             yield f"```text\n{''.join(lines_of(known, found, known.releases))}```"
 
 
-def addresses(kernels: Sequence[KernelFlow], line: int, column: int) -> Iterator[str]:
+def addresses(kernels: Sequence[Met], line: int, column: int) -> Iterator[str]:
     """What is known of the access at a place, whose pointer, mask or call stands there; the innermost one."""
     found = [
-        (kernel.tree.span(access.node), kernel, access)
+        (kernel.facts.tree.span(access.node), kernel, access)
         for kernel in kernels
-        for access in kernel.accesses
-        if _holds(kernel.tree.span(access.node), line, column)
+        for access in kernel.facts.accesses
+        if _holds(kernel.facts.tree.span(access.node), line - kernel.by, column)
     ]
     if found:
         _, kernel, access = max(found, key=lambda one: one[0])
@@ -55,7 +56,7 @@ def addresses(kernels: Sequence[KernelFlow], line: int, column: int) -> Iterator
             yield "\n".join(lines)
 
 
-def _address(kernel: KernelFlow, access: Access) -> Iterator[str]:
+def _address(kernel: Met, access: Access) -> Iterator[str]:
     pointer, block = access.pointer, access.pointer.block
     if block is not None:
         tiles = zip(block.shape, block.offsets, block.block, strict=False)
@@ -72,10 +73,10 @@ def _address(kernel: KernelFlow, access: Access) -> Iterator[str]:
         known = sorted(_spelled(one) for one in access.mask.mask if isinstance(one, Less))
         others = ["a condition that is not understood"] if len(known) < len(access.mask.mask) else []
         yield f"- mask: {' and '.join([*map(_code, known), *others]) or 'always true'}"
-    yield from _bound(kernel, access)
+    yield from _bound(kernel.facts, access, by=kernel.by)
 
 
-def _bound(kernel: KernelFlow, access: Access) -> Iterator[str]:
+def _bound(kernel: KernelFlow, access: Access, by: int) -> Iterator[str]:
     """Whether it stays inside its tensor, launch by launch, where that is known."""
     lane = unbounded_lane(kernel, access)
     if lane is not None:
@@ -83,7 +84,8 @@ def _bound(kernel: KernelFlow, access: Access) -> Iterator[str]:
     sites = kernel.launches.sites
     for site in sites:
         answer = bounds(kernel.launches.host, site, kernel, access)
-        where = f"in the launch in line {site.call.lineno}" if site.module.path == kernel.module.path else "in a launch"
+        is_here = site.module.path == kernel.module.path and not by  # else its line may be another by now
+        where = f"in the launch in line {site.call.lineno}" if is_here else "in a launch"
         if isinstance(answer, Proven):
             yield f"- {where} it stays inside the tensor"
         elif isinstance(answer, Unknown) and answer.held:
