@@ -213,6 +213,7 @@ def test_a_safe_fix_is_offered_and_mends(client: Client, project: Path) -> None:
 def test_all_safe_fixes_are_one_action_for_saving(client: Client, project: Path) -> None:
     uri = client.open(project / "saving.py", MIXED)
     (action,) = actions(client, uri, ["source.fixAll"])
+    assert action["kind"] == "source.fixAll.tritonaudit"
     assert "(at >= 0) & (at < n)" in after(MIXED, action)
     client.change(uri, 2, {"text": RIGHT})
     assert actions(client, uri, ["source.fixAll"]) == []

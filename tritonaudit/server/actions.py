@@ -12,6 +12,8 @@ from tritonaudit.server.texts import Text
 from tritonaudit.source.ignoring import with_suppressions
 from tritonaudit.source.magics import parses
 
+FIX_ALL = f"{lsp.CodeActionKind.SourceFixAll.value}.tritonaudit"
+"""The kind of the action that does all that can be done safely."""
 REASON = "TODO: say why"
 """What stands in a comment until its author gives the reason."""
 
@@ -41,12 +43,12 @@ def fix_all(uri: str, text: Text, mended: str) -> lsp.CodeAction:
     end = text.position(len(text.lines), len(text.lines[-1]) + 1)
     whole = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), end), mended)
     edit = _edit(uri, text, [whole])
-    return lsp.CodeAction("Apply all safe fixes of tritonaudit", lsp.CodeActionKind.SourceFixAll, edit=edit)
+    return lsp.CodeAction("Apply all safe fixes of tritonaudit", FIX_ALL, edit=edit)
 
 
 def asks_for_all(only: Sequence[str] | None) -> bool:
     """Whether a client asks for what is done on saving, which it gets only then."""
-    return any(_is_within(lsp.CodeActionKind.SourceFixAll.value, kind) for kind in only or ())
+    return any(_is_within(FIX_ALL, kind) for kind in only or ())
 
 
 def _titled(finding: Finding, fix: Fix) -> str:

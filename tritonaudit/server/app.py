@@ -87,7 +87,7 @@ def _answer(server: LanguageServer, session: Session) -> None:
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.SourceFixAll]),
+        lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, actions.FIX_ALL]),
     )
     async def actions_in(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         one = await session.settled(params.text_document.uri)
