@@ -16,7 +16,7 @@ from tritonaudit.server.auditing import encoded
 from tritonaudit.source.decode import decode
 from tritonaudit.source.discover import project_root
 
-_MOST_IN_A_BURST = 10
+_BURSTS = (1, 3, 10, 60)
 _COMPARED = 10
 """After every so many bursts what the server says is held against a check of the same text by itself."""
 _FRAGMENTS = (
@@ -61,7 +61,7 @@ def _burst(client: Client, file: KernelFile, rng: random.Random, result: Edited,
     text = decode(file.path.read_bytes())
     uri = client.open(file.path, text)
     version = 1
-    for _ in range(min(rng.randint(1, _MOST_IN_A_BURST), count - result.edits)):
+    for _ in range(min(rng.choice(_BURSTS), count - result.edits)):
         first, last = _stretch(text, rng)
         fragment = _fragment(text, rng)
         version += 1
