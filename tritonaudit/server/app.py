@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -9,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from tritonaudit import __version__
+from tritonaudit.rules import all_rules
 from tritonaudit.server import actions
 from tritonaudit.server.auditing import Auditor
 from tritonaudit.server.hints import hints
@@ -19,7 +21,13 @@ _WATCHED = ("**/*.py", "**/pyproject.toml", "**/tritonaudit.toml", "**/.gitignor
 
 
 def make() -> LanguageServer:
-    """A server that has not begun yet: `start_io()` runs it until its client leaves."""
+    """A server that has not begun yet: `start_io()` runs it until its client leaves.
+
+    The process is its own: memory is tidied when nobody types, and what is loaded by now is never looked through.
+    """
+    all_rules()
+    gc.disable()
+    gc.freeze()
     server = LanguageServer("tritonaudit", __version__)
     session = Session(_editor(server))
     _keep_texts(server, session)
@@ -53,7 +61,7 @@ def _keep_texts(server: LanguageServer, session: Session) -> None:
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         path = to_fs_path(document.uri)
-        if path is not None and path.endswith(".py"):
+        if path is not None and document.uri.startswith("file:") and path.endswith(".py"):
             session.open(document.uri, Path(path), Text(document.text, document.version, _units(server)))
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -93,11 +101,12 @@ def _answer(server: LanguageServer, session: Session) -> None:
         one = await session.settled(params.text_document.uri)
         if one is None:
             return []
-        only = params.context.only
-        if actions.asks_for_all(only):
-            mended = await session.ask(lambda: session.mended(one))
-            return [] if mended == one.text.source else [actions.fix_all(one.uri, one.text, mended)]
-        return list(actions.actions(one.uri, one.text, session.shown(one), params.range, only))
+        only, text = params.context.only, one.text
+        if not actions.asks_for_all(only):
+            return list(actions.actions(one.uri, text, session.shown(one), params.range, only))
+        mended = await session.ask(lambda: session.mended(one.path, text))
+        is_old = one.text is not text
+        return [] if is_old or mended == text.source else [actions.fix_all(one.uri, text, mended)]
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,10 @@ from tritonaudit.source.outline import Unparsable, outline
 
 PAUSE = 0.03
 """Seconds after the last change before a text is audited."""
+_IDLE = 2.0
+"""Seconds without a change before memory is tidied, which would hold up an audit for some tenths of one."""
+_MOST_UNTIDIED = 50
+"""After so many audits it is tidied nevertheless."""
 
 Found = TypeVar("Found")
 _log = logging.getLogger(__name__)
@@ -68,6 +73,8 @@ class Session:
     def __post_init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "audit")
         self._told: set[str] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._audits = 0
 
     def open(self, uri: str, path: Path, text: Text) -> None:
         """A file was opened with this text."""
@@ -105,13 +112,13 @@ class Session:
         findings = one.known.audit.findings if one.known is not None else ()
         return [(finding, diagnostic(finding, one.path, one.text)) for finding in findings]
 
-    def mended(self, one: Opened) -> str:
-        """The newest text with all safe fixes applied; in the thread of the audits."""
+    def mended(self, path: Path, text: Text) -> str:
+        """The text of a file with all safe fixes applied; in the thread of the audits."""
 
         def look(source: str) -> Sequence[Finding]:
-            return self.auditor.audit(one.path, source).audit.findings
+            return self.auditor.audit(path, source).audit.findings
 
-        return mend(one.text.source, look).text
+        return mend(text.source, look).text
 
     def hover(self, one: Opened, line: int, column: int) -> str:
         """What is known of a place of its audited text, as Markdown; in the thread of the audits."""
@@ -131,6 +138,8 @@ class Session:
         """Give up whatever is under way."""
         for one in self.opened.values():
             self._stop(one)
+        if self._idle is not None:
+            self._idle.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _stop(self, one: Opened) -> None:
@@ -140,7 +149,18 @@ class Session:
 
     def _start(self, one: Opened, pause: float) -> None:
         self._stop(one)
-        one.task = asyncio.get_running_loop().create_task(self._audit(one, one.text, one.run, pause))
+        loop = asyncio.get_running_loop()
+        one.task = loop.create_task(self._audit(one, one.text, one.run, pause))
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = loop.call_later(_IDLE, self._tidy)
+        self._audits += 1
+        if self._audits >= _MOST_UNTIDIED:
+            self._tidy()
+
+    def _tidy(self) -> None:
+        self._audits = 0
+        self._thread.submit(gc.collect)
 
     async def _audit(self, one: Opened, text: Text, run: int, pause: float) -> None:
         await asyncio.sleep(pause)
