@@ -343,6 +343,7 @@ class _Checker:
         else:
             project.forget_host()  # which may have read another text of this file
         module = now.module
+        project.forget_kernels(module, {jit.node for jit in module.jit})
         kernels = dict(zip(module.jit, now.kernels, strict=True))
         try:
             for facts in analyse(module, project, target, self._types, {jit for jit in kernels if kernels[jit]}):
@@ -358,7 +359,6 @@ class _Checker:
                     watch.met(one.facts, one.by)
             found.findings.extend(self._checked_names(path, shown, module, every))
         finally:
-            project.forget_kernels(module)
             if not found.problems:
                 self._earlier = Earlier(path, module, target, every, tuple(kernels.values()))
         return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Edit, Finding, Fix, Outcome, Related
 from tritonaudit.queries.wide_products import wide_sizes
 from tritonaudit.source.outline import Module
-from tritonaudit.source.resumed import Edited, edited
+from tritonaudit.source.resumed import Edited, edited, shared
 from tritonaudit.target import Target
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class Resumed:
 
 def resumed(earlier: Earlier | None, module: Module, target: Target, every: bool, shown: str) -> Resumed:
     """What an earlier check says of a text."""
-    nothing = Resumed(module, (None,) * len(module.jit))
-    if earlier is None or (earlier.target, earlier.every) != (target, every):
-        return nothing
-    edit = edited(earlier.module, module)
+    if earlier is None:
+        return Resumed(module, (None,) * len(module.jit))
+    edit = edited(earlier.module, module) if (earlier.target, earlier.every) == (target, every) else None
     if edit is None or _tells_others(edit):
-        return nothing
+        module = shared(earlier.module, module)
+        return Resumed(module, (None,) * len(module.jit))
     kept = [
         None if known is None or number in edit.related else _moved(edit, number, known, shown)
         for number, known in enumerate(earlier.kernels)

@@ -15,7 +15,7 @@ from bench.server.client import Client
 from tritonaudit.source.decode import decode
 from tritonaudit.source.outline import outline
 
-_TYPED = "scale = 2.0 * 3"
+_TYPED = "y = 2 * 3"
 IN_KERNEL, ELSEWHERE = "in a kernel", "elsewhere in the file"
 TARGET = 0.2
 """Seconds."""

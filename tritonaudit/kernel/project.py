@@ -6,7 +6,7 @@ What is looked up depends on the file system alone, never on which files a comma
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -98,9 +98,13 @@ class Project:
         """Let go of all that is known of host code."""
         vars(self).pop("host", None)
 
-    def forget_kernels(self, module: Module) -> None:
-        """The same, but for what is known of the file's host code."""
-        self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
+    def forget_kernels(self, module: Module, but: Container[ast.FunctionDef] = ()) -> None:
+        """Let go of what is known of the file's kernels, except the trees of those that are asked for again."""
+        self._trees = {
+            key: tree
+            for key, tree in self._trees.items()
+            if key[0] != module.path or (tree is not None and tree.outlined.node in but)
+        }
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:

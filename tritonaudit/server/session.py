@@ -78,6 +78,8 @@ class Session:
 
     def open(self, uri: str, path: Path, text: Text) -> None:
         """A file was opened with this text."""
+        if (before := self.opened.get(uri)) is not None:
+            self._stop(before)
         self.opened[uri] = Opened(uri, path, text)
         self._start(self.opened[uri], pause=0)
 

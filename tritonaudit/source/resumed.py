@@ -1,4 +1,4 @@
-"""An edit inside the body of one kernel: what of the file's earlier reading is still so."""
+"""An edit of a file: what of its earlier reading is still so, above all where it is inside the body of one kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tritonaudit.finding import Span
-from tritonaudit.source.outline import JitFunction, Module
+from tritonaudit.source.outline import JitFunction, Module, outlined
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,24 @@ def _is_moved(old: JitFunction, new: JitFunction, first: int, by: int, is_edited
     begin = 0 if is_edited or old.first_line < first else by
     end = by if is_edited else begin
     return (old.first_line + begin, old.last_line + end) == (new.first_line, new.last_line)
+
+
+def shared(before: Module, after: Module) -> Module:
+    """The newer text with the older one's nodes for the statements of the module that stand where they stood."""
+    old, new = before.tree.body, after.tree.body
+    if len(before.lines) != len(after.lines) or len(old) != len(new):
+        return after
+    tree = copy.copy(after.tree)
+    pairs = zip(old, new, strict=True)
+    tree.body = [one if _is_same(one, other, before.lines, after.lines) else other for one, other in pairs]
+    return outlined(after.path, after.text, tree)
+
+
+def _is_same(old: ast.stmt, new: ast.stmt, before: Sequence[str], after: Sequence[str]) -> bool:
+    places = [(type(one), one.lineno, one.col_offset, one.end_lineno, one.end_col_offset) for one in (old, new)]
+    first = min([old.lineno, *(decorator.lineno for decorator in getattr(old, "decorator_list", ()))])
+    last = old.end_lineno or old.lineno
+    return places[0] == places[1] and before[first - 1 : last] == after[first - 1 : last]
 
 
 def _sharing(before: Module, after: Module, number: int) -> Module | None:
