@@ -12,7 +12,9 @@ from types import MappingProxyType
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "*.egg-info", "build", "dist")
+_LEFT_OUT = shutil.ignore_patterns(
+    *(".git", ".venv", ".*_cache", "__pycache__", "*.egg-info", "build", "dist", "node_modules", "*.vsix")
+)
 
 
 def copy_checkout(to: Path) -> Path:

@@ -99,6 +99,8 @@ def test_the_source_distribution_has_what_the_tests_need(built: Built) -> None:
         files = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
         assert {path.relative_to(ROOT).as_posix() for path in files} <= names
     assert {"LICENSE", "Makefile", "action.yml", "README.md", ".pre-commit-hooks.yaml", "setup.py"} <= names
+    assert {"editors/vscode/package.json", "editors/vscode/extension.js"} <= names
+    assert not any("node_modules" in name or name.endswith(".vsix") for name in names)
 
 
 @pytest.mark.slow

@@ -47,8 +47,10 @@ from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use
 from tritonaudit.target import Target
 
 if TYPE_CHECKING:
-    from tritonaudit.domains.analysis import Types
+    from tritonaudit.domains.analysis import NotAnalysed, Types
+    from tritonaudit.domains.facts import KernelFlow
     from tritonaudit.file_cache import FileCache
+    from tritonaudit.resuming import Earlier
 
 _MOST_BYTES = 10 * 10**6
 _MOST_BYTES_OF_NOTEBOOK = 10 * _MOST_BYTES  # most of which are pictures
@@ -92,9 +94,24 @@ def check_text(data: bytes, path: Path, config: Config) -> Audit:
     return text_checker(config)(data, path)
 
 
-def text_checker(config: Config, glances: Glances | None = None) -> Callable[[bytes, Path], Audit]:
-    """As `check_text`, for many texts: the projects that they belong to are read once."""
-    checker = _Checker(config, glances=glances)
+class Watch(Protocol):
+    """Follows the check of a text. What `step` raises ends it, if that is no `Exception`; another text may follow."""
+
+    def step(self) -> None:
+        """Called before each rule and each kernel."""
+
+    def met(self, kernel: KernelFlow, by: int) -> None:
+        """Called with the facts of each kernel that could be analysed, whose lines are `by` so many less than now."""
+
+
+def text_checker(
+    config: Config, glances: Glances | None = None, watch: Watch | None = None
+) -> Callable[[bytes, Path], Audit]:
+    """As `check_text`, for many texts: the projects that they belong to are read once.
+
+    With a `watch`, a text that is an edit of the one before it, of the same path, is checked where it differs.
+    """
+    checker = _Checker(config, glances=glances, watch=watch)
 
     def checked(data: bytes, path: Path) -> Audit:
         audit = merged([checker.file(path, data)])
@@ -141,15 +158,23 @@ def _uncollected() -> Iterator[None]:
 class _Checker:
     """Checks files one after the other with one configuration; projects that they belong to are read once."""
 
-    def __init__(self, config: Config, types: Types | None = None, glances: Glances | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        types: Types | None = None,
+        glances: Glances | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         self._config = config
         self._types = types or {}
+        self._watch = watch
         self._rules = all_rules()
         self._chosen = cache(lambda config: Chosen(config, self._rules))
         self._projects: dict[Path, Any] = {}
         self._users = Users(glances or Glances())
         self._targets: dict[Path, Target | None] = {}
         self._examiners: dict[Path, Any] = {}
+        self._earlier: Earlier | None = None
 
     def _at(self, path: Path) -> Chosen:
         """What is asked of a file, by the configuration that governs it."""
@@ -282,19 +307,60 @@ class _Checker:
         """What the file's kernels come to: what is to be shown, or `every` finding where comments may suppress some."""
         if not module.jit:
             return found
-        from tritonaudit.domains.analysis import NotAnalysed, analyse
+        from tritonaudit.domains.analysis import analyse
 
+        if self._watch is not None:
+            return self._resumed(path, shown, module, found, every, self._watch)
         project = self._project(path)
         for facts in analyse(module, project, self._target(path, module), self._types):
-            if not isinstance(facts, NotAnalysed):
-                found.kernels += 1
-                self._check_kernel(facts, path, shown, every, found)
-            elif facts.defect is None:
-                found.outcomes.append(not_run(found.place, facts.function, facts.reason))
-            else:
-                found.failed(shown, facts.function, facts.defect)
+            self._add(facts, path, shown, found, every)
         found.findings.extend(self._checked_names(path, shown, module, every))
         project.forget(module)
+        return found
+
+    def _add(self, facts: KernelFlow | NotAnalysed, path: Path, shown: str, found: Found, every: bool) -> None:
+        """Adds what one kernel comes to."""
+        from tritonaudit.domains.analysis import NotAnalysed
+
+        if not isinstance(facts, NotAnalysed):
+            found.kernels += 1
+            self._check_kernel(facts, path, shown, every, found)
+        elif facts.defect is None:
+            found.outcomes.append(not_run(found.place, facts.function, facts.reason))
+        else:
+            found.failed(shown, facts.function, facts.defect)
+
+    def _resumed(self, path: Path, shown: str, module: Module, found: Found, every: bool, watch: Watch) -> Found:
+        """The same for one text after another: what an edit cannot have changed is taken from the text before it."""
+        from tritonaudit.domains.analysis import NotAnalysed, analyse
+        from tritonaudit.resuming import Earlier, OfKernel, resumed
+
+        project, target = self._project(path), self._target(path, module)
+        earlier, self._earlier = self._earlier if self._earlier and self._earlier.path == path else None, None
+        now = resumed(earlier, module, target, every, shown)
+        if earlier is not None and now.keeps_host:
+            project.host.follow(earlier.module, now.module)
+        else:
+            project.forget_host()  # which may have read another text of this file
+        module = now.module
+        project.forget_kernels(module, {jit.node for jit in module.jit})
+        kernels = dict(zip(module.jit, now.kernels, strict=True))
+        try:
+            for facts in analyse(module, project, target, self._types, {jit for jit in kernels if kernels[jit]}):
+                watch.step()
+                own = Found(found.place)
+                self._add(facts, path, shown, own, every)
+                known = None if isinstance(facts, NotAnalysed) else facts
+                kernels[facts.function] = OfKernel(tuple(own.findings), tuple(own.outcomes), known)
+                found.problems.extend(own.problems)
+            for one in filter(None, kernels.values()):
+                found.add(one.findings, one.outcomes, is_kernel=one.facts is not None)
+                if one.facts is not None:
+                    watch.met(one.facts, one.by)
+            found.findings.extend(self._checked_names(path, shown, module, every))
+        finally:
+            if not found.problems:
+                self._earlier = Earlier(path, module, target, every, tuple(kernels.values()))
         return found
 
     def _check_kernel(self, facts: Any, path: Path, shown: str, every: bool, found: Found) -> None:
@@ -303,6 +369,8 @@ class _Checker:
         for rule in chosen.rules(type(facts), path):
             if not (every or chosen.may_show(rule)):
                 continue
+            if self._watch is not None:
+                self._watch.step()
             try:
                 found.findings.extend(
                     self._finding(rule, hit, shown, facts.tree, facts.function.qualname)

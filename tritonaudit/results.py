@@ -59,6 +59,12 @@ class Found:
         """Whether every rule was asked of every kernel."""
         return not self.outcomes and not self.problems
 
+    def add(self, findings: Iterable[Finding], outcomes: Iterable[Outcome], *, is_kernel: bool) -> None:
+        """What one kernel came to."""
+        self.findings.extend(findings)
+        self.outcomes.extend(outcomes)
+        self.kernels += is_kernel
+
     def failed(self, shown: str, function: JitFunction, error: Exception, rule: Rule | None = None) -> None:
         """A defect of ours ended the analysis of a function, or a rule on it."""
         asked = "" if rule is None else f" when it asked {rule.code}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from tritonaudit.api.lookup import find, similar
-from tritonaudit.api.table import UNTOLD, Definition, Name, Table, table
+from tritonaudit.api.table import table
+from tritonaudit.api.telling import lines_of
 from tritonaudit.cli import terminal
-from tritonaudit.target import Target, TargetError, Version, written
+from tritonaudit.target import Target, TargetError
 
 
 @click.command()
@@ -32,39 +31,5 @@ def command(name: str, target: str | None) -> int:
         raise click.ClickException(
             f"no release of Triton has {name!r}" + (f"; did you mean {' or '.join(close)}?" if close else "")
         )
-    terminal.write("\n".join("".join(_lines(known, one, versions)) for one in found))
+    terminal.write("\n".join("".join(lines_of(known, one, versions)) for one in found))
     return 0 if target is None or not found[0].missing(versions) else 1
-
-
-def _lines(known: Table, name: Name, versions: tuple[Version, ...]) -> Iterator[str]:
-    yield f"{name.dotted}\n"
-    stretches = list(_stretches(known, name, versions))
-    width = max(len(releases) for releases, _ in stretches)
-    for releases, definition in stretches:
-        yield f"  {releases.ljust(width)}  {_described(name, definition)}\n"
-
-
-def _stretches(known: Table, name: Name, versions: tuple[Version, ...]) -> Iterator[tuple[str, Definition | None]]:
-    """The releases in groups of neighbours for which it is the same."""
-    first: Version | None = None
-    for position, version in enumerate(versions):
-        first = version if first is None else first
-        following = versions[position + 1] if position + 1 < len(versions) else None
-        definition = name.definitions.get(version)
-        if following is None or name.definitions.get(following) != definition:
-            releases = written(first) if first == version else f"{written(first)} to {written(version)}"
-            yield releases, definition
-            first = None
-
-
-def _described(name: Name, definition: Definition | None) -> str:
-    if definition is None:
-        return "not there"
-    if definition is UNTOLD:
-        return "not listed"
-    last = name.dotted.rpartition(".")[2]
-    marks = [definition.kind, *filter(None, [definition.state])]
-    deprecated = [f"`{p.name}`" for p in definition.parameters or () if p.deprecated]
-    if deprecated:
-        marks.append(f"{' and '.join(deprecated)} deprecated")
-    return f"{last}{definition.signature}  [{', '.join(marks)}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.domains.facts import KernelFlow
@@ -33,13 +33,18 @@ _NO_TYPES: Types = {}
 
 
 def analyse(
-    module: Module, project: Project, target: Target, types: Types = _NO_TYPES
+    module: Module, project: Project, target: Target, types: Types = _NO_TYPES, known: Container[JitFunction] = ()
 ) -> Iterator[KernelFlow | NotAnalysed]:
-    """The facts of each jit function of a file, or that it could not be analysed, in the order of the text."""
+    """The facts of each jit function of a file, or that it could not be analysed, in the order of the text.
+
+    Those that are `known` are passed over.
+    """
     launches = launches_of(module)
     called = _called(module)
     front_end = FrontEnd(project, target)
     for jit in module.jit:
+        if jit in known:
+            continue
         try:
             found = _analysed(front_end, Function(module, jit), launches.get(jit), called, types)
         except RecursionError:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from libcst import CSTNode
 
     from tritonaudit.ir.mistakes import Mistake
-    from tritonaudit.ir.model import Kernel
+    from tritonaudit.ir.model import Assign, Kernel
     from tritonaudit.kernel.launch import LaunchFacts
     from tritonaudit.source.outline import JitFunction, Module
     from tritonaudit.source.tree import FunctionTree
@@ -109,6 +109,14 @@ class Accumulation:
 
 
 @dataclass(frozen=True, eq=False)
+class Assigned:
+    """A variable that gets a value: what Triton's front end knows of it, and what it means."""
+
+    assign: Assign
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
 class ShapeUse:
     """A value used where Triton needs a compile-time constant."""
 
@@ -170,6 +178,7 @@ class KernelFlow:
     reductions: list[Reduction] = field(default_factory=list)
     dots: list[Dot] = field(default_factory=list)
     accumulations: list[Accumulation] = field(default_factory=list)
+    assigned: list[Assigned] = field(default_factory=list)
     shape_uses: list[ShapeUse] = field(default_factory=list)
     aranges: list[Arange] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)

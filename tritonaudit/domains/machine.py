@@ -14,7 +14,7 @@ import libcst as cst
 
 from tritonaudit.domains import evaluation
 from tritonaudit.domains.affine import LOADED, Affine, Atom, Atoms, Kind
-from tritonaudit.domains.facts import Accumulation, Guard, KernelFlow, Path
+from tritonaudit.domains.facts import Accumulation, Assigned, Guard, KernelFlow, Path
 from tritonaudit.domains.joins import given_up, includes, join, same, widened
 from tritonaudit.domains.numbers import numbers_of
 from tritonaudit.domains.value import FLOATS, UNKNOWN, WIDE, Less, Mask, Step, Value, scalar
@@ -146,6 +146,7 @@ class Machine:
         if not self.recording:
             return
         value = self.fact(node.value)
+        self.flow.assigned.append(Assigned(node, value))
         if value.affine is not None and value.shape and len(value.shape) == 1:
             self.flow.indices.setdefault(value.affine, node.name)
 

@@ -259,6 +259,10 @@ class Host:
                 reasons.append(path.ended)
         return Raised(next((reason for reason in reasons if reason), "the host code does not get there"))
 
+    def follow(self, before: Module, after: Module) -> None:
+        """What was found in a file still holds: its nodes are the same but for the body of a kernel."""
+        self._scopes.follow(before, after)
+
     def forget(self, module: Module) -> None:
         """Let go of what was found in a file that is done with."""
         self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}

@@ -93,6 +93,16 @@ class Scope:
             else:
                 self._imports.setdefault(alias.asname or alias.name, (source, alias.name))
 
+    def follow(self, module: Module) -> None:
+        """The module has another text, in which only the body of a kernel differs."""
+        nodes = {id(old.node): new.node for old, new in zip(self.module.jit, module.jit, strict=True)}
+        for name, known in self._names.items():
+            if any(id(node) in nodes for node in known):
+                self._names[name] = [nodes.get(id(node), node) for node in known]
+                self._found.pop(name, None)
+        self.module = module
+        self._jit = {id(jit.node): jit for jit in module.jit}
+
     def look_up(self, name: str, hops: int = 0) -> Value:
         """What the name is; None where the module does not know it."""
         if name not in self._found:
@@ -185,6 +195,12 @@ class Scopes:
         if module.path not in self._by_path:
             self._by_path[module.path] = Scope(module, self)
         return self._by_path[module.path]
+
+    def follow(self, before: Module, after: Module) -> None:
+        """A file that was read has another text, in which only the body of a kernel differs."""
+        known = self._by_path.get(before.path)
+        if known is not None and known.module is before:
+            known.follow(after)
 
     def are_of(self, module: Module) -> bool:
         """Whether what was read of the file, if anything, is this text of it."""

@@ -6,7 +6,7 @@ What is looked up depends on the file system alone, never on which files a comma
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,9 +91,21 @@ class Project:
 
     def forget(self, module: Module) -> None:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
-        self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path}
-        self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
+        self.forget_kernels(module)
         self.host.forget(module)
+
+    def forget_host(self) -> None:
+        """Let go of all that is known of host code."""
+        vars(self).pop("host", None)
+
+    def forget_kernels(self, module: Module, but: Container[ast.FunctionDef] = ()) -> None:
+        """Let go of what is known of the file's kernels, except the trees of those that are asked for again."""
+        self._trees = {
+            key: tree
+            for key, tree in self._trees.items()
+            if key[0] != module.path or (tree is not None and tree.outlined.node in but)
+        }
+        self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:
         """The texts of the other Python files in the folder of `beside` that hold the word, asked for `module`."""

@@ -28,6 +28,12 @@ def wide_products(module: Module, but: JitFunction) -> Iterator[WideProduct]:
             yield from _Kernel(function).products()
 
 
+def wide_sizes(module: Module, function: JitFunction) -> list[frozenset[str]]:
+    """What a kernel says by its wide products to those that ask for all but their own."""
+    is_told = _WIDE in module.text and _WIDE in module.text_of(function)
+    return [product.sizes for product in _Kernel(function).products()] if is_told else []
+
+
 class _Kernel:
     """The names of a kernel that have 64 bits: parameters, what it casts, and what is computed from them."""
 

@@ -141,7 +141,11 @@ class Unparsable(Exception):
 @lru_cache(maxsize=32)
 def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
-    tree = parse(text)
+    return outlined(path, text, parse(text))
+
+
+def outlined(path: str, text: str, tree: ast.Module) -> Module:
+    """The same of a text whose tree is known. Raises Unparsable."""
     try:
         return _outline(path, text, tree)
     except RecursionError:

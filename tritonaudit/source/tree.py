@@ -49,15 +49,15 @@ class FunctionTree:
         self._module = cst.parse_module(_WRAPPER + source if indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
-        self._outlined, self._lines = function, module.lines
+        self.outlined, self._lines = function, module.lines
 
     @cached_property
     def _concrete(self) -> dict[int, cst.CSTNode]:
-        return concrete(self._outlined.node, self.function)
+        return concrete(self.outlined.node, self.function)
 
     @cached_property
     def _written(self) -> dict[int, ast.expr]:
-        nodes = (node for kind in _SAME_PLACE for node in self._outlined.nodes.of(kind))
+        nodes = (node for kind in _SAME_PLACE for node in self.outlined.nodes.of(kind))
         return {id(self._concrete.get(id(node))): node for node in nodes}
 
     def node(self, node: ast.AST) -> cst.CSTNode | None:
