@@ -79,12 +79,12 @@ def _moved(edit: Edited, number: int, known: OfKernel, shown: str) -> OfKernel |
 
 def _moved_finding(edit: Edited, finding: Finding, shown: str) -> Finding | None:
     span = edit.moved(finding.span)
-    related = _moved_related(edit, finding.related, shown)
+    related, way = _moved_related(edit, finding.related, shown), _moved_related(edit, finding.way, shown)
     edits = None if finding.fix is None else _moved_edits(edit, finding.fix)
-    if span is None or related is None or (finding.fix is not None and edits is None):
+    if span is None or related is None or way is None or (finding.fix is not None and edits is None):
         return None
     fix = finding.fix if finding.fix is None or edits is None else replace(finding.fix, edits=edits)
-    return replace(finding, span=span, related=related, fix=fix)
+    return replace(finding, span=span, related=related, way=way, fix=fix)
 
 
 def _moved_related(edit: Edited, related: Sequence[Related], shown: str) -> tuple[Related, ...] | None:
