@@ -4,8 +4,8 @@
     python bench/fixes --corpus DIR [--unsafe]
 
 Every fixture with fixes is fixed for the installed Triton. Its fixed kernels are compiled by the compile stage, and
-those for which `cases.py` says what is right are executed on the CPU engine, before and after: a result is right if it
-is as wanted and nothing is accessed that should not be.
+those for which `cases.py` says what is right are executed on the CPU engine, before, after the safe fixes only, and
+after all: a result is right if it is as wanted and nothing is accessed that should not be.
 
 With `--corpus` a copy of each package is fixed twice: all must parse, and the second time nothing may change.
 """
@@ -58,7 +58,7 @@ def _rows(chosen: Sequence[Fixture], scratch: Path) -> list[Row]:
     from bench.fixes.trial import outcomes
 
     for fixture in chosen:
-        for when, text in (("before", fixture.before), ("after", fixture.after)):
+        for when, text in (("before", fixture.before), ("safe", fixture.safe), ("after", fixture.after)):
             (scratch / when).mkdir(exist_ok=True)
             (scratch / when / f"{fixture.code}.py").write_text(text, encoding="utf-8")
     said = complaints(scratch / "after")
@@ -66,9 +66,10 @@ def _rows(chosen: Sequence[Fixture], scratch: Path) -> list[Row]:
     for fixture in chosen:
         name = f"{fixture.code}.py"
         before, after = (outcomes(scratch / when / name, fixture.code, fixture.kernels) for when in ("before", "after"))
+        safe = outcomes(scratch / "safe" / name, fixture.code, fixture.safe_kernels)
         rows += [
-            Row(fixture.code, kernel, _complaint(said, name, kernel), before.get(kernel), after.get(kernel))
-            for kernel in fixture.kernels
+            Row(fixture.code, one, _complaint(said, name, one), before.get(one), after.get(one), safe.get(one))
+            for one in fixture.kernels
         ]
     return rows
 

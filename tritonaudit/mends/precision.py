@@ -7,10 +7,12 @@ import ast
 import libcst as cst
 
 from tritonaudit.domains.facts import Accumulation, KernelFlow
-from tritonaudit.finding import Edit, Fix
+from tritonaudit.domains.value import HALF
+from tritonaudit.finding import Edit, Fix, Span
 from tritonaudit.source.edits import as_operand, inserted
 from tritonaudit.source.outline import span_of
 
+_DOT = "triton.language.dot"
 _SUMS = ("triton.language.sum", "triton.language.cumsum")
 _MAKERS = ("triton.language.zeros", "triton.language.full")
 
@@ -29,12 +31,15 @@ def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | No
 
 
 def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None:
-    """The accumulator made in fp32, and cast after its loop; where it serves for nothing else in that loop."""
+    """The accumulator made in fp32, and cast after its loop; where it serves for nothing else in that loop.
+
+    What is cast right before it is added is no longer.
+    """
     wide = _dtype(flow, "float32")
     found = _made_and_added(flow, accumulation)
     if found is None or wide is None:
         return None
-    dtype, loop = found
+    dtype, added, loop = found
     lines = flow.module.lines
     narrow = ast.get_source_segment(flow.module.text, dtype)
     indent = lines[loop.lineno - 1][: len(lines[loop.lineno - 1]) - len(lines[loop.lineno - 1].lstrip())]
@@ -43,13 +48,28 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None
     last = lines[end.end_line - 1]
     if last[end.end_column - 1 :].strip() and not last[end.end_column - 1 :].strip().startswith("#"):
         return None
-    at_end = type(end)(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
-    edits = (Edit(span_of(dtype, lines), wide), Edit(at_end, cast))
+    at_end = Span(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
+    edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide), Edit(at_end, cast))
     return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe=True)
 
 
-def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.stmt] | None:
-    """The dtype that the accumulator is made with, and the loop that adds to it, both in one block."""
+def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide: str) -> tuple[Edit, ...]:
+    """What is added without its cast to 16 bits: of a matrix product, which is in fp32, or else with one to fp32."""
+    is_narrow = accumulation.added.dtype in HALF or (accumulation.added.dtype or "").startswith("*")
+    if not is_narrow or not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
+        return ()
+    if added.func.attr != "to" or len(added.args) != 1 or added.keywords:
+        return ()
+    inner, lines = added.func.value, flow.module.lines
+    start, end = span_of(inner, lines), span_of(added, lines)
+    is_bare = lines[start.end_line - 1][start.end_column - 1 :].startswith(".")
+    if not isinstance(inner, ast.Call) or flow.module.origin_of(inner.func) != _DOT or not is_bare:
+        return (Edit(span_of(added.args[0], lines), wide),)
+    return (Edit(Span(start.end_line, start.end_column, end.end_line, end.end_column), ""),)
+
+
+def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.expr, ast.stmt] | None:
+    """The dtype that the accumulator is made with, what is added to it, and the loop that does, in one block."""
     name, function = accumulation.name, flow.function.node
     stores = [one for one in _names(function, name) if isinstance(one.ctx, ast.Store)]
     line = flow.tree.span(accumulation.node).line
@@ -65,7 +85,7 @@ def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.e
     if len(added) != 1 or not isinstance(added[0].op, ast.Add) or len(_names(loop, name)) != 1:
         return None
     dtype = _made_with(flow, made[0].value)
-    return None if dtype is None or _out_dtype(added[0].value) else (dtype, loop)
+    return None if dtype is None or _out_dtype(added[0].value) else (dtype, added[0].value, loop)
 
 
 def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:
