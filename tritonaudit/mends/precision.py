@@ -1,24 +1,29 @@
-"""Sums in fp32 instead of 16 bits, cast once at the end."""
+"""Sums in fp32 instead of 16 bits, cast at the end where they must be."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 import libcst as cst
 
 from tritonaudit.domains.facts import Accumulation, KernelFlow
 from tritonaudit.domains.value import HALF
 from tritonaudit.finding import Edit, Fix, Span
+from tritonaudit.ir.model import Operation
+from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.staying_wide import may_be_wide
 from tritonaudit.source.edits import as_operand, inserted
 from tritonaudit.source.outline import span_of
 
 _DOT = "triton.language.dot"
+_REDUCED = ("sum", "cumsum")
 _SUMS = ("triton.language.sum", "triton.language.cumsum")
 _MAKERS = ("triton.language.zeros", "triton.language.full")
 
 
 def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | None:
-    """`tl.sum(x)` as `tl.sum(x.to(tl.float32)).to(…)`, so that only what is added becomes wider."""
+    """`tl.sum(x.to(tl.float32))`, cast back where something needs the type that it has."""
     narrow = _dtype(flow, {"fp16": "float16", "bf16": "bfloat16"}.get(dtype or ""))
     wide = _dtype(flow, "float32")
     if not isinstance(call, cst.Call) or not call.args or narrow is None or wide is None:
@@ -26,12 +31,15 @@ def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | No
     operand = call.args[0]
     if operand.star or operand.keyword is not None or flow.module.origin(flow.tree.code(call.func)) not in _SUMS:
         return None
-    edits = (*as_operand(flow.tree, operand, f".to({wide})"), *inserted(flow.tree.span(call), after=f".to({narrow})"))
+    widened = as_operand(flow.tree, operand, f".to({wide})")
+    if _may_be_wide(flow, lambda one: one.name in _REDUCED and flow.tree.node(one.node) is call):
+        return Fix(f"add in `{wide}`", widened, safe=True)
+    edits = (*widened, *inserted(flow.tree.span(call), after=f".to({narrow})"))
     return Fix(f"add in `{wide}` and cast the result", edits, safe=True)
 
 
 def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None:
-    """The accumulator made in fp32, and cast after its loop; where it serves for nothing else in that loop.
+    """The accumulator made in fp32, where it serves for nothing else in that loop, and cast after it where it must be.
 
     What is cast right before it is added is no longer.
     """
@@ -49,8 +57,19 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None
     if last[end.end_column - 1 :].strip() and not last[end.end_column - 1 :].strip().startswith("#"):
         return None
     at_end = Span(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
-    edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide), Edit(at_end, cast))
+    edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide))
+    if _may_be_wide(flow, lambda one: (one.name, one.detail, one.node) == ("left", accumulation.name, loop)):
+        return Fix(f"accumulate in `{wide}`", edits, safe=True)
+    edits = (*edits, Edit(at_end, cast))
     return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe=True)
+
+
+def _may_be_wide(flow: KernelFlow, is_it: Callable[[Operation], bool]) -> bool:
+    """Whether nothing that uses what this operation gives minds that it is in fp32."""
+    if flow.kernel is None or flow.is_helper:
+        return False
+    made = [one for one in operations_of(flow.kernel.body) if not one.calls and is_it(one)]
+    return bool(made) and all(may_be_wide(flow.kernel, one) for one in made)
 
 
 def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide: str) -> tuple[Edit, ...]:

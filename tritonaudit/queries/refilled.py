@@ -52,7 +52,8 @@ def _holds_data(flow: KernelFlow, load: CSTNode) -> bool:
     access = next((one for one in flow.accesses if one.node is load), None)
     conditions = access.mask.mask if access is not None and access.mask is not None else frozenset()
     return bool(conditions) and all(
-        isinstance(one, Less) and {atom.kind for atom in one.gap.atoms()} <= {*GIVEN, Kind.LANE} for one in conditions or ()
+        isinstance(one, Less) and {atom.kind for atom in one.gap.atoms()} <= {*GIVEN, Kind.LANE}
+        for one in conditions or ()
     )
 
 

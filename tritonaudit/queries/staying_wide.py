@@ -1,0 +1,71 @@
+"""Whether a value may be in fp32 instead of 16 bits, without anything that is computed from it minding."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from tritonaudit.ir.model import Kernel, Operation
+from tritonaudit.ir.values import Tensor, Tuple, Value
+from tritonaudit.ir.writing import made_of
+from tritonaudit.queries.dependence import operations_of
+
+_ARITHMETIC = ("Add", "Subtract", "Multiply", "Divide", "Minus", "maximum", "minimum", "sum", "max", "min")
+_FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt", "expand")
+_WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS))
+"""Operations that give fp32 where an operand is."""
+_COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
+_ENDS = frozenset(
+    (
+        *((name, side) for name in _COMPARED for side in ("left", "right")),
+        *(("to", "self"), ("cast", "input"), ("store", "value"), ("atomic_add", "val")),
+    )
+)
+"""Operations, and their operands, that give the same whatever the width of these."""
+_CHOSEN = (("where", "x"), ("where", "y"))
+
+Uses = Mapping[Operation, Sequence[tuple[Operation, str]]]
+
+
+def may_be_wide(kernel: Kernel, start: Operation) -> bool:
+    """Whether only arithmetic, casts and stores use what it gives, and what they make of it.
+
+    What a loop carries, what arms of a condition give alike, and an operand of a matrix product keep their types.
+    """
+    uses = _uses(kernel)
+    seen: set[Operation] = set()
+    waiting = [start]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for user, name in uses.get(one, ()):
+            if user.name in _WIDENED or (user.name, name) in _CHOSEN:
+                waiting.append(user)
+            elif (user.name, name) not in _ENDS or _keeps_type(user):
+                return False
+    return True
+
+
+def _keeps_type(user: Operation) -> bool:
+    """Whether it is a store that does not cast: by a block pointer or a descriptor."""
+    return user.name == "store" and not isinstance(user.value("pointer"), Tensor)
+
+
+def _uses(kernel: Kernel) -> Uses:
+    """The operations that use what one gives, each with the name of the operand."""
+    found: dict[Operation, list[tuple[Operation, str]]] = defaultdict(list)
+    for user in operations_of(kernel.body):
+        for name, (value, _) in user.arguments.items():
+            for made in _made(value):
+                found[made].append((user, "" if isinstance(value, Tuple) else name))
+    return found
+
+
+def _made(value: Value) -> Iterator[Operation]:
+    if isinstance(value, Tuple):
+        for item in value.items:
+            yield from _made(item)
+    elif isinstance(made := made_of(value), Operation):
+        yield made
