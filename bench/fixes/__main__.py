@@ -42,6 +42,7 @@ def main() -> int:
     parser.add_argument("--unsafe", action="store_true", help="in the corpus, apply the unsafe fixes as well")
     parser.add_argument("--work", type=folder, metavar="DIR", help="what executing packages needs, and has found")
     parser.add_argument("--specs", type=int, default=170, metavar="N", help="files of a package [default: 170]")
+    parser.add_argument("--seconds", type=float, default=2, metavar="N", help="what a call took at most [default: 2]")
     parser.add_argument("--most", type=int, default=2, metavar="N", help="faults put into a kernel [default: 2]")
     parser.add_argument("--jobs", type=int, default=1, metavar="N")
     arguments = parser.parse_args()
@@ -93,7 +94,7 @@ def _complaint(said: Mapping[tuple[str, str], str], file: str, kernel: str) -> s
 def _executed(asked: argparse.Namespace) -> int:
     from bench.fixes.executed import tables, tried
 
-    found = tried(asked.corpus.resolve(), asked.work, asked.specs, asked.most, asked.jobs)
+    found = tried(asked.corpus.resolve(), asked.work, asked.specs, asked.seconds, asked.most, asked.jobs)
     print(tables(found))
     return 1 if any(trial.is_bad for one in found for trial in one.trials) else 0
 

@@ -20,28 +20,33 @@ _DECIDING = (*BRAIN, "bench/fixes", "tritonaudit/capture", "tritonaudit/simulato
 _OUTCOMES = ("mended", "unchanged", "changed", "wrong", "not run")
 
 
-def tried(corpus: Path, work: Path, specs: int, most: int, jobs: int) -> list[Tried]:
-    """What the kernels of all packages came to that a call without a fault launches."""
-    tasks = [
-        task
-        for package in unpacked(corpus, work)
-        for task in _tasks(package, healthy_calls(package, work, specs, jobs), most)
-    ]
+def tried(corpus: Path, work: Path, specs: int, seconds: float, most: int, jobs: int) -> list[Tried]:
+    """What the kernels of all packages came to that a call without a fault launches within so many seconds.
+
+    The shortest calls are begun first.
+    """
+    calls = {package: healthy_calls(package, work, specs, jobs) for package in unpacked(corpus, work)}
+    tasks = {
+        task: call.seconds
+        for package, found in calls.items()
+        for call, task in _tasks(package, [one for one in found if one.seconds <= seconds], most)
+    }
     return all_done(
         Kept(work, "mended", _DECIDING),
         Tried,
         try_fixes,
-        tasks,
+        list(tasks),
         lambda task, message: Tried((), f"{task.spec.name}: {message}"),
         title="fixed",
         workers=jobs,
         limits=_LIMITS,
         prepare=become_ready,
         arguments=lambda task: (task.root, work / "required"),
+        size=lambda task: -round(1000 * tasks[task]),
     )
 
 
-def _tasks(package: Package, calls: Sequence[Call], most: int) -> Iterator[Task]:
+def _tasks(package: Package, calls: Sequence[Call], most: int) -> Iterator[tuple[Call, Task]]:
     """One for each subject; each kernel of the package in the shortest of the calls that launch it."""
     shortest: dict[tuple[str, str, int], Call] = {}
     for call in sorted(calls, key=lambda one: one.seconds):
@@ -52,7 +57,7 @@ def _tasks(package: Package, calls: Sequence[Call], most: int) -> Iterator[Task]
     for number, (kernel, call) in enumerate(sorted(shortest.items(), key=lambda one: one[0])):
         by_call.setdefault(call, []).append((*kernel, number))
     for call, kernels in by_call.items():
-        yield Task(call.spec, call.subject, call.noted, tuple(kernels), package.site, most)
+        yield call, Task(call.spec, call.subject, call.noted, tuple(kernels), package.site, most)
 
 
 def tables(found: Sequence[Tried]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +19,8 @@ from tritonaudit.finding import Audit, Finding
 from tritonaudit.fixes import is_fixable, mend
 
 PUBLISHED = "as published"
-_TRIES = 6
-"""Faults that are put into a kernel at most until enough of them are told."""
+_TRIES = 2
+"""Rare faults that are put into a kernel at most until enough are told, and then common ones."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,18 @@ def _seeded(target: Target, text: str, number: int, most: int) -> Iterator[Made]
     node = source.function(target)
     assert node is not None
     chance = random.Random(f"{target.name} {target.line}")
-    tries = found = 0
+    tries, found = Counter[bool](), 0
     for seed in sorted(seeds, key=lambda one: one.is_common):
-        for change in _drawn(list(seed.changes(Function(node, True))), chance):
-            if tries == _TRIES or found == most:
-                return
-            whole = _edited(source, node, change)
-            if whole is None:
-                continue
-            tries += 1
-            if _is_told(target, seed.rule, whole):
-                found += 1
-                yield _fixed(target, seed.rule, seed.name, text, whole)
-
-
-def _drawn(changes: Sequence[Change], chance: random.Random) -> Sequence[Change]:
-    return chance.sample(changes, min(1, len(changes)))
+        changes = list(seed.changes(Function(node, True)))
+        if found == most or tries[seed.is_common] == _TRIES or not changes:
+            continue
+        whole = _edited(source, node, chance.choice(changes))
+        if whole is None:
+            continue
+        tries[seed.is_common] += 1
+        if _is_told(target, seed.rule, whole):
+            found += 1
+            yield _fixed(target, seed.rule, seed.name, text, whole)
 
 
 def _edited(source: SourceFile, node: object, change: Change) -> str | None:

@@ -119,7 +119,7 @@ def try_fixes(task: Task) -> Tried:
     with built_once() as programs:
         calls = list(_healthy(subject, task.noted, {one.rule for one in made}))
         if not calls:
-            return Tried((), f"{task.spec.name}: its call does not come to the same each time")
+            return Tried((), f"{task.spec.name}: there is a fault in its call today")
         trying = _Trying(subject, calls, programs, functions_of([one.target for one in made], programs))
         with ready_to_fork():
             found = list(outcomes(trying.outcome, made, trying.is_whole))
@@ -133,13 +133,13 @@ def _trial(made: Made, outcome: str, detail: str) -> Trial:
 
 
 def _healthy(subject: Subject, noted: Noted, rules: set[str]) -> Iterator[tuple[Noted, Execution]]:
-    """The call, and those whose numbers show what these rules tell of, as far as they come to the same twice."""
+    """The call, and those whose numbers show what these rules tell of, as far as nothing is wrong in them."""
     shown = {"TAN105": "low", "TAN101": "large"}
     given = {name: getattr(noted, name) for name in noted.__dataclass_fields__}
     for one in (noted, *(Moved(**given, how=how) for rule, how in shown.items() if rule in rules)):
-        first, second = (executed(subject, one, _SECONDS) for _ in range(2))
-        if first.is_healthy and second.is_healthy and difference(first.results, second.results) == "equal":
-            yield one, first
+        found = executed(subject, one, _SECONDS)
+        if found.is_healthy:
+            yield one, found
 
 
 class _Trying:
