@@ -73,7 +73,7 @@ def _may_be_wide(flow: KernelFlow, is_it: Callable[[Operation], bool]) -> bool:
 
 
 def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide: str) -> tuple[Edit, ...]:
-    """What is added without its cast to 16 bits: of a matrix product, which is in fp32, or else with one to fp32."""
+    """What is added without its cast to 16 bits where it is in fp32, or else with one to fp32."""
     is_narrow = accumulation.added.dtype in HALF or (accumulation.added.dtype or "").startswith("*")
     if not is_narrow or not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
         return ()
@@ -82,9 +82,17 @@ def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide:
     inner, lines = added.func.value, flow.module.lines
     start, end = span_of(inner, lines), span_of(added, lines)
     is_bare = lines[start.end_line - 1][start.end_column - 1 :].startswith(".")
-    if not isinstance(inner, ast.Call) or flow.module.origin_of(inner.func) != _DOT or not is_bare:
+    if not is_bare or not _is_in_fp32(flow, inner):
         return (Edit(span_of(added.args[0], lines), wide),)
     return (Edit(Span(start.end_line, start.end_column, end.end_line, end.end_column), ""),)
+
+
+def _is_in_fp32(flow: KernelFlow, node: ast.expr) -> bool:
+    """Whether an expression is: a matrix product of floats, or what is known to be."""
+    if isinstance(node, ast.Call) and flow.module.origin_of(node.func) == _DOT:
+        return True
+    made = [] if flow.kernel is None else [one for one in operations_of(flow.kernel.body) if one.node is node]
+    return bool(made) and all(getattr(one.type, "dtype", None) == "fp32" for one in made)
 
 
 def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.expr, ast.stmt] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tritonaudit.ir.model import Kernel, Operation
 from tritonaudit.ir.values import Tensor, Tuple, Value
@@ -11,8 +11,9 @@ from tritonaudit.ir.writing import made_of
 from tritonaudit.queries.dependence import operations_of
 
 _ARITHMETIC = ("Add", "Subtract", "Multiply", "Divide", "Minus", "maximum", "minimum", "sum", "max", "min")
-_FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt", "expand")
-_WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS))
+_FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt")
+_LAYOUTS = ("broadcast_to", "expand", "expand_dims", "flip", "permute", "plain", "ravel", "reshape", "trans", "view")
+_WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS, *_LAYOUTS))
 """Operations that give fp32 where an operand is."""
 _COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
 _ENDS = frozenset(
@@ -23,6 +24,7 @@ _ENDS = frozenset(
 )
 """Operations, and their operands, that give the same whatever the width of these."""
 _CHOSEN = (("where", "x"), ("where", "y"))
+_ARMS = (("either", "then"), ("either", "orelse"))
 
 Uses = Mapping[Operation, Sequence[tuple[Operation, str]]]
 
@@ -30,22 +32,35 @@ Uses = Mapping[Operation, Sequence[tuple[Operation, str]]]
 def may_be_wide(kernel: Kernel, start: Operation) -> bool:
     """Whether only arithmetic, casts and stores use what it gives, and what they make of it.
 
-    What a loop carries, what arms of a condition give alike, and an operand of a matrix product keep their types.
+    What a loop carries and an operand of a matrix product keep their types; both arms of a condition have one.
     """
     uses = _uses(kernel)
-    seen: set[Operation] = set()
+    wide: set[Operation] = set()
+    chosen: set[Operation] = set()
     waiting = [start]
     while waiting:
         one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
+        wide.add(one)
         for user, name in uses.get(one, ()):
-            if user.name in _WIDENED or (user.name, name) in _CHOSEN:
+            if (user.name, name) in _ARMS:
+                chosen.add(user)
+            elif user.name not in _WIDENED and (user.name, name) not in _CHOSEN:
+                if (user.name, name) not in _ENDS or _keeps_type(user):
+                    return False
+                continue
+            if user not in wide and not _is_wide(user.type):
                 waiting.append(user)
-            elif (user.name, name) not in _ENDS or _keeps_type(user):
-                return False
-    return True
+    return all(_are_alike(one, wide) for one in chosen)
+
+
+def _are_alike(choice: Operation, wide: Container[Operation]) -> bool:
+    """Whether both arms of a condition are in fp32."""
+    arms = [choice.value(name) for _, name in _ARMS]
+    return all(_is_wide(arm) or made_of(arm) in wide for arm in arms)
+
+
+def _is_wide(given: Value) -> bool:
+    return isinstance(given, Tensor) and given.dtype == "fp32"
 
 
 def _keeps_type(user: Operation) -> bool:
