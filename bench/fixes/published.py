@@ -94,7 +94,7 @@ def _low(numbers: torch.Tensor) -> torch.Tensor:
 
 
 def _large(numbers: torch.Tensor) -> torch.Tensor:
-    return numbers.abs() * 30 + 1
+    return numbers.abs() * 8 + 1
 
 
 def _of_floats(tensor: torch.Tensor, change: Any) -> torch.Tensor:
