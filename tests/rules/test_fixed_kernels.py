@@ -137,3 +137,13 @@ def test_an_accumulator_is_cast_after_its_loop_where_its_type_counts() -> None:
     before = LOOP.format(dtype="tl.float16", rest=rest.format(""), **words)
     after = LOOP.format(dtype="tl.float32", rest=rest.format("acc = acc.to(tl.float16)\n    "), **words)
     assert fixed("TAN101", before) == after
+
+
+def test_what_may_be_integers_is_not_safely_added_in_fp32() -> None:
+    words = {"loaded": "x_ptr.dtype.element_ty", "added": "x", "cast": "", "rest": "    tl.store(out_ptr + cols, acc)"}
+    path = Path("/nowhere/kernel.py")
+    text = HEAD + LOOP.format(dtype="x_ptr.dtype.element_ty", **words)
+    (found,) = text_checker(Config(path.parent, select=("TAN101",)))(text.encode(), path).findings
+    assert found.confidence is Confidence.LOW
+    assert found.fix is not None
+    assert not found.fix.safe

@@ -38,7 +38,7 @@ def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | No
     return Fix(f"add in `{wide}` and cast the result", edits, safe=True)
 
 
-def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None:
+def wide_accumulator(flow: KernelFlow, accumulation: Accumulation, *, safe: bool) -> Fix | None:
     """The accumulator made in fp32, where it serves for nothing else in that loop, and cast after it where it must be.
 
     What is cast right before it is added is no longer.
@@ -59,9 +59,9 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None
     at_end = Span(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
     edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide))
     if _may_be_wide(flow, lambda one: (one.name, one.detail, one.node) == ("left", accumulation.name, loop)):
-        return Fix(f"accumulate in `{wide}`", edits, safe=True)
+        return Fix(f"accumulate in `{wide}`", edits, safe)
     edits = (*edits, Edit(at_end, cast))
-    return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe=True)
+    return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe)
 
 
 def _may_be_wide(flow: KernelFlow, is_it: Callable[[Operation], bool]) -> bool:
