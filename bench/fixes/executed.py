@@ -23,26 +23,25 @@ _OUTCOMES = ("mended", "unchanged", "changed", "wrong", "not run")
 def tried(corpus: Path, work: Path, specs: int, seconds: float, most: int, jobs: int) -> list[Tried]:
     """What the kernels of all packages came to that a call without a fault launches within so many seconds.
 
-    The shortest calls are begun first.
+    Package by package, of each the shortest calls first.
     """
-    calls = {package: healthy_calls(package, work, specs, jobs) for package in unpacked(corpus, work)}
-    tasks = {
-        task: call.seconds
-        for package, found in calls.items()
-        for call, task in _tasks(package, [one for one in found if one.seconds <= seconds], most)
-    }
+    tasks: list[Task] = []
+    for package in unpacked(corpus, work):
+        calls = [one for one in healthy_calls(package, work, specs, jobs) if one.seconds <= seconds]
+        tasks += [task for _, task in sorted(_tasks(package, calls, most), key=lambda one: one[0].seconds)]
+    places = {task: place for place, task in enumerate(tasks)}
     return all_done(
         Kept(work, "mended", _DECIDING),
         Tried,
         try_fixes,
-        list(tasks),
+        tasks,
         lambda task, message: Tried((), f"{task.spec.name}: {message}"),
         title="fixed",
         workers=jobs,
         limits=_LIMITS,
         prepare=become_ready,
         arguments=lambda task: (task.root, work / "required"),
-        size=lambda task: -round(1000 * tasks[task]),
+        size=lambda task: -places[task],
     )
 
 
