@@ -101,8 +101,9 @@ def test_a_sum_stays_wide_where_nothing_minds(rest: str) -> None:
         "    for i in range(n):\n        total = total * 2\n    tl.store(out_ptr, total)",
         "    rows = total + x\n    y = tl.dot(rows[:, None], x[None, :])\n    tl.store(out_ptr + cols, tl.sum(y, 1))",
         "    tl.store(out_ptr + cols, x.to(total.dtype), mask=cols < n)",
+        "    tl.store(out_ptr, total.to(tl.int16, bitcast=True))",
     ],
-    ids=["one arm", "carried", "a matrix product", "its type"],
+    ids=["one arm", "carried", "a matrix product", "its type", "its bits"],
 )
 def test_a_sum_is_cast_back_where_its_type_counts(rest: str) -> None:
     wanted = SUM.format(total=f"{WIDE}.to(tl.float16)", rest=rest)

@@ -64,8 +64,8 @@ def _is_wide(given: Value) -> bool:
 
 
 def _keeps_type(user: Operation) -> bool:
-    """Whether it is a store that does not cast: by a block pointer or a descriptor."""
-    return user.name == "store" and not isinstance(user.value("pointer"), Tensor)
+    """Whether it looks at bits, or is a store that does not cast: by a block pointer or a descriptor."""
+    return "bitcast" in user.arguments or (user.name == "store" and not isinstance(user.value("pointer"), Tensor))
 
 
 def _uses(kernel: Kernel) -> Uses:
