@@ -87,8 +87,10 @@ WIDE = "tl.sum(x.to(tl.float32), axis=0)"
         "    mean = total\n    if n > 1:\n        mean = total / n\n    tl.store(out_ptr, mean)",
         "    tl.atomic_add(out_ptr, tl.sqrt(total.to(tl.float32)))",
         "    y = tl.zeros([], dtype=tl.float32)\n    for i in range(n):\n        y += total\n    tl.store(out_ptr, y)",
+        "    y = tl.full([], 1.0, dtype=tl.float32)\n    for i in range(n):\n        y = tl.maximum(y, total * n)\n"
+        "    tl.store(out_ptr, tl.where(total == 0, 0.0, y))",
     ],
-    ids=["stored", "a mean", "both arms", "cast", "added in fp32"],
+    ids=["stored", "a mean", "both arms", "cast", "added in fp32", "carried in fp32"],
 )
 def test_a_sum_stays_wide_where_nothing_minds(rest: str) -> None:
     assert fixed("TAN101", SUM.format(total="tl.sum(x, axis=0)", rest=rest)) == SUM.format(total=WIDE, rest=rest)

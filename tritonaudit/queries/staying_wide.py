@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from tritonaudit.ir.model import Kernel, Operation
-from tritonaudit.ir.values import Tensor, Tuple, Value
+from tritonaudit.ir.values import Const, Tensor, Tuple, Value
 from tritonaudit.ir.writing import made_of
 from tritonaudit.queries.dependence import operations_of
 
@@ -15,6 +15,7 @@ _FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt")
 _LAYOUTS = ("broadcast_to", "expand", "expand_dims", "flip", "permute", "plain", "ravel", "reshape", "trans", "view")
 _WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS, *_LAYOUTS))
 """Operations that give fp32 where an operand is."""
+_EQUAL = ("Equal", "NotEqual")
 _COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
 _ENDS = frozenset(
     (
@@ -32,7 +33,8 @@ Uses = Mapping[Operation, Sequence[tuple[Operation, str]]]
 def may_be_wide(kernel: Kernel, start: Operation) -> bool:
     """Whether only arithmetic, casts and stores use what it gives, and what they make of it.
 
-    What a loop carries and an operand of a matrix product keep their types; both arms of a condition have one.
+    What a loop carries in 16 bits and an operand of a matrix product keep their types; both arms of a condition have
+    one.
     """
     uses = _uses(kernel)
     wide: set[Operation] = set()
@@ -45,7 +47,7 @@ def may_be_wide(kernel: Kernel, start: Operation) -> bool:
             if (user.name, name) in _ARMS:
                 chosen.add(user)
             elif user.name not in _WIDENED and (user.name, name) not in _CHOSEN:
-                if (user.name, name) not in _ENDS or _keeps_type(user):
+                if not _is_indifferent(user, name):
                     return False
                 continue
             if user not in wide and not _is_wide(user.type):
@@ -61,6 +63,16 @@ def _are_alike(choice: Operation, wide: Container[Operation]) -> bool:
 
 def _is_wide(given: Value) -> bool:
     return isinstance(given, Tensor) and given.dtype == "fp32"
+
+
+def _is_indifferent(user: Operation, name: str) -> bool:
+    """Whether it gives the same whatever the width of this operand."""
+    if user.name in _EQUAL:
+        return any(isinstance(value, Const) for value, _ in user.arguments.values())
+    if (user.name, name) == ("left", "last"):
+        head = made_of(user.value("head"))
+        return isinstance(head, Operation) and _is_wide(head.value("initial"))
+    return (user.name, name) in _ENDS and not _keeps_type(user)
 
 
 def _keeps_type(user: Operation) -> bool:
