@@ -15,7 +15,7 @@ _RIGHT = "right"
 class Row:
     """A fixed kernel: why it does not compile (None: it is not known), what it computed before and after.
 
-    The last two are None where no case says what is right.
+    The last three are None where no case says what is right; `safe` is of the safe fixes only, None where it has none.
     """
 
     code: str
@@ -23,6 +23,7 @@ class Row:
     complaint: str | None
     before: str | None
     after: str | None
+    safe: str | None = None
 
     @property
     def compiles(self) -> bool:
@@ -32,7 +33,7 @@ class Row:
     @property
     def is_right(self) -> bool:
         """Whether it compiles, and computes what its case wants where there is one."""
-        return self.compiles and self.after in (None, _RIGHT)
+        return self.compiles and self.after in (None, _RIGHT) and self.safe in (None, _RIGHT)
 
     @property
     def reason(self) -> str | None:
@@ -46,15 +47,25 @@ class Row:
 
 def table(codes: Sequence[str], rows: Sequence[Row]) -> str:
     """For each rule its fixed kernels: of those in which nothing else is wrong, how many compile and are right."""
-    head = ("code", "kernels fixed:", "wrong besides:", "compile:", "with a case:", "right before:", "right after:")
+    head = (
+        "code",
+        "kernels fixed:",
+        "wrong besides:",
+        "compile:",
+        "with a case:",
+        "right before:",
+        "right after:",
+        "after the safe ones:",
+    )
     return markdown(head, (_line(code, [row for row in rows if row.code == code]) for code in codes))
 
 
 def _line(code: str, rows: Sequence[Row]) -> tuple[object, ...]:
     if not rows:
-        return (code, "does not apply", *("",) * 5)
+        return (code, "does not apply", *("",) * 6)
     plain = [row for row in rows if row.reason is None]
     cases = [row for row in plain if row.after is not None]
+    safe = [row for row in plain if row.safe is not None]
     return (
         code,
         len(rows),
@@ -63,6 +74,7 @@ def _line(code: str, rows: Sequence[Row]) -> tuple[object, ...]:
         len(cases),
         sum(row.before == _RIGHT for row in cases),
         f"{sum(row.after == _RIGHT for row in cases)} of {len(cases)}",
+        f"{sum(row.safe == _RIGHT for row in safe)} of {len(safe)}",
     )
 
 
@@ -84,3 +96,5 @@ def _said(row: Row) -> Iterator[str]:
         yield "no case says what is right"
     elif row.after != _RIGHT:
         yield f"not right: {row.after}"
+    if row.safe not in (None, _RIGHT):
+        yield f"not right after its safe fixes: {row.safe}"

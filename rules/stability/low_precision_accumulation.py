@@ -15,7 +15,7 @@ class LowPrecisionAccumulation(Rule):
     summary = "A sum is accumulated in 16 bits, or rounded to them on its way."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
-    fixable = Fixable.SAFE
+    fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         from tritonaudit.mends.precision import wide_sum
@@ -59,5 +59,5 @@ class LowPrecisionAccumulation(Rule):
             f"`{accumulation.name}` is accumulated over a loop in {kept}",
             remedy="accumulate in `tl.float32` and cast once, at the end",
             confidence=sure,
-            fix=wide_accumulator(kernel, accumulation),
+            fix=wide_accumulator(kernel, accumulation, safe=sure is not Confidence.LOW),
         )

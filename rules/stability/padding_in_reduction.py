@@ -10,7 +10,7 @@ from tritonaudit.domains.affine import GIVEN, Affine
 from tritonaudit.domains.facts import KernelFlow, Reduction
 from tritonaudit.domains.padding import NEUTRAL
 from tritonaudit.domains.value import Fill, Padding
-from tritonaudit.finding import Confidence, Fix, Severity
+from tritonaudit.finding import Confidence, Severity
 from tritonaudit.queries.launched import are_alike, numbers_of
 from tritonaudit.queries.unbounded import is_multiple
 from tritonaudit.rule import Fixable, Hit, Rule
@@ -74,6 +74,8 @@ class PaddingInReduction(Rule):
         return Confidence.HIGH
 
     def _hit(self, kernel: KernelFlow, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
+        from tritonaudit.mends.padding import neutralised
+
         neutral = _spelled(NEUTRAL[reduction.operation][0])
         related: list[tuple[CSTNode, str]] = [(reduction.node, "the reduction that they reach")]
         if padding.load is not None and padding.load is not padding.place:
@@ -84,7 +86,7 @@ class PaddingInReduction(Rule):
             remedy=_remedy(padding, reduction, neutral),
             confidence=confidence,
             related=tuple(related),
-            fix=_fix(kernel, reduction, padding, neutral, confidence),
+            fix=neutralised(kernel, reduction, padding, safe=confidence is Confidence.HIGH),
         )
 
 
@@ -110,14 +112,6 @@ def _passed(kernel: KernelFlow, size: Affine | None) -> int | None:
     atom = size.atom
     values = set() if atom is None or atom.kind not in GIVEN else numbers_of(kernel.launches.sites, atom.name)
     return values.pop() if len(values) == 1 else None
-
-
-def _fix(
-    kernel: KernelFlow, reduction: Reduction, padding: Padding, neutral: str, confidence: Confidence
-) -> Fix | None:
-    from tritonaudit.mends.padding import chosen
-
-    return chosen(kernel, reduction, padding, neutral, safe=confidence is Confidence.HIGH)
 
 
 def _remedy(padding: Padding, reduction: Reduction, neutral: str) -> str:

@@ -44,19 +44,20 @@ def test_a_release_without_block_pointers_has_none_to_advance() -> None:
 def test_a_kernel_counts_where_nothing_else_is_wrong_with_it() -> None:
     rows = [
         Row("TAC112", "half_kernel", "no dtype", None, None),
-        Row("TAC112", "pairs_kernel", "", "rejected", "right"),
-        Row("TAC132", "row_kernel", "no size", "right", "right"),
+        Row("TAC112", "pairs_kernel", "", "rejected", "right", "right"),
+        Row("TAC132", "row_kernel", "no size", "right", "right", "no result"),
         Row("TAC132", "next_row_kernel", "", "right", "argument 1 is off by 2"),
     ]
-    assert [row.is_bad for row in rows] == [False, False, False, True]
+    assert [row.is_bad for row in rows] == [False, False, True, True]
     lines = table(["TAC112", "TAC132", "TAC124"], rows).splitlines()[2:]
     assert lines == [
-        "| TAC112 | 2 | 1 | 1 of 1 | 1 | 0 | 1 of 1 |",
-        "| TAC132 | 2 | 0 | 2 of 2 | 2 | 2 | 1 of 2 |",
-        "| TAC124 | does not apply |  |  |  |  |  |",
+        "| TAC112 | 2 | 1 | 1 of 1 | 1 | 0 | 1 of 1 | 1 of 1 |",
+        "| TAC132 | 2 | 0 | 2 of 2 | 2 | 2 | 1 of 2 | 0 of 1 |",
+        "| TAC124 | does not apply |  |  |  |  |  |  |",
     ]
     assert notes(rows).splitlines() == [
         "TAC112 half_kernel: wrong besides: other operands in it do not go together (no dtype)",
         "TAC132 row_kernel: compiles as its case launches it; else: no size",
+        "TAC132 row_kernel: not right after its safe fixes: no result",
         "TAC132 next_row_kernel: not right: argument 1 is off by 2",
     ]

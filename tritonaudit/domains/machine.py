@@ -7,6 +7,7 @@ not know is UNKNOWN.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tritonaudit.source.outline import Parameter
 
 
+_NO_FILLS: Mapping[int, float] = {}
 _MOST_RUNS = 3
 _DEEPEST = 3  # loops in one another, each run to a fixpoint in every run of the one around it
 _MOST_NESTED = 6  # beyond it nothing is known of what a loop carries
@@ -42,11 +44,15 @@ class _Loop:
 
 
 class Machine:
-    """Runs one kernel and notes what it meets in a `KernelFlow`."""
+    """Runs one kernel and notes what it meets in a `KernelFlow`.
 
-    def __init__(self, flow: KernelFlow, kernel: Kernel) -> None:
+    `fills` are what masked-off lanes of some loads are supposed to hold instead, by the `id` of the load's node.
+    """
+
+    def __init__(self, flow: KernelFlow, kernel: Kernel, fills: Mapping[int, float] = _NO_FILLS) -> None:
         self.flow = flow
         self.kernel = kernel
+        self.fills = fills
         self.numbers = numbers_of(kernel)
         self.atoms = Atoms()
         self.facts: dict[Operation, Value] = {}

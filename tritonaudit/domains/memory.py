@@ -41,7 +41,7 @@ def _load(machine: Machine, arguments: Arguments) -> Value:
         shape=_loaded_shape(pointer, condition),
         dtype=dtype,
         affine=_loaded_affine(machine, arguments.node, pointer, condition),
-        paddings=_load_paddings(arguments, condition),
+        paddings=_load_paddings(machine, arguments, condition),
         murky=_murky_load(arguments, condition),
         raw=True,
         source=source.name if source is not None else None,
@@ -64,11 +64,12 @@ def _loaded_affine(machine: Machine, node: cst.Call, pointer: Value, mask: Value
     return loaded
 
 
-def _load_paddings(arguments: Arguments, mask: Value | None) -> tuple[Padding, ...]:
+def _load_paddings(machine: Machine, arguments: Arguments, mask: Value | None) -> tuple[Padding, ...]:
     if mask is None or not mask.mask:
         return ()
     other = arguments.get(2, "other")
     fill = 0.0 if other is None else other[0].const
+    fill = machine.fills.get(id(arguments.node), fill)
     if not isinstance(fill, (bool, int, float)):
         return ()
     conditions = [c for c in mask.mask if isinstance(c, Less) and c.bounds()]

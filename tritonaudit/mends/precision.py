@@ -1,22 +1,29 @@
-"""Sums in fp32 instead of 16 bits, cast once at the end."""
+"""Sums in fp32 instead of 16 bits, cast at the end where they must be."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 import libcst as cst
 
 from tritonaudit.domains.facts import Accumulation, KernelFlow
-from tritonaudit.finding import Edit, Fix
+from tritonaudit.domains.value import HALF
+from tritonaudit.finding import Edit, Fix, Span
+from tritonaudit.ir.model import Operation
+from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.staying_wide import may_be_wide
 from tritonaudit.source.edits import as_operand, inserted
 from tritonaudit.source.outline import span_of
 
+_DOT = "triton.language.dot"
+_REDUCED = ("sum", "cumsum")
 _SUMS = ("triton.language.sum", "triton.language.cumsum")
 _MAKERS = ("triton.language.zeros", "triton.language.full")
 
 
 def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | None:
-    """`tl.sum(x)` as `tl.sum(x.to(tl.float32)).to(…)`, so that only what is added becomes wider."""
+    """`tl.sum(x.to(tl.float32))`, cast back where something needs the type that it has."""
     narrow = _dtype(flow, {"fp16": "float16", "bf16": "bfloat16"}.get(dtype or ""))
     wide = _dtype(flow, "float32")
     if not isinstance(call, cst.Call) or not call.args or narrow is None or wide is None:
@@ -24,17 +31,23 @@ def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | No
     operand = call.args[0]
     if operand.star or operand.keyword is not None or flow.module.origin(flow.tree.code(call.func)) not in _SUMS:
         return None
-    edits = (*as_operand(flow.tree, operand, f".to({wide})"), *inserted(flow.tree.span(call), after=f".to({narrow})"))
+    widened = as_operand(flow.tree, operand, f".to({wide})")
+    if _may_be_wide(flow, lambda one: one.name in _REDUCED and flow.tree.node(one.node) is call):
+        return Fix(f"add in `{wide}`", widened, safe=True)
+    edits = (*widened, *inserted(flow.tree.span(call), after=f".to({narrow})"))
     return Fix(f"add in `{wide}` and cast the result", edits, safe=True)
 
 
-def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None:
-    """The accumulator made in fp32, and cast after its loop; where it serves for nothing else in that loop."""
+def wide_accumulator(flow: KernelFlow, accumulation: Accumulation, *, safe: bool) -> Fix | None:
+    """The accumulator made in fp32, where it serves for nothing else in that loop, and cast after it where it must be.
+
+    What is cast right before it is added is no longer.
+    """
     wide = _dtype(flow, "float32")
     found = _made_and_added(flow, accumulation)
     if found is None or wide is None:
         return None
-    dtype, loop = found
+    dtype, added, loop = found
     lines = flow.module.lines
     narrow = ast.get_source_segment(flow.module.text, dtype)
     indent = lines[loop.lineno - 1][: len(lines[loop.lineno - 1]) - len(lines[loop.lineno - 1].lstrip())]
@@ -43,13 +56,47 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation) -> Fix | None
     last = lines[end.end_line - 1]
     if last[end.end_column - 1 :].strip() and not last[end.end_column - 1 :].strip().startswith("#"):
         return None
-    at_end = type(end)(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
-    edits = (Edit(span_of(dtype, lines), wide), Edit(at_end, cast))
-    return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe=True)
+    at_end = Span(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
+    edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide))
+    if _may_be_wide(flow, lambda one: (one.name, one.detail, one.node) == ("left", accumulation.name, loop)):
+        return Fix(f"accumulate in `{wide}`", edits, safe)
+    edits = (*edits, Edit(at_end, cast))
+    return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe)
 
 
-def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.stmt] | None:
-    """The dtype that the accumulator is made with, and the loop that adds to it, both in one block."""
+def _may_be_wide(flow: KernelFlow, is_it: Callable[[Operation], bool]) -> bool:
+    """Whether nothing that uses what this operation gives minds that it is in fp32."""
+    if flow.kernel is None or flow.is_helper:
+        return False
+    made = [one for one in operations_of(flow.kernel.body) if not one.calls and is_it(one)]
+    return bool(made) and all(may_be_wide(flow.kernel, one) for one in made)
+
+
+def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide: str) -> tuple[Edit, ...]:
+    """What is added without its cast to 16 bits where it is in fp32, or else with one to fp32."""
+    is_narrow = accumulation.added.dtype in HALF or (accumulation.added.dtype or "").startswith("*")
+    if not is_narrow or not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
+        return ()
+    if added.func.attr != "to" or len(added.args) != 1 or added.keywords:
+        return ()
+    inner, lines = added.func.value, flow.module.lines
+    start, end = span_of(inner, lines), span_of(added, lines)
+    is_bare = lines[start.end_line - 1][start.end_column - 1 :].startswith(".")
+    if not is_bare or not _is_in_fp32(flow, inner):
+        return (Edit(span_of(added.args[0], lines), wide),)
+    return (Edit(Span(start.end_line, start.end_column, end.end_line, end.end_column), ""),)
+
+
+def _is_in_fp32(flow: KernelFlow, node: ast.expr) -> bool:
+    """Whether an expression is: a matrix product of floats, or what is known to be."""
+    if isinstance(node, ast.Call) and flow.module.origin_of(node.func) == _DOT:
+        return True
+    made = [] if flow.kernel is None else [one for one in operations_of(flow.kernel.body) if one.node is node]
+    return bool(made) and all(getattr(one.type, "dtype", None) == "fp32" for one in made)
+
+
+def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.expr, ast.stmt] | None:
+    """The dtype that the accumulator is made with, what is added to it, and the loop that does, in one block."""
     name, function = accumulation.name, flow.function.node
     stores = [one for one in _names(function, name) if isinstance(one.ctx, ast.Store)]
     line = flow.tree.span(accumulation.node).line
@@ -65,7 +112,7 @@ def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.e
     if len(added) != 1 or not isinstance(added[0].op, ast.Add) or len(_names(loop, name)) != 1:
         return None
     dtype = _made_with(flow, made[0].value)
-    return None if dtype is None or _out_dtype(added[0].value) else (dtype, loop)
+    return None if dtype is None or _out_dtype(added[0].value) else (dtype, added[0].value, loop)
 
 
 def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:

@@ -97,7 +97,7 @@ class SourceFile:
         if span is not None and self.text[slice(*span)] == code(before):
             start, end = span
             whole = self.text[:start] + code(after) + self.text[end:]
-            first, last = self._lines(function)
+            first, last = self.extent(function)
             return textwrap.dedent(whole[first : last + len(whole) - len(self.text)]), whole
         changed = function.deep_replace(before, after)
         assert isinstance(changed, cst.FunctionDef)
@@ -114,7 +114,7 @@ class SourceFile:
             self._starts[found.end.line - 1] + found.end.column,
         )
 
-    def _lines(self, function: cst.FunctionDef) -> tuple[int, int]:
+    def extent(self, function: cst.FunctionDef) -> tuple[int, int]:
         """Where the line of its `def` starts, and where it ends."""
         found = self._ranges[function.body]
         assert isinstance(found, CodeRange)

@@ -1,0 +1,151 @@
+"""Texts of published kernels before a safe fix and after it, and what the rules find in both."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from bench.fixes.seeds import SEEDS, Change
+from bench.judge.faults.mutants import SourceFile, Target, source_file
+from bench.mutation.sites import Function, code
+from tritonaudit.config import Config
+from tritonaudit.engine import text_checker
+from tritonaudit.finding import Audit, Finding
+from tritonaudit.fixes import is_fixable, mend
+
+PUBLISHED = "as published"
+_TRIES = 2
+"""Rare faults that are put into a kernel at most until enough are told, and then common ones."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A kernel with a finding, by its function's text without decorators, and with its safe fix.
+
+    `seed` is the fault that was put in, or `PUBLISHED`; `imports` are those that the fix adds; `problem` says what the
+    check of the fixed text tells that it should not, or why the fixed function is none to be executed.
+    """
+
+    target: Target
+    rule: str
+    seed: str
+    before: str
+    after: str
+    imports: tuple[str, ...] = ()
+    problem: str = ""
+    is_executable: bool = True
+
+
+def made_of(target: Target, number: int, most: int) -> Iterator[Made]:
+    """Each rule's finding of the kernel as it is, and at most so many of faults that are put in, the rarer first."""
+    text = Path(target.path).read_text(encoding="utf-8")
+    node = source_file(text).function(target)
+    if node is None:
+        return
+    told = [one for one in _found(text, target.path) if _is_of(one, target) and is_fixable(one, unsafe=False)]
+    for rule in dict.fromkeys(one.code for one in told):
+        yield _fixed(target, rule, PUBLISHED, text, text)
+    yield from _seeded(target, text, number, most)
+
+
+def _seeded(target: Target, text: str, number: int, most: int) -> Iterator[Made]:
+    source, seeds = source_file(text), [*SEEDS[number % len(SEEDS) :], *SEEDS[: number % len(SEEDS)]]
+    node = source.function(target)
+    assert node is not None
+    chance = random.Random(f"{target.name} {target.line}")
+    tries, found = Counter[bool](), 0
+    for seed in sorted(seeds, key=lambda one: one.is_common):
+        changes = list(seed.changes(Function(node, True)))
+        if found == most or tries[seed.is_common] == _TRIES or not changes:
+            continue
+        whole = _edited(source, node, chance.choice(changes))
+        if whole is None:
+            continue
+        tries[seed.is_common] += 1
+        if _is_told(target, seed.rule, whole):
+            found += 1
+            yield _fixed(target, seed.rule, seed.name, text, whole)
+
+
+def _edited(source: SourceFile, node: object, change: Change) -> str | None:
+    """The file's text with the change; None where that is no Python."""
+    try:
+        _, whole = source.edited(node, *change)  # type: ignore[arg-type]
+        compile(whole, "kernel", "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
+    return None if whole == source.text else whole
+
+
+def _is_told(target: Target, rule: str, text: str) -> bool:
+    told = _found(text, target.path)
+    return any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in told)
+
+
+def _fixed(target: Target, rule: str, seed: str, original: str, before: str) -> Made:
+    """Fixed by this rule alone, in this kernel alone."""
+
+    def look(text: str) -> list[Finding]:
+        return [one for one in _found(text, target.path) if one.code == rule and _is_of(one, target)]
+
+    mended = mend(before, look)
+    problem = _problem(target, rule, original, mended.text, seed)
+    if not mended.settled or mended.dropped:
+        problem = "a fix was dropped, or there is always another"
+    functions = [_function(text, target) for text in (before, mended.text)]
+    imports = _imports(before, mended.text, target)
+    return Made(target, rule, seed, functions[0], functions[1], imports or (), problem, imports is not None)
+
+
+def _problem(target: Target, rule: str, published: str, fixed: str, seed: str) -> str:
+    """What is told of the fixed text that is not told of the published one."""
+    original, after = (_found(text, target.path) for text in (published, fixed))
+    counts = [Counter((one.code, one.kernel) for one in found) for found in (original, after)]
+    if more := counts[1] - counts[0]:
+        return f"told after the fix: {', '.join(sorted({one for one, _ in more}))}"
+    is_left = any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in after)
+    return f"{rule} is still told" if is_left and seed == PUBLISHED else ""
+
+
+def _function(text: str, target: Target) -> str:
+    """The kernel of the name, without its decorators."""
+    node = source_file(text).function(target)
+    assert node is not None
+    return textwrap.dedent(code(node.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[])))
+
+
+def _imports(before: str, after: str, target: Target) -> tuple[str, ...] | None:
+    """The imports that a fix adds; None where it changes more than the function beside."""
+    (head, tail), (new_head, new_tail) = (_around(text, target) for text in (before, after))
+    kept = [line for line in new_head if line in head or not line.startswith(("from ", "import "))]
+    added = tuple(line for line in new_head if line not in head)
+    return added if (kept, new_tail) == (head, tail) else None
+
+
+def _around(text: str, target: Target) -> tuple[list[str], list[str]]:
+    """The lines above the function, and those below it."""
+    source = source_file(text)
+    node = source.function(target)
+    assert node is not None
+    start, end = source.extent(node)
+    return text[:start].splitlines(), text[end:].splitlines()
+
+
+def _is_of(finding: Finding, target: Target) -> bool:
+    return (finding.kernel or "").rpartition(".")[2] == target.name
+
+
+@lru_cache(maxsize=16)
+def _found(text: str, path: str) -> tuple[Finding, ...]:
+    return _checker()(text.encode(), Path(path)).findings
+
+
+@lru_cache(maxsize=1)
+def _checker() -> Callable[[bytes, Path], Audit]:
+    """One, which reads the project of the files once."""
+    return text_checker(Config(Path("/nowhere")))

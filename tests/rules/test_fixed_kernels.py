@@ -1,0 +1,152 @@
+"""What the safe fixes of padding and of sums do to a kernel, line by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tritonaudit.config import Config
+from tritonaudit.engine import text_checker
+from tritonaudit.finding import Confidence, Finding
+from tritonaudit.fixes import mend
+
+HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+INFINITY = '-float("inf")'
+
+SOFTMAX = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = {start}tl.arange(0, BLOCK)
+    mask = cols < n
+    x = tl.load(x_ptr + cols, mask=mask{other}){cast}
+    {more}
+    weights = tl.exp(x - {top})
+    tl.store(out_ptr + cols, weights / {total}, mask=mask)
+"""
+TOP, TOTAL = "tl.max(x, axis=0)", "tl.sum(weights, axis=0)"
+CHOSEN = {
+    "top": f"tl.max(tl.where(mask, x, {INFINITY}), axis=0)",
+    "total": "tl.sum(tl.where(mask, weights, 0), axis=0)",
+}
+
+
+def fixed(code: str, body: str) -> str:
+    """The text with the safe fixes of one rule."""
+    path = Path("/nowhere/kernel.py")
+    check = text_checker(Config(path.parent, select=(code,)))
+
+    def look(text: str) -> list[Finding]:
+        return [one for one in check(text.encode(), path).findings if one.confidence is not Confidence.LOW]
+
+    return mend(HEAD + body, look).text.removeprefix(HEAD)
+
+
+def softmax(**words: str) -> str:
+    given = {"start": "", "other": ", other=0.0", "cast": "", "more": "n += 0", "top": TOP, "total": TOTAL}
+    return SOFTMAX.format(**{**given, **words})
+
+
+def test_a_load_is_filled_with_what_is_neutral_wherever_it_gets_to() -> None:
+    assert fixed("TAN105", softmax()) == softmax(other=f", other={INFINITY}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"more": "tl.store(out_ptr + n + cols, x)"},
+        {"more": "tl.store(out_ptr - 1, tl.sum(x, axis=0))"},
+        {"more": "tl.store(out_ptr - 1, tl.sum((x > 1.0).to(tl.int32), axis=0))"},
+        {"start": "tl.program_id(0) * BLOCK + "},
+        {"other": "", "cast": ".to(tl.float32)"},
+        {"other": ", other=0", "cast": ".to(tl.float32)"},
+    ],
+    ids=["stored whole", "summed", "compared", "maybe empty", "maybe integers", "an integer's 0"],
+)
+def test_else_the_maximum_is_chosen_with_the_sum(words: dict[str, str]) -> None:
+    assert fixed("TAN105", softmax(**words)) == softmax(**words, **CHOSEN)
+
+
+def test_a_sum_is_not_chosen_safely_where_the_maximum_cannot_be() -> None:
+    kernel = softmax(start="tl.program_id(0) * BLOCK + ", top="tl.max(input=x, axis=0)")
+    assert fixed("TAN105", kernel) == kernel
+
+
+SUM = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols, mask=cols < n, other=0.0).to(tl.float16)
+    total = {total}
+{rest}
+"""
+WIDE = "tl.sum(x.to(tl.float32), axis=0)"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "    tl.store(out_ptr, total)",
+        "    tl.store(out_ptr + cols, (x - total / n).to(tl.float16), mask=cols < n)",
+        "    mean = total\n    if n > 1:\n        mean = total / n\n    tl.store(out_ptr, mean)",
+        "    tl.atomic_add(out_ptr, tl.sqrt(total.to(tl.float32)))",
+        "    y = tl.zeros([], dtype=tl.float32)\n    for i in range(n):\n        y += total\n    tl.store(out_ptr, y)",
+        "    y = tl.full([], 1.0, dtype=tl.float32)\n    for i in range(n):\n        y = tl.maximum(y, total * n)\n"
+        "    tl.store(out_ptr, tl.where(total == 0, 0.0, y))",
+    ],
+    ids=["stored", "a mean", "both arms", "cast", "added in fp32", "carried in fp32"],
+)
+def test_a_sum_stays_wide_where_nothing_minds(rest: str) -> None:
+    assert fixed("TAN101", SUM.format(total="tl.sum(x, axis=0)", rest=rest)) == SUM.format(total=WIDE, rest=rest)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "    mean = x\n    if n > 1:\n        mean = x + total\n    tl.store(out_ptr + cols, mean, mask=cols < n)",
+        "    for i in range(n):\n        total = total * 2\n    tl.store(out_ptr, total)",
+        "    rows = total + x\n    y = tl.dot(rows[:, None], x[None, :])\n    tl.store(out_ptr + cols, tl.sum(y, 1))",
+        "    tl.store(out_ptr + cols, x.to(total.dtype), mask=cols < n)",
+        "    tl.store(out_ptr, total.to(tl.int16, bitcast=True))",
+    ],
+    ids=["one arm", "carried", "a matrix product", "its type", "its bits"],
+)
+def test_a_sum_is_cast_back_where_its_type_counts(rest: str) -> None:
+    wanted = SUM.format(total=f"{WIDE}.to(tl.float16)", rest=rest)
+    assert fixed("TAN101", SUM.format(total="tl.sum(x, axis=0)", rest=rest)) == wanted
+
+
+LOOP = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), dtype={dtype})
+    for i in range(n):
+        x = tl.load(x_ptr + i * BLOCK + cols).to({loaded})
+        acc += {added}{cast}
+{rest}
+"""
+
+
+@pytest.mark.parametrize(
+    ("loaded", "added", "cast"),
+    [("tl.float32", "(x * 2)", ".to(tl.float32)"), ("tl.float32", "tl.exp(x)", ""), ("tl.float16", "x", "")],
+)
+def test_no_cast_is_left_in_the_loop(loaded: str, added: str, cast: str) -> None:
+    rest = "    tl.store(out_ptr + cols, acc)"
+    narrow = "" if added == "x" else ".to(tl.float16)"
+    before = LOOP.format(dtype="tl.float16", loaded=loaded, added=added, cast=narrow, rest=rest)
+    after = LOOP.format(dtype="tl.float32", loaded=loaded, added=added, cast=cast, rest=rest)
+    assert fixed("TAN101", before) == after
+
+
+def test_an_accumulator_is_cast_after_its_loop_where_its_type_counts() -> None:
+    rest = "    {}tl.store(out_ptr + cols, x_ptr + acc.dtype.primitive_bitwidth)"
+    words = {"loaded": "tl.float16", "added": "x", "cast": ""}
+    before = LOOP.format(dtype="tl.float16", rest=rest.format(""), **words)
+    after = LOOP.format(dtype="tl.float32", rest=rest.format("acc = acc.to(tl.float16)\n    "), **words)
+    assert fixed("TAN101", before) == after
+
+
+def test_what_may_be_integers_is_not_safely_added_in_fp32() -> None:
+    words = {"loaded": "x_ptr.dtype.element_ty", "added": "x", "cast": "", "rest": "    tl.store(out_ptr + cols, acc)"}
+    path = Path("/nowhere/kernel.py")
+    text = HEAD + LOOP.format(dtype="x_ptr.dtype.element_ty", **words)
+    (found,) = text_checker(Config(path.parent, select=("TAN101",)))(text.encode(), path).findings
+    assert found.confidence is Confidence.LOW
+    assert found.fix is not None
+    assert not found.fix.safe

@@ -1,0 +1,98 @@
+"""Whether a value may be in fp32 instead of 16 bits, without anything that is computed from it minding."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
+
+from tritonaudit.ir.model import Kernel, Operation
+from tritonaudit.ir.values import Const, Tensor, Tuple, Value
+from tritonaudit.ir.writing import made_of
+from tritonaudit.queries.dependence import operations_of
+
+_ARITHMETIC = ("Add", "Subtract", "Multiply", "Divide", "Minus", "maximum", "minimum", "sum", "max", "min")
+_FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt")
+_LAYOUTS = ("broadcast_to", "expand", "expand_dims", "flip", "permute", "plain", "ravel", "reshape", "trans", "view")
+_WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS, *_LAYOUTS))
+"""Operations that give fp32 where an operand is."""
+_EQUAL = ("Equal", "NotEqual")
+_COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
+_ENDS = frozenset(
+    (
+        *((name, side) for name in _COMPARED for side in ("left", "right")),
+        *(("to", "self"), ("cast", "input"), ("store", "value"), ("atomic_add", "val")),
+    )
+)
+"""Operations, and their operands, that give the same whatever the width of these."""
+_CHOSEN = (("where", "x"), ("where", "y"))
+_ARMS = (("either", "then"), ("either", "orelse"))
+
+Uses = Mapping[Operation, Sequence[tuple[Operation, str]]]
+
+
+def may_be_wide(kernel: Kernel, start: Operation) -> bool:
+    """Whether only arithmetic, casts and stores use what it gives, and what they make of it.
+
+    What a loop carries in 16 bits and an operand of a matrix product keep their types; both arms of a condition have
+    one.
+    """
+    uses = _uses(kernel)
+    wide: set[Operation] = set()
+    chosen: set[Operation] = set()
+    waiting = [start]
+    while waiting:
+        one = waiting.pop()
+        wide.add(one)
+        for user, name in uses.get(one, ()):
+            if (user.name, name) in _ARMS:
+                chosen.add(user)
+            elif user.name not in _WIDENED and (user.name, name) not in _CHOSEN:
+                if not _is_indifferent(user, name):
+                    return False
+                continue
+            if user not in wide and not _is_wide(user.type):
+                waiting.append(user)
+    return all(_are_alike(one, wide) for one in chosen)
+
+
+def _are_alike(choice: Operation, wide: Container[Operation]) -> bool:
+    """Whether both arms of a condition are in fp32."""
+    arms = [choice.value(name) for _, name in _ARMS]
+    return all(_is_wide(arm) or made_of(arm) in wide for arm in arms)
+
+
+def _is_wide(given: Value) -> bool:
+    return isinstance(given, Tensor) and given.dtype == "fp32"
+
+
+def _is_indifferent(user: Operation, name: str) -> bool:
+    """Whether it gives the same whatever the width of this operand."""
+    if user.name in _EQUAL:
+        return any(isinstance(value, Const) for value, _ in user.arguments.values())
+    if (user.name, name) == ("left", "last"):
+        head = made_of(user.value("head"))
+        return isinstance(head, Operation) and _is_wide(head.value("initial"))
+    return (user.name, name) in _ENDS and not _keeps_type(user)
+
+
+def _keeps_type(user: Operation) -> bool:
+    """Whether it looks at bits, or is a store that does not cast: by a block pointer or a descriptor."""
+    return "bitcast" in user.arguments or (user.name == "store" and not isinstance(user.value("pointer"), Tensor))
+
+
+def _uses(kernel: Kernel) -> Uses:
+    """The operations that use what one gives, each with the name of the operand."""
+    found: dict[Operation, list[tuple[Operation, str]]] = defaultdict(list)
+    for user in operations_of(kernel.body):
+        for name, (value, _) in user.arguments.items():
+            for made in _made(value):
+                found[made].append((user, "" if isinstance(value, Tuple) else name))
+    return found
+
+
+def _made(value: Value) -> Iterator[Operation]:
+    if isinstance(value, Tuple):
+        for item in value.items:
+            yield from _made(item)
+    elif isinstance(made := made_of(value), Operation):
+        yield made
