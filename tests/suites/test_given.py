@@ -16,6 +16,7 @@ from tritonaudit.finding import Status
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
+from tritonaudit.suites.coverage import Verdict
 from tritonaudit.suites.facts import Seen, Symptom
 from tritonaudit.suites.given_too import BETWEEN, ELSEWHERE, OTHERWISE, GivenToo, unsettled
 from tritonaudit.suites.journal import Trial
@@ -286,7 +287,7 @@ def test_parameters_that_are_taken_for_granted_are_others_in_a_case(runs: dict[s
     assert wrong.is_certain
     assert all("other parameters" in case for case in wrong.cases)
     assert wrong.witness is not None
-    assert re.search(r"t\.Case\(\{.*\}, parameters='[0-9a-f]{8}'\)", wrong.witness.command)
+    assert re.search(r"t\.Case\(\{.*\}, parameters='[0-9a-f]{9,}'\)", wrong.witness.command)
 
 
 @pytest.mark.slow
@@ -304,6 +305,13 @@ def test_none_are_drawn_for_a_model_that_has_other_ones(runs: dict[str, Any]) ->
     (left,) = [trial for trial in run.trials if trial.case.parameters]
     assert left.is_refused
     assert "other constant parameters than the reference" in dict(left.unchecked)[Symptom.WRONG_RESULT]
+
+
+@pytest.mark.slow
+def test_a_model_without_them_is_not_known_to_be_right(runs: dict[str, Any]) -> None:
+    run = runs["affine_left_out"]
+    assert run.verdict is Verdict.INCOMPLETE
+    assert any("fewer constant parameters" in missed.why for missed in run.coverage.missing)
 
 
 @pytest.mark.slow

@@ -66,10 +66,11 @@ def _analysed(
     known, for_vendor = types.get(jit.qualname, {}), names_vendor(module.path)
     try:
         kernel, mistakes = front_end.read(function, facts, known, helper)
+        is_supposed = False
         if mistakes and not (helper or facts.launches):
             as_helper, left = front_end.as_helper(function, facts, known)
-            if _is_of_blocks_throughout(mistakes, left):
-                kernel, mistakes, helper = as_helper, left, True
+            if _takes_blocks(mistakes, left):
+                kernel, mistakes, helper, is_supposed = as_helper, left, True, True
     except NotRead as error:
         return NotAnalysed(jit, str(error))
     flow = KernelFlow(module, jit, tree, facts, front_end.target, helper, for_vendor, known)
@@ -77,18 +78,18 @@ def _analysed(
     Machine(flow, kernel).run()
     if not for_vendor:
         flow.mistakes = mistakes
-        flow.dead_lines = front_end.dead_lines(jit)
+        flow.dead_lines = front_end.dead_lines(jit, as_helper=is_supposed)
     return flow
 
 
 _BLOCKS = 2
-"""Places at which a function that nobody launches takes parameters for blocks, and is one that kernels call."""
+"""Different expressions that take for blocks what a kernel never gets as such: nobody errs so often."""
 
 
-def _is_of_blocks_throughout(as_kernel: Sequence[Mistake], as_helper: Sequence[Mistake]) -> bool:
-    """Whether what is wrong with it as a kernel is right in many places as a helper: one alone is a slip."""
+def _takes_blocks(as_kernel: Sequence[Mistake], as_helper: Sequence[Mistake]) -> bool:
+    """Whether several things that are wrong with it as a kernel are right as a helper: one alone is a slip."""
     left = {one.node for one in as_helper}
-    return len({getattr(one.node, "lineno", 0) for one in as_kernel if one.node not in left}) >= _BLOCKS
+    return len({ast.unparse(one.node) for one in as_kernel if one.node not in left}) >= _BLOCKS
 
 
 def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:

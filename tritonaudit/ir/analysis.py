@@ -73,9 +73,10 @@ class FrontEnd:
     def _trial(self) -> Reader:
         return Reader(self.project, self.target)
 
-    def dead_lines(self, jit: JitFunction) -> frozenset[int]:
-        """The lines of a function read before that are compiled for none of the constants that it is given."""
-        return self._reader.dead_lines(jit.first_line, jit.last_line)
+    def dead_lines(self, jit: JitFunction, *, as_helper: bool) -> frozenset[int]:
+        """The lines of a function, read last or `as_helper`, that are compiled for none of its constants."""
+        reader = self._trial if as_helper else self._reader
+        return reader.dead_lines(jit.first_line, jit.last_line)
 
 
 def _is_rewritten(function: Function) -> bool:

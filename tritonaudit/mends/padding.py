@@ -62,19 +62,22 @@ def _refilled(flow: KernelFlow, access: Access, reduction: Reduction, *, safe: b
 
 
 def _is_of_floats(flow: KernelFlow, access: Access, other: cst.Arg | None) -> bool:
+    """Whether what is loaded is of floats: as its padding is written where nobody knows the elements."""
     origin = access.pointer.origin
-    return isinstance(other and other.value, cst.Float) or (
-        origin is not None and flow.element_of(origin.name) in FLOATS
-    )
+    element = None if origin is None else flow.element_of(origin.name)
+    is_known = element is not None and not element.startswith("*")
+    return element in FLOATS if is_known else isinstance(other and other.value, cst.Float)
 
 
 def _chosen(flow: KernelFlow, access: Access, reduction: Reduction, *, safe: bool) -> Fix | None:
     """What is reduced wrapped in `tl.where` with the mask of its load, where both are rows of the same lanes."""
     shared = [one for one in flow.reductions if one.operation in _EXTREMES and poisoned_by(one, access.node)]
+    other = keyword_argument(access.node, "other") if isinstance(access.node, cst.Call) else None
+    is_of_floats = _is_of_floats(flow, access, other)
     edits: list[Edit] = []
     for one in (reduction, *(one for one in shared if one.node is not reduction.node)):
         wrapped = _wrapped(flow, access, one)
-        safe &= bool(wrapped)
+        safe &= bool(wrapped) and (one is reduction or is_of_floats or one.operand.dtype in FLOATS)
         edits.extend(wrapped)
     where, neutral = _where(flow), spelled(NEUTRAL[reduction.operation][0])
     if not _wrapped(flow, access, reduction):

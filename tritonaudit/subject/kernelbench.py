@@ -10,7 +10,7 @@ import torch
 
 from tritonaudit.subject.inputs import OnDevice, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.subject.parameters import OtherParameters, constants_of, draw_constants
+from tritonaudit.subject.parameters import check_constants, constants_of, draw_constants
 
 _SEED = 42  # of both models' parameters, so that they are the same
 
@@ -50,7 +50,7 @@ class Built:
     def with_others(self, parameters: str, seed: int) -> Callable[..., Any]:
         """The same with other numbers in place of its constant parameters, which are those of this digest.
 
-        Calling it raises OtherParameters where they are not.
+        Calling it raises OtherParameters, or FewerParameters, where they are not.
         """
         return lambda *inputs: self._called(inputs, parameters, seed)
 
@@ -75,9 +75,10 @@ class Built:
         if key not in self._built:
             model = self._build(device)
             if parameters:
-                if constants_of(model) != parameters:
-                    raise OtherParameters("its constant parameters are other ones than those of the reference")
+                check_constants(model, parameters)
                 draw_constants(model, seed)
+                for other in [other for other in self._built if other[2]]:  # one at a time: a model may be large
+                    del self._built[other]
             self._built[key] = model
         return self._built[key]
 

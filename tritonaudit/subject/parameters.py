@@ -20,14 +20,35 @@ _AWAY = 0.5
 """How far a number that is drawn may lie from 0, or from 1 as a factor of what it was."""
 
 
+_DIGITS = 8
+"""Of a checksum, before the number of elements."""
+
+
 class OtherParameters(Exception):
     """A model has other constant parameters than the one that it stands beside, so that none are drawn for both."""
+
+
+class FewerParameters(Exception):
+    """Its constant parameters have fewer elements: it may take the others' numbers for granted."""
 
 
 def constants_of(model: Any) -> str:
     """A digest of the constant parameters of a model, whatever they are called in it; empty where it has none."""
     kinds = Counter(kind for kind, _ in _constant(model))
-    return f"{zlib.crc32(repr(sorted(kinds.items())).encode()):08x}" if kinds else ""
+    return f"{zlib.crc32(repr(sorted(kinds.items())).encode()):0{_DIGITS}x}{_elements(kinds):x}" if kinds else ""
+
+
+def check_constants(model: Any, parameters: str) -> None:
+    """Raises OtherParameters or FewerParameters where this is not the digest of the model's."""
+    own = constants_of(model)
+    if int(own[_DIGITS:] or "0", 16) < int(parameters[_DIGITS:], 16):
+        raise FewerParameters("its constant parameters are fewer than those of the reference")
+    if own != parameters:
+        raise OtherParameters("its constant parameters are other ones than those of the reference")
+
+
+def _elements(kinds: Counter[_Kind]) -> int:
+    return sum(number * math.prod(shape) for (shape, _, _), number in kinds.items())
 
 
 def draw_constants(model: Any, seed: int) -> None:

@@ -247,19 +247,30 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
 
 
 class Operators(TorchDispatchMode):  # type: ignore[misc]
-    """Notes, while it is active, which operators compute numbers, by name."""
+    """Notes, while it is active, which operators compute, by name, and on how many elements at most."""
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self._elements: dict[str, int] = {}
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = function(*args, **kwargs)
-        operator = operator_of(function)
-        if operator.work_on(args, kwargs) is Work.COMPUTES and _has_numbers(result):
-            self.names.add(operator.name)
+        if not isinstance(function, torch._ops.OpOverload):  # such as `torch.cond`
+            self._note(str(function), args, kwargs, result)
+        elif (operator := operator_of(function)).work_on(args, kwargs) is Work.COMPUTES:
+            self._note(operator.name, args, kwargs, result)
         return result
+
+    def _note(self, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:
+        elements = max((one.numel() for one in _tensors(args, kwargs, result)), default=0)
+        self._elements[name] = max(elements, self._elements.get(name, 0))
+
+    def of_at_least(self, elements: float) -> frozenset[str]:
+        """Those that have computed on so many elements."""
+        return frozenset(name for name, most in self._elements.items() if most >= elements)
 
 
 def _has_numbers(result: Any) -> bool:

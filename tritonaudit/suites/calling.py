@@ -23,6 +23,9 @@ from tritonaudit.suites.far_inputs import NothingFar, far_inputs
 from tritonaudit.suites.followed import Followed
 from tritonaudit.suites.integers import Contents, contents_of
 
+_LARGE = 0.2
+"""A part of the largest tensor that a call is given: what torch computes on less is no work."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -124,7 +127,7 @@ class Called:
 
     `error` is what it raised, and then there are no results. The process in which the call was made has been told of
     so many `multiprocessors`, or None for those of the GPU, and `asks_multiprocessors` where host code there has asked.
-    `operators` of torch computed numbers on the way.
+    `operators` of torch computed on the way, on much of what is given.
     """
 
     given: Arguments
@@ -203,7 +206,8 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             for name, tensor in results_of(subject, arguments, returned, given)
         )
         changed = tuple(_changed(subject, arguments, given))
-        return Called(given, results, changed, tuple(observed.ran), operators=frozenset(operators.names))
+        large = _LARGE * max((one.numel() for one in tensors_in(given)), default=0)
+        return Called(given, results, changed, tuple(observed.ran), operators=operators.of_at_least(large))
 
 
 def _hollow(subject: Subject, case: Case) -> tuple[Arguments, Contents]:

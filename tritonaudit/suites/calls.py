@@ -22,6 +22,7 @@ import torch
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed_torch, tensors_in
+from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.arithmetic import Spent
@@ -238,7 +239,8 @@ def _called(
         provenance = Provenance(observed, list(tensors_in(arguments)), is_watched=is_watched)
         try:
             with _noting_threads(one.started), provenance:
-                returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                function = in_case(subject.function, case)
+                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
         except OutOfTime:
             raise
         except BaseException as error:
@@ -273,7 +275,8 @@ def _called(
 def _again(subject: Subject, case: Case, given: Arguments) -> tuple[Result, ...]:
     """The results of a call with such arguments, of which nothing else is seen."""
     arguments = copied(given)
-    returned = call(subject.function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    function = in_case(subject.function, case)
+    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
     results = results_of(subject, arguments, returned, given)
     return tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
 

@@ -17,7 +17,7 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.given import SCALED
 from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
-from tritonaudit.subject.parameters import OtherParameters
+from tritonaudit.subject.parameters import FewerParameters, OtherParameters
 from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
 from tritonaudit.suites.axes import NAN_AMONG
@@ -47,7 +47,7 @@ _FAILING = 16.0
 """Times its budget an error fails."""
 _SHORT = 64
 """Terms of a sum whose order does not matter much."""
-_OTHER_PARAMETERS = f"{OtherParameters.__module__}.{OtherParameters.__qualname__}"
+_OTHER, _FEWER = (f"{kind.__module__}.{kind.__qualname__}" for kind in (OtherParameters, FewerParameters))
 _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
@@ -150,6 +150,9 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
     error = called.error
     assert error is not None
     every = _RESULTS | _CALLS | watched
+    if case.parameters and account_in(error).kind == _FEWER:
+        reason = "the wrapper has fewer constant parameters than the reference, and may take these for granted"
+        return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
     why = why_refused(subject, case, called.given, error)
     if reason := str(error) if isinstance(error, NotSimulated) else why:
         unchecked = tuple((symptom, reason) for symptom in sorted_(every))
@@ -163,7 +166,7 @@ def why_refused(subject: Subject, case: Case, given: Arguments, error: BaseExcep
     """Why calling it on these arguments says nothing of the subject, though it raised; nothing where it does."""
     if isinstance(error, NotSimulated):
         return ""
-    if case.parameters and account_in(error).kind == _OTHER_PARAMETERS:
+    if case.parameters and account_in(error).kind == _OTHER:
         return "the wrapper has other constant parameters than the reference, so that they stay as new models have them"
     if is_refusal(error):
         return f"the wrapper refuses the case: {described(error)}"

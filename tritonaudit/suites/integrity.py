@@ -20,6 +20,7 @@ from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments, call
+from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.calling import Device, Result, bits, copied, is_same
@@ -82,7 +83,7 @@ def _left(subject: Subject, case: Case, given: Sequence[Arguments]) -> Iterator[
         return
     (positional, keywords), (others, named) = copied(given[0]), copied(given[1])
     try:
-        call(subject.reference, positional, keywords, gradients=False)
+        call(in_case(subject.reference, case), positional, keywords, gradients=False)
     except Exception:  # which other calls tell
         return
     kept = [
@@ -150,6 +151,8 @@ def _judged(
     unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_told]
     if any(one.on_their_way is None for one in calls):
         unchecked.append((Symptom.THREAD, "the call fails where a launch on another stream comes late"))
+    if not missing and not weak and not _are_weighed(first, answers[0]):
+        missing = "some output is empty, or of another type than the reference's"
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     if not is_telling:
@@ -334,19 +337,25 @@ def _passed(calls: Sequence[Call]) -> Iterator[_Seen]:
     total = _elements(first)
     for result, here, there in zip(first.results, first.kept, other.kept, strict=True):
         is_large = here.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient")
-        if is_large and not is_same(here, there) and _is_told(first, here) and _is_told(other, there):
+        if is_large and not is_same(here, there) and _is_told(first, other, here) and _is_told(other, first, there):
             text = f"all that is in {result.name} are numbers that launches are given, which the host has computed"
             yield Symptom.TORCH_WORK, text, True
 
 
-def _is_told(one: Call, tensor: torch.Tensor) -> bool:
-    """Whether each element is, rounded to its type, a number among the arguments of the launches."""
-    passed = [value for ran in one.ran for _, value in ran.launch.arguments if type(value) is float]
+def _is_told(one: Call, other: Call, tensor: torch.Tensor) -> bool:
+    """Whether each element is, rounded to its type, a number that launches are given, and not those of the other."""
+    passed = _passed_in(one) - _passed_in(other)
     if not passed or not tensor.numel() or not tensor.is_floating_point():
         return False
     with torch._C.DisableTorchFunction():
-        numbers = torch.tensor(passed, dtype=torch.float64, device=tensor.device).to(tensor.dtype).double()
+        numbers = torch.tensor(sorted(passed), dtype=torch.float64, device=tensor.device).to(tensor.dtype).double()
         return bool(torch.isin(tensor.double(), numbers).all())
+
+
+def _passed_in(one: Call) -> set[float]:
+    """The numbers that its launches are given."""
+    given = (value for ran in one.ran for _, value in ran.launch.arguments)
+    return {float(value) for value in given if isinstance(value, (int, float)) and not isinstance(value, bool)}
 
 
 def _answered(
@@ -499,6 +508,12 @@ def _shares_memory(result: Result, later: Call) -> bool:
 
 
 # -- the reference -----------------------------------------------------------------------------------------------------
+
+
+def _are_weighed(first: Call, answer: References) -> bool:
+    """Whether of each result it can be said what else would pass for it."""
+    pairs = zip(first.results, answer.same, strict=True)
+    return all(result.tensor.numel() and result.tensor.dtype == same.dtype for result, same in pairs)
 
 
 def _weak(first: Call, answers: Mapping[int, References]) -> Iterator[str]:

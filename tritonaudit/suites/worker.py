@@ -113,8 +113,6 @@ _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
 _INTEGRITY_CASES = 3
-_MOST_WAYS = 4
-"""Sets of kernels and operators, of each of which integrity is asked once."""
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
@@ -315,6 +313,7 @@ class _Audit:
             self._more_integrity(plan)
         self._configs(plan.cases[:1], _CONFIGURING)
         self._calls(plan, most)
+        self._integrity_of_each_way()
         self._endure()
         self._look()
         self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
@@ -447,14 +446,22 @@ class _Audit:
         return replace(outcome, checked=checked, sightings=seen, unchecked=unchecked, closeness=None, errors=())
 
     def _integrity_of_each_way(self) -> None:
-        """Whoever leaves the work to others for some dtypes or sizes calls other kernels or operators there."""
-        asked = {trial.case for trial in self.known if trial.check == INTEGRITY}
+        """Whoever leaves the work to others for some dtypes, sizes or values calls other kernels or operators there.
+
+        Each such way has to be looked into once, in the case of it that is the least work.
+        """
+        asked = {one.trial.case for one in self.core if one.trial.check == INTEGRITY}
         ways = {outcome.way for outcome in self.outcomes if outcome.case.label in asked}
-        for outcome in [one for one in self.outcomes if _is_judged(one)]:
-            if outcome.way not in ways and len(ways) < _MOST_WAYS and self._may_try_core():
-                ways.add(outcome.way)
-                self._plan([*self.core, way_trial(outcome.case)])
-                self._try(INTEGRITY, outcome.case, self._integrity, is_minimised=False)
+        found: dict[object, Case] = {}
+        for outcome in sorted(filter(_is_judged, self.outcomes), key=lambda one: (_cost(one.case), elements(one.case))):
+            if outcome.way not in ways:
+                found.setdefault(outcome.way, outcome.case)
+        self._plan([*self.core, *map(way_trial, found.values())])
+        before, self.is_in_core = self.is_in_core, True
+        for case in found.values():
+            if self._may_try_core():
+                self._try(INTEGRITY, case, self._integrity, is_minimised=False)
+        self.is_in_core = before
 
     def _few_multiprocessors(self) -> None:
         """A case on a GPU with few of them, where the wrapper asks how many there are."""
@@ -814,5 +821,6 @@ def _has_distinct_elements(case: Case) -> bool:
 
 
 def _is_judged(outcome: CaseOutcome) -> bool:
-    """Whether the wrapper has taken a case, with some numbers at least."""
-    return bool(outcome.checked) and not outcome.is_refused and 0 not in outcome.case.sizes.values()
+    """Whether the wrapper has taken a case in which there is something to compute along each dimension."""
+    has_work = min(outcome.case.sizes.values(), default=2) > 1
+    return bool(outcome.checked) and not outcome.is_refused and has_work
