@@ -29,26 +29,29 @@ class OtherParameters(Exception):
 
 
 class FewerParameters(Exception):
-    """Its constant parameters have fewer elements: it may take the others' numbers for granted."""
+    """A model's parameters have fewer elements than those of the one that it stands beside: some are left out."""
 
 
 def constants_of(model: Any) -> str:
-    """A digest of the constant parameters of a model, whatever they are called in it; empty where it has none."""
+    """A digest of the constant parameters of a model, whatever they are called in it; empty where it has none.
+
+    It ends in how many elements all parameters have.
+    """
     kinds = Counter(kind for kind, _ in _constant(model))
-    return f"{zlib.crc32(repr(sorted(kinds.items())).encode()):0{_DIGITS}x}{_elements(kinds):x}" if kinds else ""
+    checksum = zlib.crc32(repr(sorted(kinds.items())).encode())
+    return f"{checksum:0{_DIGITS}x}{_elements(model):x}" if kinds else ""
 
 
 def check_constants(model: Any, parameters: str) -> None:
     """Raises OtherParameters or FewerParameters where this is not the digest of the model's."""
-    own = constants_of(model)
-    if int(own[_DIGITS:] or "0", 16) < int(parameters[_DIGITS:], 16):
-        raise FewerParameters("its constant parameters are fewer than those of the reference")
-    if own != parameters:
+    if _elements(model) < int(parameters[_DIGITS:], 16):
+        raise FewerParameters("its parameters are fewer than those of the reference")
+    if constants_of(model)[:_DIGITS] != parameters[:_DIGITS]:
         raise OtherParameters("its constant parameters are other ones than those of the reference")
 
 
-def _elements(kinds: Counter[_Kind]) -> int:
-    return sum(number * math.prod(shape) for (shape, _, _), number in kinds.items())
+def _elements(model: Any) -> int:
+    return sum(one.numel() for one in _parameters(model))
 
 
 def draw_constants(model: Any, seed: int) -> None:
@@ -62,9 +65,7 @@ def draw_constants(model: Any, seed: int) -> None:
 
 
 def _constant(model: Any) -> Iterator[tuple[_Kind, torch.nn.Parameter]]:
-    if not isinstance(model, torch.nn.Module):
-        return
-    for parameter in model.parameters():
+    for parameter in _parameters(model):
         if parameter.is_floating_point() and parameter.numel() and parameter.layout == torch.strided:
             with torch.no_grad():
                 first = parameter.reshape(-1)[:1]
@@ -72,3 +73,9 @@ def _constant(model: Any) -> Iterator[tuple[_Kind, torch.nn.Parameter]]:
                 is_constant = math.isfinite(number) and bool((parameter == first).all())
             if is_constant:
                 yield (tuple(parameter.shape), str(parameter.dtype), number), parameter
+
+
+def _parameters(model: Any) -> Iterator[torch.nn.Parameter]:
+    """Those that have a size by now."""
+    if isinstance(model, torch.nn.Module):
+        yield from (one for one in model.parameters() if not torch.nn.parameter.is_lazy(one))

@@ -151,7 +151,7 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
     assert error is not None
     every = _RESULTS | _CALLS | watched
     if case.parameters and account_in(error).kind == _FEWER:
-        reason = "the wrapper has fewer constant parameters than the reference, and may take these for granted"
+        reason = "the wrapper has fewer parameters than the reference, and may take the others for granted"
         return CaseOutcome(case, frozenset(), unchecked=tuple((symptom, reason) for symptom in sorted_(every)))
     why = why_refused(subject, case, called.given, error)
     if reason := str(error) if isinstance(error, NotSimulated) else why:
