@@ -166,3 +166,10 @@ def test_random_edits(tmp_path: Path) -> None:
         column = rng.randint(0, len(lines[row]))
         edited = [*lines[:row], lines[row][:column] + rng.choice("0123xn*+ ") + lines[row][column:], *lines[row + 1 :]]
         typist.check("\n".join(edited))
+
+
+@pytest.mark.parametrize("line", ["global half", "x = x.second_kernel(0)"])
+def test_what_a_kernel_declares_or_calls_concerns_the_others(typist: Typist, line: str) -> None:
+    at = "    tl.store(out_ptr + at, half(x))\n"
+    typist.check(TEXT.replace(at, f"    {line}\n{at}"))
+    typist.check(TEXT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.finding import Edit, Finding, Fix, Outcome, Related
 from tritonaudit.queries.wide_products import wide_sizes
-from tritonaudit.source.outline import Module
+from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.source.resumed import Edited, edited, shared
 from tritonaudit.target import Target
 
@@ -63,9 +64,19 @@ def resumed(earlier: Earlier | None, module: Module, target: Target, every: bool
 
 
 def _tells_others(edit: Edited) -> bool:
-    """Whether the kernel says something else of sizes in 64 bits, by which others of its file are judged."""
+    """Whether the kernel says something else of what others of its file are judged by: sizes in 64 bits, and names."""
     old, new = edit.before.jit[edit.number], edit.after.jit[edit.number]
-    return wide_sizes(edit.before, old) != wide_sizes(edit.after, new)
+    if wide_sizes(edit.before, old) != wide_sizes(edit.after, new):
+        return True
+    return _declared(edit.before, old) != _declared(edit.after, new)
+
+
+def _declared(module: Module, kernel: JitFunction) -> frozenset[str]:
+    """The names that it sets for the whole module, defines, or has in common with the module's constants."""
+    named = (name for node in kernel.nodes.of(ast.Global) for name in node.names)
+    defined = (node.name for node in kernel.nodes.of(ast.FunctionDef))
+    stored = (node.id for node in kernel.nodes.of(ast.Name) if isinstance(node.ctx, ast.Store))
+    return frozenset((*named, *defined, *(name for name in stored if name in module.constants)))
 
 
 def _moved(edit: Edited, number: int, known: OfKernel, shown: str) -> OfKernel | None:

@@ -17,7 +17,11 @@ from tritonaudit.server.hints import hints
 from tritonaudit.server.session import Editor, Session
 from tritonaudit.server.texts import UNITS, Text, Units
 
-_WATCHED = ("**/*.py", "**/pyproject.toml", "**/tritonaudit.toml", "**/.gitignore")
+_WATCHED = (
+    "**/*.py", "**/pyproject.toml", "**/tritonaudit.toml", "**/.gitignore", "**/setup.cfg", "**/requirements*.txt",
+    "**/PKG-INFO",
+)  # fmt: skip
+"""Files that findings may rest on: the last ones say for which Triton a project is."""
 
 
 def make() -> LanguageServer:

@@ -11,7 +11,7 @@ from tritonaudit.config import Config, overlaid, project_config
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.engine import text_checker
 from tritonaudit.file_cache import open_cache
-from tritonaudit.finding import Audit, Problem
+from tritonaudit.finding import Audit
 from tritonaudit.source.decode import Undecodable, encoding_of
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.glances import Glances
@@ -99,6 +99,8 @@ def _known(config: Config) -> Glances:
 def encoded(source: str) -> bytes:
     """The text as the bytes of a file, in the encoding that its cookie names where that can write it."""
     data = source.encode("utf-8", "surrogatepass")
+    if source.startswith("\ufeff"):
+        return data
     try:
         return source.encode(encoding_of(data))
     except (Undecodable, ValueError, LookupError):
@@ -119,14 +121,6 @@ class Auditor:
         Raises ConfigError, and Superseded as soon as `is_stale`.
         """
         return self._project(path).audit(path, source, is_stale)
-
-    def config(self, path: Path) -> Config:
-        """The configuration that governs the file. Raises ConfigError."""
-        return self._project(path).config.of(path)
-
-    def warnings(self, path: Path) -> tuple[Problem, ...]:
-        """What is odd about the configuration. Raises ConfigError."""
-        return self._project(path).config.warnings
 
     def refresh(self) -> None:
         """Read the projects again: files on the disk have changed."""

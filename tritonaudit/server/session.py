@@ -100,6 +100,7 @@ class Session:
         self._thread.submit(self.auditor.refresh)
         self._told.clear()
         for one in self.opened.values():
+            one.known_text = None
             self._start(one, PAUSE)
 
     async def settled(self, uri: str) -> Opened | None:
@@ -169,6 +170,9 @@ class Session:
         audited = await self.ask(lambda: self._audited(one, text, run))
         if isinstance(audited, ConfigError):
             self._tell(audited.problems)
+            if one.run == run:
+                one.known = one.known_text = one.good = None
+                self.editor.publish(one.uri, text.version, [])
         if not isinstance(audited, Audited) or one.run != run:
             return
         one.known, one.known_text = audited, text

@@ -50,7 +50,8 @@ class Edited:
 
 
 def _names(kernel: JitFunction) -> set[str]:
-    return {node.id for node in kernel.nodes.of(ast.Name)}
+    """What it may call: names, and those of attributes."""
+    return {node.id for node in kernel.nodes.of(ast.Name)} | {node.attr for node in kernel.nodes.of(ast.Attribute)}
 
 
 def edited(before: Module, after: Module) -> Edited | None:
