@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.machine import Machine
 from tritonaudit.ir.analysis import FrontEnd, NotRead
-from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.kernel.launch import Launch, LaunchFacts, launches_of
 from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
@@ -66,11 +65,6 @@ def _analysed(
     known, for_vendor = types.get(jit.qualname, {}), names_vendor(module.path)
     try:
         kernel, mistakes = front_end.read(function, facts, known, helper)
-        is_supposed = False
-        if mistakes and not (helper or facts.launches):
-            as_helper, left = front_end.as_helper(function, facts, known)
-            if _takes_blocks(mistakes, left):
-                kernel, mistakes, helper, is_supposed = as_helper, left, True, True
     except NotRead as error:
         return NotAnalysed(jit, str(error))
     flow = KernelFlow(module, jit, tree, facts, front_end.target, helper, for_vendor, known)
@@ -78,18 +72,8 @@ def _analysed(
     Machine(flow, kernel).run()
     if not for_vendor:
         flow.mistakes = mistakes
-        flow.dead_lines = front_end.dead_lines(jit, as_helper=is_supposed)
+        flow.dead_lines = front_end.dead_lines(jit)
     return flow
-
-
-_BLOCKS = 2
-"""Different expressions that take for blocks what a kernel never gets as such: nobody errs so often."""
-
-
-def _takes_blocks(as_kernel: Sequence[Mistake], as_helper: Sequence[Mistake]) -> bool:
-    """Whether several things that are wrong with it as a kernel are right as a helper: one alone is a slip."""
-    left = {one.node for one in as_helper}
-    return len({ast.unparse(one.node) for one in as_kernel if one.node not in left}) >= _BLOCKS
 
 
 def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:
@@ -133,13 +117,15 @@ def _returns_value(jit: JitFunction) -> bool:
 
 
 def _indexes_parameter(jit: JitFunction) -> bool:
-    """Whether it indexes a parameter as only blocks are: `mask[None, :]`."""
+    """Whether it takes a parameter as only blocks are taken: `mask[None, :]`, `x.shape[1]`, `x.numel`."""
     names = {parameter.name for parameter in jit.parameters}
     set_again = {name.id for name in jit.nodes.of(ast.Name) if isinstance(name.ctx, ast.Store)}
-    return any(
-        isinstance(index.value, ast.Name) and index.value.id in names - set_again and _is_of_blocks(index.slice)
-        for index in jit.nodes.of(ast.Subscript)
-    )
+    taken = [index.value for index in jit.nodes.of(ast.Subscript) if _is_of_blocks(index.slice)]
+    taken += [attribute.value for attribute in jit.nodes.of(ast.Attribute) if attribute.attr in _OF_BLOCKS]
+    return any(isinstance(value, ast.Name) and value.id in names - set_again for value in taken)
+
+
+_OF_BLOCKS = ("shape", "numel")
 
 
 def _is_of_blocks(index: ast.expr) -> bool:

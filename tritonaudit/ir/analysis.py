@@ -54,15 +54,6 @@ class FrontEnd:
             )
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
 
-    def as_helper(
-        self, function: Function, facts: LaunchFacts, types: Mapping[str, str]
-    ) -> tuple[Kernel, tuple[Mistake, ...]]:
-        """The same of a function where kernels call it on blocks."""
-        self._trial.forget()
-        given = parameters(function, facts, types, self.project, True)
-        kernel = self._trial.read(function, given, launched=False, helper=True)
-        return kernel, tuple(self._trial.mistakes)
-
     def _supposed(self, function: Function, given: Mapping[str, Value]) -> Sequence[Mistake]:
         """What is wrong with a kernel whose parameters are supposed to have these types."""
         self._trial.forget()
@@ -73,10 +64,9 @@ class FrontEnd:
     def _trial(self) -> Reader:
         return Reader(self.project, self.target)
 
-    def dead_lines(self, jit: JitFunction, *, as_helper: bool) -> frozenset[int]:
-        """The lines of a function, read last or `as_helper`, that are compiled for none of its constants."""
-        reader = self._trial if as_helper else self._reader
-        return reader.dead_lines(jit.first_line, jit.last_line)
+    def dead_lines(self, jit: JitFunction) -> frozenset[int]:
+        """The lines of a function read before that are compiled for none of the constants that it is given."""
+        return self._reader.dead_lines(jit.first_line, jit.last_line)
 
 
 def _is_rewritten(function: Function) -> bool:
