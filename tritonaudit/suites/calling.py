@@ -179,17 +179,13 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         function, operators = in_case(subject.function, case), Operators()
-        try:
-            if how.has_memory:
-                with operators:
-                    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
-            else:
-                with Followed(observed):
-                    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
-        except OutOfTime:
-            raise
-        except BaseException as error:
-            return Called(given, (), (), tuple(observed.ran), observed.failure or error)
+        with operators if how.has_memory else Followed(observed):
+            try:
+                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+            except OutOfTime:
+                raise
+            except BaseException as error:
+                return Called(given, (), (), tuple(observed.ran), observed.failure or error)
         if observed.failure is not None:
             return Called(given, (), (), tuple(observed.ran), observed.failure)
         if not how.has_memory:

@@ -460,8 +460,13 @@ class _Audit:
         before, self.is_in_core = self.is_in_core, True
         for case in found.values():
             if self._may_try_core():
-                self._try(INTEGRITY, case, self._integrity, is_minimised=False)
+                self._try(INTEGRITY, case, self._certain_integrity, is_minimised=False)
         self.is_in_core = before
+
+    def _certain_integrity(self, case: Case) -> CaseOutcome:
+        """What is certain of it: where a way is seldom taken, a little of torch beside it is worth no warning."""
+        outcome = self._integrity(case)
+        return replace(outcome, sightings=tuple(one for one in outcome.sightings if one.is_certain))
 
     def _few_multiprocessors(self) -> None:
         """A case on a GPU with few of them, where the wrapper asks how many there are."""
