@@ -270,6 +270,7 @@ class _Audit:
         self.seed = self.task.seed if record.seed is None else record.seed
         self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
+        self.endured = [one.outcome for one in record.ended if one.trial.check.startswith(STABILITY)]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = sum(map(_hangs, self.known.values()))
         self.is_in_core = True
@@ -313,8 +314,8 @@ class _Audit:
             self._more_integrity(plan)
         self._configs(plan.cases[:1], _CONFIGURING)
         self._calls(plan, most)
-        self._integrity_of_each_way()
         self._endure()
+        self._integrity_of_each_way()
         self._look()
         self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
         self._sanitize(plan)
@@ -351,13 +352,13 @@ class _Audit:
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
-        self._integrity_of_each_way()
         self._few_multiprocessors()
         self._settle()
         for name, case in core_hardships(self.subject, blocks):
             if self._may_try_core() and not self._is_wrong_ordinarily():
                 self._try_elsewhere(f"{STABILITY}: {name}", case, self._endured, hardships_on(name, self._taken()))
         self._settle()
+        self._integrity_of_each_way()
         self._core_configs([one.case for one in (*cases[1:2], *cases)])
         return plan
 
@@ -453,15 +454,15 @@ class _Audit:
         asked = {one.trial.case for one in self.core if one.trial.check == INTEGRITY}
         ways = {outcome.way for outcome in self.outcomes if outcome.case.label in asked}
         found: dict[object, Case] = {}
-        for outcome in sorted(filter(_is_judged, self.outcomes), key=lambda one: (_cost(one.case), elements(one.case))):
+        judged = filter(_is_judged, (*self.outcomes, *self.endured))
+        for outcome in sorted(judged, key=lambda one: (_cost(one.case), elements(one.case))):
             if outcome.way not in ways:
                 found.setdefault(outcome.way, outcome.case)
         self._plan([*self.core, *map(way_trial, found.values())])
-        before, self.is_in_core = self.is_in_core, True
-        for case in found.values():
-            if self._may_try_core():
-                self._try(INTEGRITY, case, self._certain_integrity, is_minimised=False)
-        self.is_in_core = before
+        with self._patience_of_the_core():
+            for case in found.values():
+                if self._may_try_core():
+                    self._try(INTEGRITY, case, self._certain_integrity, is_minimised=False)
 
     def _certain_integrity(self, case: Case) -> CaseOutcome:
         """What is certain of it: where a way is seldom taken, a little of torch beside it is worth no warning."""
@@ -500,12 +501,21 @@ class _Audit:
 
         Where one of them takes too long the others are left for later, when all that is quick was tried.
         """
-        lates, before, self.is_in_core = self.lates, self.is_in_core, True
-        for one in unsettled(self.known):
-            is_moot = one.trial.check.startswith(STABILITY) and self._is_wrong_ordinarily()
-            if one.trial not in self.known and not is_moot and self.lates == lates and self._may_try_core():
-                self._try(one.trial.check, one.case, self._as_given(one.trial.check), is_minimised=False)
-        self.is_in_core = before
+        lates = self.lates
+        with self._patience_of_the_core():
+            for one in unsettled(self.known):
+                is_moot = one.trial.check.startswith(STABILITY) and self._is_wrong_ordinarily()
+                if one.trial not in self.known and not is_moot and self.lates == lates and self._may_try_core():
+                    self._try(one.trial.check, one.case, self._as_given(one.trial.check), is_minimised=False)
+
+    @contextmanager
+    def _patience_of_the_core(self) -> Iterator[None]:
+        """While this lasts, cases may take what those of the core may."""
+        before, self.is_in_core = self.is_in_core, True
+        try:
+            yield
+        finally:
+            self.is_in_core = before
 
     def _as_given(self, check: str) -> Callable[[Case], CaseOutcome]:
         """What does a trial of this check, where that can be done with the inputs as given."""
@@ -558,7 +568,6 @@ class _Audit:
             yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
 
     def _more_integrity(self, plan: Plan) -> None:
-        self._integrity_of_each_way()
         for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:
             if self.left > 0:
                 self._try(INTEGRITY, case, self._integrity, is_minimised=False)
@@ -607,6 +616,8 @@ class _Audit:
             self.known[trial] = outcome
             if check in (CALL, MEMORY):
                 self.outcomes.append(outcome)
+            elif check.startswith(STABILITY):
+                self.endured.append(outcome)
         for sighting in self.known[trial].sightings:
             if is_minimised and sighting.key not in self.simplified:
                 self.simplified.add(sighting.key)
