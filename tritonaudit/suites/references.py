@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.record import noting
@@ -108,6 +110,9 @@ def _named(kernels: Collection[KernelRef]) -> str:
 
 
 def _references(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
+    if (exact := _of_integers(subject, given, case, number)) is not None:
+        known = tuple(map(wide, exact))
+        return References(known, exact, (known,) * DRAWS)
     try:
         same = _in_single(subject, given, case, number)
     except Exception as error:
@@ -137,6 +142,34 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
     return References(known, same, reason=why, from_nan=_all_of(known) if _has_nan(given) else None)
 
 
+def _of_integers(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...] | None:
+    """The results of what computes with integers and truth values only, where nothing is ever rounded; else None."""
+    if any(_is_of_floats(tensor) for tensor in tensors_in(given)):
+        return None
+    try:
+        with _SeesFloats() as seeing:
+            same = _results(subject, copied(given), case, number, of_same=False)
+    except Exception:  # of which it is said where it fails without being watched
+        return None
+    return None if seeing.has_seen or any(map(_is_of_floats, same)) else same
+
+
+class _SeesFloats(TorchDispatchMode):  # type: ignore[misc]
+    """Notes, while it is active, whether any operator has given numbers in floating point."""
+
+    has_seen = False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        returned = function(*args, **(kwargs or {}))
+        if not self.has_seen:
+            self.has_seen = any(isinstance(one, torch.Tensor) and _is_of_floats(one) for one in tree_leaves(returned))
+        return returned
+
+
+def _is_of_floats(tensor: torch.Tensor) -> bool:
+    return bool(tensor.is_floating_point() or tensor.is_complex())
+
+
 def _in_single(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...]:
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
     same = _results(subject, copied(given), case, number, of_same=False)
@@ -154,7 +187,7 @@ def _in_single(subject: Subject, given: Arguments, case: Case, number: int | Non
 
 
 def _has_integers(given: Arguments) -> bool:
-    return any(not (one.is_floating_point() or one.is_complex()) for one in tensors_in(given))
+    return not all(map(_is_of_floats, tensors_in(given)))
 
 
 def _has_nan(given: Arguments) -> bool:
