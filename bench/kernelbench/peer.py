@@ -22,7 +22,7 @@ from bench.kernelbench.judging import RIGHT, UNTOLD, WRONG, Judged
 TRIALS = 5
 _SECONDS = 60.0
 _MARK = "== verdict: "
-_FOR_PROMPTS = {"openai": "OpenAI", "litellm": "completion"}
+_FOR_PROMPTS = {"openai": "OpenAI", "litellm": "completion", "dotenv": "load_dotenv"}
 """Packages that its evaluation imports and does not use: they ask models for kernels."""
 
 
@@ -85,7 +85,7 @@ def _stand_in(name: str, needed: str) -> None:
     """An empty module for a package that is not installed."""
     if find_spec(name) is None:
         sys.modules[name] = ModuleType(name)
-        setattr(sys.modules[name], needed, None)
+        setattr(sys.modules[name], needed, lambda *_, **__: None)
 
 
 if __name__ == "__main__":
