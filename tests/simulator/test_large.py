@@ -37,6 +37,13 @@ def wide_copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def copy_by_cut_offsets(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets.to(tl.int32), mask=mask), mask=mask)
+
+
+@triton.jit
 def unmasked_copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
@@ -218,6 +225,12 @@ def test_the_same_with_64_bits_is_silent_and_looked_at_on_both_sides() -> None:
     assert found.programs is not None
     assert {(0, 0, 0), (FAR // 1024 - 1, 0, 0), (FAR // 1024, 0, 0), (programs - 1, 0, 0)} <= set(found.programs)
     assert len(found.programs) < 20
+
+
+def test_an_offset_that_loses_its_upper_half_is_one_that_overflows() -> None:
+    found = simulate(copy_by_cut_offsets, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
+    (overflow,) = (fault for fault in found.faults if fault.kind is Kind.OVERFLOW_ADDRESS)
+    assert overflow.program == (FAR // 1024, 0, 0)
 
 
 def test_the_tail_of_the_last_program_is_out_of_bounds() -> None:

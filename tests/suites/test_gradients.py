@@ -42,7 +42,7 @@ def test_such_a_case_says_so_and_a_contiguous_gradient_is_simpler() -> None:
     [(Layout.CONTIGUOUS, (3, 1)), (Layout.EXPANDED, (0, 0)), (Layout.SPREAD, (6, 2)), (Layout.TRANSPOSED, (1, 2))],
 )
 def test_the_same_numbers_are_passed_backward_or_ones(layout: Layout, strides: tuple[int, ...]) -> None:
-    from tritonaudit.subject.inputs import call, eighths
+    from tritonaudit.subject.inputs import Passed, call, eighths
 
     seen = []
 
@@ -57,9 +57,20 @@ def test_the_same_numbers_are_passed_backward_or_ones(layout: Layout, strides: t
             return gradient
 
     x = torch.zeros(2, 3, requires_grad=True)
-    call(Seeing.apply, (x,), {}, gradients=True, gradient=layout)
+    call(Seeing.apply, (x,), {}, gradients=True, passed=Passed(layout))
     assert seen[0].stride() == strides
     assert torch.equal(seen[0], torch.ones(2, 3) if layout is Layout.EXPANDED else eighths(x))
+
+
+def test_what_is_passed_backward_is_as_many_times_larger_as_all_that_is_given() -> None:
+    from tritonaudit.subject.inputs import call, eighths, passed_in
+
+    x = torch.zeros(2, 3, requires_grad=True)
+    call(torch.clone, (x,), {}, gradients=True, passed=passed_in(Case(fill="256*normal")))
+    assert torch.equal(x.grad, 256 * eighths(x))
+    x.grad = None
+    call(torch.clone, (x,), {}, gradients=True, passed=passed_in(Case(fill="256*normal of tensor 1")))
+    assert torch.equal(x.grad, eighths(x))
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,8 @@ _LEAST_ROW = 8
 """Lanes that a number stands for, so many that it is better kept as one."""
 ABSORBING = {"arith.andi": 0, "arith.muli": 0, "arith.ori": -1}
 """What operand decides the result alone, whatever the other one is."""
+_INDEX_BITS = 32
+"""Of integers that count elements: what is cut to fewer of them is seldom a place."""
 _MAY_WRAP = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
 
@@ -375,7 +377,7 @@ def _fitted(value: Value, bound: Bound) -> Value:
         return replace(value, data=affine)
     wide = affine.tensor(torch.int64)
     wrapped = wide.to(dtype_of(bound.type))
-    if bound.operation.name == "arith.trunci":
+    if bound.operation.name == "arith.trunci" and _bits(bound.type) != _INDEX_BITS:
         return replace(value, data=wrapped)
     sound = (wide >= -bound.edge) & (wide < bound.edge)
     return replace(value, data=wrapped, wrapped=joined([value.wrapped, Doubt(sound, bound.operation.location)]))

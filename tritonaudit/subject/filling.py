@@ -59,8 +59,8 @@ def filled(
         values[1 :: 2 if len(shape) > 1 else 1] = float(case.fill.removesuffix(_ROWS))
     elif case.fill.endswith(_SHIFT):
         values = ordinary() + float(case.fill.removesuffix(_SHIFT))
-    elif case.fill.endswith(_TIMES):
-        values = ordinary() * float(case.fill.removesuffix(_TIMES))
+    elif (times := times_normal(case.fill)) is not None:
+        values = ordinary() * times
     elif between := next((one for one in _PARTS if one in case.fill), ""):
         parts = [
             ordinary() if part == _NORMAL else torch.full(shape, float(part), dtype=wide, device=case.device)
@@ -72,6 +72,11 @@ def filled(
         values = _repeated(numbers, shape, wide, case.device)
     limit = torch.finfo(dtype).max
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
+
+
+def times_normal(fill: str) -> float | None:
+    """By what a fill multiplies what all tensors hold usually; None for another one."""
+    return float(fill.removesuffix(_TIMES)) if fill.endswith(_TIMES) else None
 
 
 def among(tensor: torch.Tensor, special: float) -> torch.Tensor:

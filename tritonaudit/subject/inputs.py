@@ -7,7 +7,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -15,7 +15,7 @@ from torch.utils._device import _device_constructors
 
 from tritonaudit.capture.imagined import forget, imagine, is_hollow
 from tritonaudit.subject.dimension import size_of
-from tritonaudit.subject.filling import Turn, filled, laid_out, spread, turns
+from tritonaudit.subject.filling import Turn, filled, laid_out, spread, times_normal, turns
 from tritonaudit.subject.given import Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
@@ -93,7 +93,22 @@ def _specs_in(value: Any) -> Iterator[Tensor | Offsets | torch.Tensor]:
 def run_subject(subject: Subject, case: Case) -> Any:
     """What the wrapper returns for a case, after its backward pass where the subject asks for gradients."""
     positional, keywords = make_inputs(subject, case)
-    return call(subject.function, positional, keywords, gradients=subject.gradients, gradient=case.gradient)
+    return call(subject.function, positional, keywords, gradients=subject.gradients, passed=passed_in(case))
+
+
+class Passed(NamedTuple):
+    """How what a backward pass begins with lies, and by what it is multiplied."""
+
+    layout: Layout = Layout.CONTIGUOUS
+    times: float = 1.0
+
+
+USUAL = Passed()
+
+
+def passed_in(case: Case) -> Passed:
+    """That of a case: as many times larger as all that is given, since losses in half precision are scaled."""
+    return Passed(case.gradient, times_normal(case.fill) or 1.0)
 
 
 def call(
@@ -102,12 +117,12 @@ def call(
     keywords: Mapping[str, Any],
     *,
     gradients: bool,
-    gradient: Layout = Layout.CONTIGUOUS,
+    passed: Passed = USUAL,
 ) -> Any:
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
-    They are random eighths between -2 and 2, which every dtype holds, the same in each call, and lie as `gradient`
-    says; expanded they are ones.
+    They are random eighths between -2 and 2, which every dtype holds, the same in each call, times what `passed` says,
+    and lie as that does; expanded they are ones.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any.
     """
@@ -116,30 +131,32 @@ def call(
         differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
         if not differentiable:
             raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [_passed(tensor, gradient) for tensor in differentiable])
+        torch.autograd.backward(differentiable, [_passed(tensor, passed) for tensor in differentiable])
     return outputs
 
 
-def _passed(output: torch.Tensor, layout: Layout) -> torch.Tensor:
+def _passed(output: torch.Tensor, passed: Passed) -> torch.Tensor:
     """What is passed backward from an output."""
-    if layout is Layout.EXPANDED:
+    if passed.layout is Layout.EXPANDED:
         return torch.ones((), device=output.device, dtype=output.dtype).expand(output.shape)
-    if layout is Layout.SPREAD and output.dim():
-        return spread(eighths(output), 2)
-    return laid_out(eighths(output), layout, Turn())
+    numbers = eighths(output, passed.times)
+    if passed.layout is Layout.SPREAD and output.dim():
+        return spread(numbers, 2)
+    return laid_out(numbers, passed.layout, Turn())
 
 
 _EIGHTHS = tuple(number / 8 for number in range(-16, 17))
 
 
-def eighths(like: torch.Tensor) -> torch.Tensor:
-    """What is passed backward from such an output."""
+def eighths(like: torch.Tensor, times: float = 1.0) -> torch.Tensor:
+    """What is passed backward from such an output, times a number."""
     if like.is_meta:
         return torch.ones_like(like)
     generator = torch.Generator().manual_seed(like.numel())
     places = torch.randint(len(_EIGHTHS), like.shape, generator=generator)
-    numbers = torch.tensor(_EIGHTHS)[places]  # chosen, so that no arithmetic counts which nobody asked for
-    return numbers.to(like.device, like.dtype)
+    multiples = [times * one for one in _EIGHTHS]
+    chosen = torch.tensor(multiples)[places]  # so that no arithmetic counts which nobody asked for
+    return chosen.to(like.device, like.dtype)
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:

@@ -14,7 +14,7 @@ from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, passed_in, seed, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -181,7 +181,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         function, operators = in_case(subject.function, case), Operators()
         with operators if how.has_memory else Followed(observed):
             try:
-                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
             except OutOfTime:
                 raise
             except BaseException as error:

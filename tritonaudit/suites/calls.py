@@ -21,7 +21,7 @@ import torch
 
 from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.torch_memory import storage_address
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, seed_torch, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, passed_in, seed_torch, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -240,7 +240,7 @@ def _called(
         try:
             with _noting_threads(one.started), provenance:
                 function = in_case(subject.function, case)
-                returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+                returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
         except OutOfTime:
             raise
         except BaseException as error:
@@ -276,7 +276,7 @@ def _again(subject: Subject, case: Case, given: Arguments) -> tuple[Result, ...]
     """The results of a call with such arguments, of which nothing else is seen."""
     arguments = copied(given)
     function = in_case(subject.function, case)
-    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
     results = results_of(subject, arguments, returned, given)
     return tuple(Result(name, tensor, storage_address(tensor)) for name, tensor in results)
 

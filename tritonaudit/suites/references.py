@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.record import noting
 from tritonaudit.execute.blame import described
-from tritonaudit.subject.inputs import Arguments, call, seed_torch, tensors_in
+from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
@@ -361,5 +361,5 @@ def _results(
     given = copied(arguments) if subject.mutates else arguments
     seed_torch(case.seed)
     function = in_case(subject.reference, case)
-    returned = call(function, *arguments, gradients=subject.gradients, gradient=case.gradient)
+    returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
     return tuple(tensor for _, tensor in results_of(subject, arguments, returned, given, number, of_same=of_same))
