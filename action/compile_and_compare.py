@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,8 @@ def _checked_out(commit: str) -> Iterator[Path]:
     try:
         yield tree / _git("rev-parse", "--show-prefix")
     finally:
-        _git("worktree", "remove", "--force", str(tree))
+        with suppress(NoBase):  # what was found there stands; the next run prunes the tree
+            _git("worktree", "remove", "--force", str(tree))
 
 
 def _has(commit: str) -> bool:

@@ -64,9 +64,9 @@ _MARKS = {"FAIL": "❌", "WARN": "⚠️", "INCOMPLETE": "🟡", "NOT_RUN": "➖
 
 
 def verdict_of_all(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several categories come to together: the worst, but where some pass and others did not run, INCOMPLETE."""
+    """What several categories come to together: the worst, but INCOMPLETE at best where only some of them ran."""
     known = set(verdicts)
-    return Verdict.INCOMPLETE if known == {Verdict.NOT_RUN, Verdict.PASS} else min(known)
+    return min(known if known == {Verdict.NOT_RUN} or Verdict.NOT_RUN not in known else {*known, Verdict.INCOMPLETE})
 
 
 @dataclass(frozen=True)

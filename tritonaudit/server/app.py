@@ -117,7 +117,7 @@ def _answer(server: LanguageServer, session: Session) -> None:
         one = await session.settled(params.text_document.uri)
         if one is None:
             return None
-        said = await session.ask(lambda: session.hover(one, *one.text.place(params.position)))
+        said = await session.hover(one, params.position)
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, said)) if said else None
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)

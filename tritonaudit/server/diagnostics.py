@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,10 +63,24 @@ def moved(findings: tuple[Finding, ...], before: Text, after: Text) -> Iterator[
     most = min(len(old), len(new))
     first = next((line for line in range(most) if old[line] != new[line]), most)
     last = next((line for line in range(most - first) if old[-1 - line] != new[-1 - line]), most - first)
-    for finding in findings:
-        span = finding.span
+
+    def there(span: Span) -> Span | None:
         if span.end_line <= first:
-            yield finding
-        elif span.line > len(old) - last:
-            by = len(new) - len(old)
-            yield replace(finding, span=Span(span.line + by, span.column, span.end_line + by, span.end_column))
+            return span
+        if span.line <= len(old) - last:
+            return None
+        by = len(new) - len(old)
+        return Span(span.line + by, span.column, span.end_line + by, span.end_column)
+
+    for finding in findings:
+        if (span := there(finding.span)) is not None:
+            yield replace(finding, span=span, related=tuple(_related(finding, there)))
+
+
+def _related(finding: Finding, there: Callable[[Span], Span | None]) -> Iterator[Related]:
+    """Where the places stand that belong to a finding; those of its file on lines that changed are left out."""
+    for one in finding.related:
+        if one.path != finding.path:
+            yield one
+        elif (span := there(one.span)) is not None:
+            yield replace(one, span=span)

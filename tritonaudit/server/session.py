@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -123,15 +124,11 @@ class Session:
 
         return mend(text.source, look).text
 
-    def hover(self, one: Opened, line: int, column: int) -> str:
-        """What is known of a place of its audited text, as Markdown; in the thread of the audits."""
-        if one.known is None:
+    async def hover(self, one: Opened, position: lsp.Position) -> str:
+        """What is known of a place of its newest text, once that is audited, as Markdown."""
+        if one.known is None or not one.is_known:
             return ""
-        said = [*pages(one.known.audit.findings, line, column), *addresses(one.known.kernels, line, column)]
-        with suppress(Unparsable):
-            source = "\n".join(one.text.lines)
-            said += triton_name(outline(str(one.path), source), line, column)
-        return "\n\n---\n\n".join(said)
+        return await self.ask(partial(_known_of, one.known, one.path, one.text, position))
 
     async def ask(self, question: Callable[[], Found]) -> Found:
         """What a question comes to that the thread of the audits has to answer."""
@@ -208,3 +205,12 @@ class Session:
         if said not in self._told:
             self._told.add(said)
             self.editor.show(f"tritonaudit: {said}")
+
+
+def _known_of(known: Audited, path: Path, text: Text, position: lsp.Position) -> str:
+    """What is known of a place of this text, which has come to that."""
+    line, column = text.place(position)
+    said = [*pages(known.audit.findings, line, column), *addresses(known.kernels, line, column)]
+    with suppress(Unparsable):
+        said += triton_name(outline(str(path), "\n".join(text.lines)), line, column)
+    return "\n\n---\n\n".join(said)

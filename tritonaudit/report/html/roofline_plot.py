@@ -66,7 +66,9 @@ def roofline_plot(subject: str, rows: Sequence[Row]) -> Iterator[Markup]:
 
 def _spots(row: Row) -> Iterator[_Spot]:
     timed = row.of(Role.SUBJECT)
-    if row.work is None or not row.work.flops or not row.work.bytes or timed is None or timed.device is None:
+    if row.work is None or not row.work.flops or not row.work.bytes or timed is None:
+        return
+    if timed.device is None or not timed.device.median:
         return
     yield _Spot(row, row.work.flops / row.work.bytes, row.work.flops / (timed.device.median / 1e3))
 
