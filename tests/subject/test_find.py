@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tritonaudit.subject.find import Kind, kind_of, reference_of, subject_files, variants_in
+from tritonaudit.subject.find import Kind, kind_of, reference_of, subject_files, unnoticed, variants_in
 
 SUBJECTS = ROOT / "fixtures" / "subjects"
 MODEL = "class Model:\n    pass\n\n\ndef get_inputs():\n    return []\n"
@@ -94,3 +94,11 @@ def test_where_it_cannot_be_told_there_is_none(tmp_path: Path) -> None:
 
 def test_variants_are_sorted() -> None:
     assert [path.name for path in variants_in(SUBJECTS / "kernels" / "softmax")] == ["v1_baseline.py", "v2_online.py"]
+
+
+def test_subjects_in_a_file_of_another_name_are_noticed(tmp_path: Path) -> None:
+    makes = "from tritonaudit import Subject\n\nsoftmax = Subject(print)\n"
+    texts = {"softmax.py": makes, "audit_softmax.py": makes, "helper.py": "from tritonaudit import Subject\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert list(unnoticed(tmp_path / name for name in texts)) == [tmp_path / "softmax.py"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 
 _SPEC_NAME = re.compile(r"audit_.*\.py")
 _VARIANT_NAME = re.compile(r"v\d.*\.py")
 _IMPORTS_US = re.compile(rb"^\s*(?:from|import)\s+tritonaudit\b", re.MULTILINE)
+_SUBJECT = re.compile(rb"^\w+\s*=\s*(?:\w+\.)?Subject\(", re.MULTILINE)
 _PAIR = re.compile(rb"^class\s+ModelNew\b", re.MULTILINE)
 _MODEL = re.compile(rb"^class\s+Model\b", re.MULTILINE)
 _PAIR_INPUTS = re.compile(rb"^def\s+get_inputs\b", re.MULTILINE)
@@ -28,13 +29,19 @@ def subject_files(files: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(path for path in files if kind_of(path) is not None)
 
 
+def unnoticed(files: Iterable[Path]) -> Iterator[Path]:
+    """Those that make subjects as a spec file does, and have another name than one."""
+    for path in files:
+        if kind_of(path) is None and path.suffix == ".py":
+            data = _text_of(path)
+            if _IMPORTS_US.search(data) and _SUBJECT.search(data):
+                yield path
+
+
 def kind_of(path: Path) -> Kind | None:
     """How a file says what is to be audited; None for a file that does not, or that cannot be read."""
     is_spec, is_variant = _SPEC_NAME.fullmatch(path.name), _VARIANT_NAME.fullmatch(path.name)
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
+    data = _text_of(path)
     if is_spec and _IMPORTS_US.search(data):
         return Kind.SPEC
     if _PAIR.search(data):
@@ -71,11 +78,16 @@ def _defines(data: bytes, name: str) -> bool:
     return re.search(pattern.encode(), data, re.MULTILINE) is not None
 
 
-def _is_reference(path: Path) -> bool:
+def _text_of(path: Path) -> bytes:
+    """Empty where it cannot be read."""
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        return False
+        return b""
+
+
+def _is_reference(path: Path) -> bool:
+    data = _text_of(path)
     return _MODEL.search(data) is not None and _PAIR_INPUTS.search(data) is not None
 
 

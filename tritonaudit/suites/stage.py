@@ -18,13 +18,13 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, cancelling, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
-from tritonaudit.finding import Audit, Problem
+from tritonaudit.finding import Audit, Outcome, Problem, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
-from tritonaudit.subject.find import subject_files
+from tritonaudit.subject.find import subject_files, unnoticed
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, CoreTried, Entry, Expected, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
@@ -82,6 +82,7 @@ class RunAudit:
     is_interrupted: bool = False
 
 
+_OTHER_NAME = "its subjects are not run: only those of files named `audit_*.py` are"
 Passed = Callable[[SubjectKey], None]
 """Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
 
@@ -100,7 +101,11 @@ def run_paths(
     gpu, subjects, problems = _gpu_and_subjects(subject_files(found.files), request, progress)
     ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
-    outcomes = (*ran.audit.outcomes, *notebooks_passed_over(found.notebooks, "run"))
+    outcomes = (
+        *ran.audit.outcomes,
+        *notebooks_passed_over(found.notebooks, "run"),
+        *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
+    )
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
 
 
