@@ -372,11 +372,20 @@ def _plain_compilation() -> None:
         return (lambda wrapped: wrapped) if function is None else function
 
     torch.compile = as_written
-    torch.library.custom_op = _plain_operator
+    torch.library.custom_op = _but_for_torch(_plain_operator, torch.library.custom_op)
     torch.library.triton_op = _plain_operator
     torch.library.wrap_triton = lambda kernel: kernel
-    torch.library.register_fake = lambda *_, **__: lambda function: function
-    torch.library.register_autograd = _register_autograd
+    torch.library.register_fake = _but_for_torch(lambda *_, **__: _same, torch.library.register_fake)
+    torch.library.register_autograd = _but_for_torch(_register_autograd, torch.library.register_autograd)
+
+
+def _but_for_torch(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+    """What takes a function's place, but for calls of torch's own: modules that are imported late define operators."""
+
+    def called(*arguments: Any, **keywords: Any) -> Any:
+        return (real if _from_torch() else stand_in)(*arguments, **keywords)
+
+    return called
 
 
 _operators: dict[str, _Operator] = {}

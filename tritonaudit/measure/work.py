@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from tritonaudit.execute.blame import described
 from tritonaudit.hardware.roofline import Work
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.model import Case, Subject
 
@@ -170,7 +170,7 @@ def _given(name: str, function: Callable[[Case], float], case: Case) -> tuple[fl
 # -- watching ------------------------------------------------------------------------------------------------------
 
 
-class _Watch(TorchDispatchMode):  # type: ignore[misc]
+class _Watch(OperatorMode):
     """Sees what is read of the inputs, and of which dtypes products are; its `counter` counts their operations."""
 
     def __init__(self, inputs: Arguments, parameters: Sequence[torch.Tensor]) -> None:
@@ -188,17 +188,15 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         """The bytes read of inputs and parameters, each once."""
         return sum(min(sum(views.values()), self._whole[storage]) for storage, views in self._views.items())
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         before = self.counter.get_total_flops()
-        result = func(*args, **(kwargs or {}))
+        result = func(*args, **kwargs)
         if flops := self.counter.get_total_flops() - before:
             floating = [leaf for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor)]
             self.operands[floating[0].dtype] += int(flops)
         name = func.name().split("::")[-1].split(".")[0]
         if name not in _READ_NOTHING and not _is_view(func):
-            self._note(name, func, args, kwargs or {}, result)
+            self._note(name, func, args, kwargs, result)
         return result
 
     def _note(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:

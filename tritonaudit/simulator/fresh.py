@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.simulator.torch_memory import allocates, per_byte, storage_address, written_by
 
 _HANDED_OUT = frozenset(("numpy", "__array__", "__dlpack__"))
@@ -18,7 +19,7 @@ _MOST_HELD = 1 << 30
 """Bytes of allocations that are kept alive, so that no other tensor takes their address; the oldest are forgotten."""
 
 
-class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
+class FreshMemory(OperatorMode):
     """Knows, while it is active, which bytes of tensors on the CPU nobody has written since they were allocated."""
 
     def __init__(self) -> None:
@@ -50,8 +51,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[misc]
             self._forget(address)  # it was resized: another tensor may be there now
         return self._undefined
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = function(*args, **kwargs)
         if allocates(function):
             self._note(result)

@@ -13,10 +13,10 @@ from math import prod
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.suites.operators import Work, operator_of
 
 _ATTENTION = "_scaled_dot_product"
@@ -232,36 +232,35 @@ def spent_on(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -
     return Spent(spent if is_forward else 0.0, 0.0 if is_forward else spent, more, unknown)
 
 
-class Arithmetic(TorchDispatchMode):  # type: ignore[misc]
+class Arithmetic(OperatorMode):
     """Counts, while it is active, what operators compute."""
 
     def __init__(self) -> None:
         super().__init__()
         self.spent = Spent()
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = function(*args, **kwargs)
         self.spent += spent_on(function, args, kwargs, result)
         return result
 
 
-class Operators(TorchDispatchMode):  # type: ignore[misc]
+class Operators(OperatorMode):
     """Notes, while it is active, which operators compute, by name, and on how many elements at most."""
-
-    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()
         self._elements: dict[str, int] = {}
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = function(*args, **kwargs)
-        if not isinstance(function, torch._ops.OpOverload):  # such as `torch.cond`
-            self._note(str(function), args, kwargs, result)
-        elif (operator := operator_of(function)).work_on(args, kwargs) is Work.COMPUTES:
+        if (operator := operator_of(function)).work_on(args, kwargs) is Work.COMPUTES:
             self._note(operator.name, args, kwargs, result)
+        return result
+
+    def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        result = function(*args, **kwargs)
+        self._note(str(function), args, kwargs, result)
         return result
 
     def _note(self, name: str, args: Any, kwargs: Mapping[str, Any], result: Any) -> None:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.model import INTEGER
 from tritonaudit.suites.integers import LARGEST, Contents, filled, identity
 
@@ -23,7 +23,7 @@ class Known(Protocol):
     contents: Contents
 
 
-class Followed(TorchDispatchMode):  # type: ignore[misc]
+class Followed(OperatorMode):
     """Inside it, an operation on tensors whose contents are known is done on these, too, and its result is known then.
 
     What it writes to otherwise is no longer known. The tensors that are known live as long as this does, so that no
@@ -35,10 +35,7 @@ class Followed(TorchDispatchMode):  # type: ignore[misc]
         self._known = known
         self._alive: list[torch.Tensor] = []
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
+    def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         returned = func(*args, **kwargs)
         taken, made = _tensors((args, kwargs)), _tensors(returned)
         are_known = all(filled(one, self._known.contents) is not one for one in taken)

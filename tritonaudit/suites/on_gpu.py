@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
 from tritonaudit.execute.blame import text_of
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.simulator.torch_memory import allocates, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result, is_same
 from tritonaudit.suites.late import Late
@@ -140,15 +140,15 @@ class _Observed(Observed):
         return found if found is not None and bool(found.any()) else None
 
 
-class _Poison(TorchDispatchMode):  # type: ignore[misc]
+class _Poison(OperatorMode):
     """Fills what is allocated and not written with what nobody computes."""
 
     def __init__(self) -> None:
         super().__init__()
         self._filled: dict[int, torch.Tensor] = {}
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = function(*args, **(kwargs or {}))
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        result = function(*args, **kwargs)
         if allocates(function) and isinstance(result, torch.Tensor) and result.is_cuda and result.numel():
             _bytes(result).fill_(_poison_of(result))
             self._filled[storage_address(result)] = result

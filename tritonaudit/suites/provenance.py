@@ -7,6 +7,7 @@ reductions of a kernel's result are its own; else `TORCH`.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ from enum import IntEnum
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.simulator.torch_memory import per_byte, storage_address, written_by
 from tritonaudit.suites.arithmetic import Spent, spent_on
 from tritonaudit.suites.calling import Observed, Ran
@@ -63,7 +64,7 @@ class Computed:
     result: torch.Tensor
 
 
-class Provenance(TorchDispatchMode):  # type: ignore[misc]
+class Provenance(OperatorMode):
     """Follows, while it is active, what torch does in this process between the launches of `observed`."""
 
     def __init__(self, observed: Observed, given: Sequence[torch.Tensor], *, is_watched: bool = False) -> None:
@@ -94,8 +95,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         for tensor in given:
             self._mark(tensor, Origin.GIVEN)
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if os.getpid() != self._process:  # forked by the wrapper: what is on a GPU cannot be looked at there
             return function(*args, **kwargs)
         self._see_launches()
@@ -109,6 +109,24 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             self._steps.append(_step(spent, function, args, kwargs, result))
             self._follow(operator_of(function), function, args, kwargs, result, within)
+        return result
+
+    def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """What it gives is the kernels' where any of what it is given is, or it launches some."""
+        self._see_launches()
+        before = self._launches
+        result = function(*args, **kwargs)
+        self._see_launches()
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            read, made = ([one for one in tree_leaves(given) if _is_seen(one)] for given in ((args, kwargs), result))
+            unknown = Spent(at_most=math.inf, unknown=frozenset((str(function),)))
+            self._steps.append(
+                Step(unknown, frozenset(map(storage_address, made)), frozenset(map(storage_address, read)))
+            )
+            if made and self._launches > before:
+                self._note(made, Origin.KERNEL, frozenset())
+            elif made:
+                self._compute(Operator(str(function), False, ()), made, read)
         return result
 
     def origins(self, tensor: torch.Tensor) -> torch.Tensor:

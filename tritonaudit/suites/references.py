@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.record import noting
 from tritonaudit.execute.blame import described
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
@@ -154,13 +154,13 @@ def _of_integers(subject: Subject, given: Arguments, case: Case, number: int | N
     return None if seeing.has_seen or any(map(_is_of_floats, same)) else same
 
 
-class _SeesFloats(TorchDispatchMode):  # type: ignore[misc]
+class _SeesFloats(OperatorMode):
     """Notes, while it is active, whether any operator has given numbers in floating point."""
 
     has_seen = False
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        returned = function(*args, **(kwargs or {}))
+    def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        returned = function(*args, **kwargs)
         if not self.has_seen:
             self.has_seen = any(isinstance(one, torch.Tensor) and _is_of_floats(one) for one in tree_leaves(returned))
         return returned

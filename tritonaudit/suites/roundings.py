@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.flop_counter import flop_registry
 
+from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.suites.formats import nearest, unit
 from tritonaudit.suites.noise import Normal
 
@@ -21,7 +21,7 @@ _TIMES = 2
 """How often the same operation may round what came of itself: what it does more often adds up, and is kept wide."""
 
 
-class Roundings(TorchDispatchMode):  # type: ignore[misc]
+class Roundings(OperatorMode):
     """Inside it, the result of each operation that rounds is off by about one rounding of float32, at random.
 
     A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows.
@@ -31,10 +31,8 @@ class Roundings(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self._normal = Normal(draw)
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        returned = func(*args, **(kwargs or {}))
+    def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        returned = func(*args, **kwargs)
         if _is_alias(func) or _is_exact(func):
             return returned
         if func.overloadpacket in _NORMALISING and returned.dtype == torch.float64:
@@ -71,7 +69,7 @@ def rounding_once(dtype: Any, draw: int, *, products: bool) -> Iterator[Rounding
         yield rounding
 
 
-class RoundingOnce(TorchDispatchMode):  # type: ignore[misc]
+class RoundingOnce(OperatorMode):
     """Rounds results in place where they are first used, so that whoever uses them has the same; the last are not.
 
     `_waiting` are those that are yet to be rounded, and `_depths` how often each operation is behind one, by storage.
@@ -86,18 +84,16 @@ class RoundingOnce(TorchDispatchMode):  # type: ignore[misc]
         self._waiting: dict[int, Tensor] = {}
         self._depths: dict[int, Mapping[Any, int]] = {}
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if _is_view(func):
-            return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs)
         taken = _wide_tensors((args, kwargs))
         is_exact = _is_exact(func) or _is_factor(func, taken)
         is_waiting = is_exact and any(_storage(one) in self._waiting for one in taken)
         if not is_exact and (not self._products or func.overloadpacket in flop_registry):
             for one in taken:
                 self._round(one)
-        returned = func(*args, **(kwargs or {}))
+        returned = func(*args, **kwargs)
         if not _is_alias(func) or is_exact:
             made = _wide_tensors(returned)
             for one in made:
