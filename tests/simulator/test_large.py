@@ -44,6 +44,13 @@ def copy_by_cut_offsets(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def copy_by_unsigned_offsets(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets.to(tl.uint32), mask=mask), mask=mask)
+
+
+@triton.jit
 def unmasked_copy(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets))
@@ -231,6 +238,11 @@ def test_an_offset_that_loses_its_upper_half_is_one_that_overflows() -> None:
     found = simulate(copy_by_cut_offsets, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
     (overflow,) = (fault for fault in found.faults if fault.kind is Kind.OVERFLOW_ADDRESS)
     assert overflow.program == (FAR // 1024, 0, 0)
+
+
+def test_one_that_is_read_without_its_sign_is_not() -> None:
+    found = simulate(copy_by_unsigned_offsets, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
+    assert Kind.OVERFLOW_ADDRESS not in kinds(found.faults)
 
 
 def test_the_tail_of_the_last_program_is_out_of_bounds() -> None:

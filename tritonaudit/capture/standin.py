@@ -373,8 +373,8 @@ def _plain_compilation() -> None:
 
     torch.compile = as_written
     torch.library.custom_op = _but_for_torch(_plain_operator, torch.library.custom_op)
-    torch.library.triton_op = _plain_operator
-    torch.library.wrap_triton = lambda kernel: kernel
+    for name, stand_in in (("triton_op", _plain_operator), ("wrap_triton", _same)):  # torch has them from 2.6 on
+        setattr(torch.library, name, _but_for_torch(stand_in, getattr(torch.library, name, stand_in)))
     torch.library.register_fake = _but_for_torch(lambda *_, **__: _same, torch.library.register_fake)
     torch.library.register_autograd = _but_for_torch(_register_autograd, torch.library.register_autograd)
 

@@ -199,6 +199,10 @@ class _Watch(OperatorMode):
             self._note(name, func, args, kwargs, result)
         return result
 
+    def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Raises NotImplementedError: what is read and computed in it is not seen."""
+        raise NotImplementedError(f"nobody sees what {function} computes")
+
     def _note(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         outputs = {argument.name for argument in func._schema.arguments if argument.is_out}
         values = [*args, *(value for key, value in kwargs.items() if key not in outputs)]

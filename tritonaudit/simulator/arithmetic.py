@@ -17,6 +17,7 @@ from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
 from tritonaudit.simulator.numerics.elementwise import Function, bind
 from tritonaudit.simulator.rows import Rows
+from tritonaudit.simulator.unsigned import may_lack_sign
 from tritonaudit.simulator.values import (
     Data,
     Doubt,
@@ -48,6 +49,7 @@ class Bound:
 
     `rule` is what may give its result without a look at every element, and `compute` what gives it from tensors. The
     type's integers are from `-edge` to below `edge`. `is_compact`: what is the same in all lanes is kept as one number.
+    `cuts_offsets`: what it cuts to fewer bits may be where an element lies.
     """
 
     operation: Operation
@@ -59,6 +61,7 @@ class Bound:
     is_division: bool
     may_wrap: bool
     is_compact: bool
+    cuts_offsets: bool
 
     @staticmethod
     def of(operation: Operation, frame: Frame) -> Bound:
@@ -66,7 +69,7 @@ class Bound:
         types, type = tuple(frame.type(number) for number in operation.operands), frame.result(operation)
         edge = 0 if type.is_float else 1 << (_bits(type) - 1)
         name, compute = operation.name, bind(operation, types, type)
-        flags = name in _DIVISIONS, name in _MAY_WRAP, not type.is_float
+        flags = name in _DIVISIONS, name in _MAY_WRAP, not type.is_float, _cuts(operation, type, frame)
         return Bound(operation, types, type, _RULES.get(name), compute, edge, *flags)
 
     def holds(self, bounds: tuple[int, int]) -> bool:
@@ -377,10 +380,16 @@ def _fitted(value: Value, bound: Bound) -> Value:
         return replace(value, data=affine)
     wide = affine.tensor(torch.int64)
     wrapped = wide.to(dtype_of(bound.type))
-    if bound.operation.name == "arith.trunci" and _bits(bound.type) != _INDEX_BITS:
+    if bound.operation.name == "arith.trunci" and not bound.cuts_offsets:
         return replace(value, data=wrapped)
     sound = (wide >= -bound.edge) & (wide < bound.edge)
     return replace(value, data=wrapped, wrapped=joined([value.wrapped, Doubt(sound, bound.operation.location)]))
+
+
+def _cuts(operation: Operation, type: Type, frame: Frame) -> bool:
+    """Whether what an operation cuts to fewer bits is a number with a sign that counts elements, as far as it tells."""
+    is_cut = operation.name == "arith.trunci" and _bits(type) == _INDEX_BITS
+    return is_cut and not may_lack_sign(frame.function, operation.results[0])
 
 
 def _is_watched(machine: Machine, operation: Operation, frame: Frame) -> bool:

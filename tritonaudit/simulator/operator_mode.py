@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch._higher_order_ops
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -18,7 +19,7 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[misc]
         kwargs = kwargs or {}
         if isinstance(function, torch._ops.OpOverload):
             return self.on_operator(function, args, kwargs)
-        if (written_out := _WRITTEN_OUT.get(function.name())) is None:
+        if (written_out := _WRITTEN_OUT.get(function)) is None:
             return self.on_function_of_functions(function, args, kwargs)
         TorchDispatchMode.__enter__(self)
         try:
@@ -39,11 +40,17 @@ def _cond(condition: Any, when_true: Callable[..., Any], otherwise: Callable[...
     return (when_true if bool(condition) else otherwise)(*operands)
 
 
-def _while_loop(goes_on: Callable[..., Any], body: Callable[..., Any], carried: Any, beside: Any = ()) -> Any:
-    while bool(goes_on(*carried, *beside)):
-        carried = body(*carried, *beside)
-    return tuple(carried)
+def _while_loop(
+    goes_on: Callable[..., Any], body: Callable[..., Any], carried: Any, beside: Any = (), **_: Any
+) -> tuple[Any, ...]:
+    state = tuple(one.clone() if isinstance(one, torch.Tensor) else one for one in carried)
+    while bool(goes_on(*state, *beside)):
+        state = tuple(body(*state, *beside))
+    return state
 
 
-_WRITTEN_OUT: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
+_WRITTEN_OUT: dict[Any, Callable[..., Any]] = {
+    torch.ops.higher_order.cond: _cond,
+    torch.ops.higher_order.while_loop: _while_loop,
+}
 """What those do that only choose what is called: the same without them."""

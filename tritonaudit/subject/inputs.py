@@ -122,7 +122,7 @@ def call(
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
     They are random eighths between -2 and 2, which every dtype holds, the same in each call, times what `passed` says,
-    and lie as that does; expanded they are ones.
+    which a float16 holds up to 16384, and lie as that does; expanded they are ones.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any.
     """

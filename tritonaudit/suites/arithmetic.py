@@ -244,6 +244,10 @@ class Arithmetic(OperatorMode):
         self.spent += spent_on(function, args, kwargs, result)
         return result
 
+    def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Raises NotImplementedError: what is computed in it is not seen."""
+        raise NotImplementedError(f"nobody sees what {function} computes")
+
 
 class Operators(OperatorMode):
     """Notes, while it is active, which operators compute, by name, and on how many elements at most."""

@@ -7,6 +7,7 @@ reference, which is run after the last of them. Imports torch: for workers.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -296,7 +297,8 @@ def _unknown_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterato
     """Why nobody can tell how much operators of torch compute: all that the known ones leave may be theirs."""
     made, allowed = first.arithmetic, _LARGE_SHARE if subject.torch_share is None else subject.torch_share
     whole, most = wanted.forward + wanted.backward, made.forward + made.backward + made.at_most
-    if made.unknown and whole and min(most / whole, 1.0) > allowed:
+    is_open = math.isinf(made.at_most) and allowed < 1
+    if made.unknown and (is_open or (whole and min(most / whole, 1.0) > allowed)):
         text = f"what {_listed(sorted(made.unknown))} computes, which may be what the kernels are there for"
         yield f"{text}, is not known: where that is fair, give the subject a `torch_share`"
 

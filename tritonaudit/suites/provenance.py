@@ -113,6 +113,8 @@ class Provenance(OperatorMode):
 
     def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """What it gives is the kernels' where any of what it is given is, or it launches some."""
+        if os.getpid() != self._process:
+            return function(*args, **kwargs)
         self._see_launches()
         before = self._launches
         result = function(*args, **kwargs)
@@ -123,6 +125,7 @@ class Provenance(OperatorMode):
             self._steps.append(
                 Step(unknown, frozenset(map(storage_address, made)), frozenset(map(storage_address, read)))
             )
+            self._look_at_read(read, made)
             if made and self._launches > before:
                 self._note(made, Origin.KERNEL, frozenset())
             elif made:

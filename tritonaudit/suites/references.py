@@ -165,6 +165,10 @@ class _SeesFloats(OperatorMode):
             self.has_seen = any(isinstance(one, torch.Tensor) and _is_of_floats(one) for one in tree_leaves(returned))
         return returned
 
+    def on_function_of_functions(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        self.has_seen = True  # for all that is known: what is computed in it is not seen
+        return function(*args, **kwargs)
+
 
 def _is_of_floats(tensor: torch.Tensor) -> bool:
     return bool(tensor.is_floating_point() or tensor.is_complex())

@@ -309,6 +309,7 @@ class _Audit:
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
         self._endure(_ENDURING)
+        self._integrity_of_each_way()
         self._look(_LOOKING)
         if most is None or most > _INTEGRITY_CASES:
             self._more_integrity(plan)
@@ -452,10 +453,10 @@ class _Audit:
         Each such way has to be looked into once, in the case of it that is the least work.
         """
         asked = {one.trial.case for one in self.core if one.trial.check == INTEGRITY}
-        ways = {outcome.way for outcome in self.outcomes if outcome.case.label in asked}
+        seen = (*self.outcomes, *self.endured)
+        ways = {outcome.way for outcome in seen if outcome.case.label in asked}
         found: dict[object, Case] = {}
-        judged = filter(_is_judged, (*self.outcomes, *self.endured))
-        for outcome in sorted(judged, key=lambda one: (_cost(one.case), elements(one.case))):
+        for outcome in sorted(filter(_is_judged, seen), key=lambda one: (_cost(one.case), elements(one.case))):
             if outcome.way not in ways:
                 found.setdefault(outcome.way, outcome.case)
         self._plan([*self.core, *map(way_trial, found.values())])
