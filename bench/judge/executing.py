@@ -113,7 +113,7 @@ def called(
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
     from tritonaudit.simulator.live import NoProgram
-    from tritonaudit.subject.inputs import call, tensors_in
+    from tritonaudit.subject.inputs import call, passed_in, tensors_in
     from tritonaudit.suites.late import Late, patience
 
     recorder = Recorder(TARGET, configs=1, execute=launch, chosen=one.chosen)
@@ -124,8 +124,8 @@ def called(
             with patience(seconds):
                 subject = one.applied(subject)
                 positional, keywords = one.arguments(subject)
-                gradients, lying = subject.gradients, one.case.gradient
-                returned = call(subject.function, positional, keywords, gradients=gradients, gradient=lying)
+                gradients = subject.gradients
+                returned = call(subject.function, positional, keywords, gradients=gradients, passed=passed_in(one.case))
                 inputs = list(tensors_in([positional, keywords]))
                 grads = [one.grad for one in inputs if one.grad is not None]
                 results = [one.detach().clone() for one in (*tensors_in(returned), *inputs, *grads)]
