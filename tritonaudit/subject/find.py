@@ -32,10 +32,9 @@ def subject_files(files: Iterable[Path]) -> tuple[Path, ...]:
 def unnoticed(files: Iterable[Path]) -> Iterator[Path]:
     """Those that make subjects as a spec file does, and have another name than one."""
     for path in files:
-        if kind_of(path) is None and path.suffix == ".py":
-            data = _text_of(path)
-            if _IMPORTS_US.search(data) and _SUBJECT.search(data):
-                yield path
+        data = _text_of(path) if path.suffix == ".py" and not _SPEC_NAME.fullmatch(path.name) else b""
+        if _IMPORTS_US.search(data) and _SUBJECT.search(data) and kind_of(path) is None:
+            yield path
 
 
 def kind_of(path: Path) -> Kind | None:

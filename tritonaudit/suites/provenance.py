@@ -98,11 +98,7 @@ class Provenance(OperatorMode):
     def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if os.getpid() != self._process:  # forked by the wrapper: what is on a GPU cannot be looked at there
             return function(*args, **kwargs)
-        self._see_launches()
-        before = self._launches
-        result = function(*args, **kwargs)
-        self._see_launches()
-        within = self._observed.ran[before : self._launches]
+        result, within = self._called(function, args, kwargs)
         spent = spent_on(function, args, kwargs, result)
         if within:  # a wrapper of kernels, such as one of torch.library
             spent = Spent(spent.forward, spent.backward)
@@ -115,10 +111,7 @@ class Provenance(OperatorMode):
         """What it gives is the kernels' where any of what it is given is, or it launches some."""
         if os.getpid() != self._process:
             return function(*args, **kwargs)
-        self._see_launches()
-        before = self._launches
-        result = function(*args, **kwargs)
-        self._see_launches()
+        result, within = self._called(function, args, kwargs)
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             read, made = ([one for one in tree_leaves(given) if _is_seen(one)] for given in ((args, kwargs), result))
             unknown = Spent(at_most=math.inf, unknown=frozenset((str(function),)))
@@ -126,11 +119,19 @@ class Provenance(OperatorMode):
                 Step(unknown, frozenset(map(storage_address, made)), frozenset(map(storage_address, read)))
             )
             self._look_at_read(read, made)
-            if made and self._launches > before:
+            if made and within:
                 self._note(made, Origin.KERNEL, frozenset())
             elif made:
                 self._compute(Operator(str(function), False, ()), made, read)
         return result
+
+    def _called(self, function: Any, args: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Sequence[Ran]]:
+        """What a call gives, and the launches within it."""
+        self._see_launches()
+        before = self._launches
+        result = function(*args, **kwargs)
+        self._see_launches()
+        return result, self._observed.ran[before : self._launches]
 
     def origins(self, tensor: torch.Tensor) -> torch.Tensor:
         """The origin of each element, as a number, of the tensor's shape; none is known where there is no memory."""
