@@ -29,7 +29,7 @@ class LowPrecisionAccumulation(Rule):
                     node,
                     f"`tl.{name}` adds in the dtype of its operand, {operand.dtype} here",
                     remedy="cast the operand first: `.to(tl.float32)`",
-                    fix=wide_sum(kernel, node, operand.dtype),
+                    fix=wide_sum(kernel, node, operand),
                 )
         for node, value in kernel.late_casts:
             if value.narrowed is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from tritonaudit.domains.facts import Accumulation, KernelFlow
-from tritonaudit.domains.value import HALF
+from tritonaudit.domains.value import HALF, Value
 from tritonaudit.finding import Edit, Fix, Span
 from tritonaudit.ir.model import Operation
 from tritonaudit.queries.dependence import operations_of
@@ -22,16 +22,24 @@ _SUMS = ("triton.language.sum", "triton.language.cumsum")
 _MAKERS = ("triton.language.zeros", "triton.language.full")
 
 
-def wide_sum(flow: KernelFlow, call: cst.CSTNode, dtype: str | None) -> Fix | None:
-    """`tl.sum(x.to(tl.float32))`, cast back where something needs the type that it has."""
-    narrow = _dtype(flow, {"fp16": "float16", "bf16": "bfloat16"}.get(dtype or ""))
+def wide_sum(flow: KernelFlow, call: cst.CSTNode, given: Value) -> Fix | None:
+    """`tl.sum(x.to(tl.float32))`, cast back where something needs the type that it has.
+
+    A cast to 16 bits in the call itself goes. Where the terms were rounded before it there is no fix: adding them in
+    fp32 does not bring back what was lost.
+    """
+    narrow = _dtype(flow, {"fp16": "float16", "bf16": "bfloat16"}.get(given.dtype or ""))
     wide = _dtype(flow, "float32")
     if not isinstance(call, cst.Call) or not call.args or narrow is None or wide is None:
         return None
     operand = call.args[0]
     if operand.star or operand.keyword is not None or flow.module.origin(flow.tree.code(call.func)) not in _SUMS:
         return None
-    widened = as_operand(flow.tree, operand, f".to({wide})")
+    written = next((one for one in ast.walk(flow.function.node) if flow.tree.node(one) is operand.value), None)
+    widened = _uncast(flow, written, wide)
+    if not widened and given.narrowed is not None:
+        return None
+    widened = widened or as_operand(flow.tree, operand, f".to({wide})")
     if _may_be_wide(flow, lambda one: one.name in _REDUCED and flow.tree.node(one.node) is call):
         return Fix(f"add in `{wide}`", widened, safe=True)
     edits = (*widened, *inserted(flow.tree.span(call), after=f".to({narrow})"))
@@ -57,7 +65,8 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation, *, safe: bool
     if last[end.end_column - 1 :].strip() and not last[end.end_column - 1 :].strip().startswith("#"):
         return None
     at_end = Span(end.end_line, len(last) + 1, end.end_line, len(last) + 1)
-    edits = (Edit(span_of(dtype, lines), wide), *_uncast(flow, accumulation, added, wide))
+    is_narrow = accumulation.added.dtype in HALF or (accumulation.added.dtype or "").startswith("*")
+    edits = (Edit(span_of(dtype, lines), wide), *(_uncast(flow, added, wide) if is_narrow else ()))
     if _may_be_wide(flow, lambda one: (one.name, one.detail, one.node) == ("left", accumulation.name, loop)):
         return Fix(f"accumulate in `{wide}`", edits, safe)
     edits = (*edits, Edit(at_end, cast))
@@ -72,10 +81,9 @@ def _may_be_wide(flow: KernelFlow, is_it: Callable[[Operation], bool]) -> bool:
     return bool(made) and all(may_be_wide(flow.kernel, one) for one in made)
 
 
-def _uncast(flow: KernelFlow, accumulation: Accumulation, added: ast.expr, wide: str) -> tuple[Edit, ...]:
+def _uncast(flow: KernelFlow, added: ast.AST | None, wide: str) -> tuple[Edit, ...]:
     """What is added without its cast to 16 bits where it is in fp32, or else with one to fp32."""
-    is_narrow = accumulation.added.dtype in HALF or (accumulation.added.dtype or "").startswith("*")
-    if not is_narrow or not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
+    if not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
         return ()
     if added.func.attr != "to" or len(added.args) != 1 or added.keywords:
         return ()
