@@ -107,12 +107,8 @@ def test_junit_fails_for_errors_and_for_what_was_not_done() -> None:
         files=3,
     )
     suites = ElementTree.fromstring(render(audit, "junit", color=False))
-    assert {key: suites.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "6",
-        "failures": "1",
-        "errors": "1",
-        "skipped": "3",
-    }
+    assert suites.attrib == {"name": "tritonaudit", "tests": "6", "failures": "1", "errors": "1"}
+    assert sum(int(suite.attrib["skipped"]) for suite in suites) == 3
 
 
 @pytest.mark.parametrize("format", ["gitlab", "rdjson", "junit"])

@@ -26,6 +26,7 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
         _suite(suites, visible(path), map(_of_finding, findings))
     _suite(suites, "tritonaudit", _of_run(audit))
     _count(suites, suites.iter("testcase"))
+    del suites.attrib["skipped"]  # Jenkins' schema has it for a suite only
     indent(suites)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(suites, encoding="unicode")}\n'
 
