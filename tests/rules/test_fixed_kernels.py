@@ -112,6 +112,49 @@ def test_a_sum_is_cast_back_where_its_type_counts(rest: str) -> None:
     assert fixed("TAN101", SUM.format(total="tl.sum(x, axis=0)", rest=rest)) == wanted
 
 
+ROUNDED = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + cols, mask=cols < n, other=0.0).to(tl.float32)
+    {terms}
+    total = tl.sum({summed}, axis=0)
+    tl.store(out_ptr, total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("tl.exp(x).to(tl.float16)", "tl.exp(x)"), ("(x * x).to(tl.bfloat16)", "(x * x).to(tl.float32)")],
+)
+def test_no_cast_is_left_in_a_sum(before: str, after: str) -> None:
+    given, wanted = (ROUNDED.format(terms="n += 0", summed=one) for one in (before, after))
+    assert fixed("TAN101", given) == wanted
+
+
+def test_terms_that_were_rounded_before_the_sum_have_no_fix() -> None:
+    given = ROUNDED.format(terms="half = (x * x).to(tl.float16)", summed="half")
+    assert fixed("TAN101", given) == given
+
+
+UNKNOWN_SHAPES = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, COLUMNS: tl.constexpr, BEGINS: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    start = {start}
+    y = tl.zeros([BLOCK], dtype=tl.float32)
+    if BEGINS:
+        y += tl.load(out_ptr + start * BLOCK + cols).to(tl.float32)
+    for i in range(n):
+        x = tl.load(x_ptr + start * i + cols).to(tl.float32)
+        x = x / tl.sqrt(tl.sum((x * x){cast}) + 1e-6)
+        y += x
+    tl.store(out_ptr + start * BLOCK + cols, y.to(out_ptr.dtype.element_ty))
+"""
+
+
+def test_a_sum_stays_wide_where_casts_and_zeros_say_what_types_do_not() -> None:
+    start = "tl.program_id(0) % tl.cdiv(COLUMNS, BLOCK)"
+    before, after = (UNKNOWN_SHAPES.format(start=start, cast=f".to(tl.float{bits})") for bits in (16, 32))
+    assert fixed("TAN101", before) == after
+
+
 LOOP = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     cols = tl.arange(0, BLOCK)
     acc = tl.zeros((BLOCK,), dtype={dtype})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tritonaudit.ir.model import Kernel, Operation
 from tritonaudit.ir.values import Const, Tensor, Tuple, Value
@@ -36,7 +36,7 @@ def may_be_wide(kernel: Kernel, start: Operation) -> bool:
     What a loop carries in 16 bits and an operand of a matrix product keep their types; both arms of a condition have
     one.
     """
-    uses = _uses(kernel)
+    uses, known = _uses(kernel), _in_fp32(kernel)
     wide: set[Operation] = set()
     chosen: set[Operation] = set()
     waiting = [start]
@@ -47,31 +47,51 @@ def may_be_wide(kernel: Kernel, start: Operation) -> bool:
             if (user.name, name) in _ARMS:
                 chosen.add(user)
             elif user.name not in _WIDENED and (user.name, name) not in _CHOSEN:
-                if not _is_indifferent(user, name):
+                if not _is_indifferent(user, name, known):
                     return False
                 continue
-            if user not in wide and not _is_wide(user.type):
+            if user not in wide and user not in known:
                 waiting.append(user)
-    return all(_are_alike(one, wide) for one in chosen)
+    return all(_are_alike(one, known | wide) for one in chosen)
 
 
-def _are_alike(choice: Operation, wide: Container[Operation]) -> bool:
+def _in_fp32(kernel: Kernel) -> Set[Operation]:
+    """The operations that give fp32, by their types or, where these are not known, by what they are made of."""
+    found: set[Operation] = set()
+    for one in operations_of(kernel.body):
+        if one.type.dtype == "fp32" if isinstance(one.type, Tensor) else _gives_fp32(one, found):
+            found.add(one)
+    return found
+
+
+def _gives_fp32(one: Operation, known: Set[Operation]) -> bool:
+    if one.name in ("to", "cast"):
+        return one.value("dtype") == Const("fp32") and "bitcast" not in one.arguments
+    if one.name == "either":
+        return _are_alike(one, known)
+    if one.name in ("carried", "left"):
+        return _is_wide(one.value("initial" if one.name == "carried" else "head"), known)
+    operands = [value for name, (value, _) in one.arguments.items() if one.name != "where" or name != "condition"]
+    return one.name in (*_WIDENED, "where") and any(_is_wide(value, known) for value in operands)
+
+
+def _are_alike(choice: Operation, known: Set[Operation]) -> bool:
     """Whether both arms of a condition are in fp32."""
-    arms = [choice.value(name) for _, name in _ARMS]
-    return all(_is_wide(arm) or made_of(arm) in wide for arm in arms)
+    return all(_is_wide(choice.value(name), known) for _, name in _ARMS)
 
 
-def _is_wide(given: Value) -> bool:
-    return isinstance(given, Tensor) and given.dtype == "fp32"
+def _is_wide(given: Value, known: Set[Operation]) -> bool:
+    return made_of(given) in known or (isinstance(given, Tensor) and given.dtype == "fp32")
 
 
-def _is_indifferent(user: Operation, name: str) -> bool:
+def _is_indifferent(user: Operation, name: str, known: Set[Operation]) -> bool:
     """Whether it gives the same whatever the width of this operand."""
     if user.name in _EQUAL:
         return any(isinstance(value, Const) for value, _ in user.arguments.values())
+    if user.name == "attribute":
+        return user.detail == "to"
     if (user.name, name) == ("left", "last"):
-        head = made_of(user.value("head"))
-        return isinstance(head, Operation) and _is_wide(head.value("initial"))
+        return _is_wide(user.value("head"), known)
     return (user.name, name) in _ENDS and not _keeps_type(user)
 
 
