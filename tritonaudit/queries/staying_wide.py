@@ -66,7 +66,7 @@ def _in_fp32(kernel: Kernel) -> Set[Operation]:
 
 def _gives_fp32(one: Operation, known: Set[Operation]) -> bool:
     if one.name in ("to", "cast"):
-        return one.value("dtype") == Const("fp32") and "bitcast" not in one.arguments
+        return "bitcast" not in one.arguments and bool(one.value("dtype") == Const("fp32"))
     if one.name == "either":
         return _are_alike(one, known)
     if one.name in ("carried", "left"):
