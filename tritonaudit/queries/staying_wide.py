@@ -66,7 +66,7 @@ def _in_fp32(kernel: Kernel) -> Set[Operation]:
 
 def _gives_fp32(one: Operation, known: Set[Operation]) -> bool:
     if one.name in ("to", "cast"):
-        return "bitcast" not in one.arguments and bool(one.value("dtype") == Const("fp32"))
+        return one.value("dtype") == Const("fp32") and "bitcast" not in one.arguments
     if one.name == "either":
         return _are_alike(one, known)
     if one.name in ("carried", "left"):
@@ -89,7 +89,7 @@ def _is_indifferent(user: Operation, name: str, known: Set[Operation]) -> bool:
     if user.name in _EQUAL:
         return any(isinstance(value, Const) for value, _ in user.arguments.values())
     if user.name == "attribute":
-        return user.detail == "to"
+        return bool(user.detail == "to")
     if (user.name, name) == ("left", "last"):
         return _is_wide(user.value("head"), known)
     return (user.name, name) in _ENDS and not _keeps_type(user)
