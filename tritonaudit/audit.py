@@ -158,8 +158,7 @@ def _stages(request: AuditRequest) -> list[tuple[tuple[Stage, ...], _StagesOf]]:
 
 
 def _source(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
-    progress.stage("reading the source", 0)
-    return check(paths, config, jobs=request.jobs, cache=open_cache(config)), (), False
+    return check(paths, config, jobs=request.jobs, cache=open_cache(config), progress=progress), (), False
 
 
 def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:

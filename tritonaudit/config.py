@@ -48,8 +48,9 @@ DEFAULT_EXCLUDE = (
 class Config:
     """A configuration. Each field is a key, with `-` for `_`; patterns are those of a .gitignore in `root`.
 
-    `source` is the file that says it, `nearest` finds what governs files below folders with one of their own, and
-    `warnings` are what is odd about it: none of these is a key, and none makes two configurations different.
+    `source` is the file that says it, `extended` are those that it extends, `nearest` finds what governs files below
+    folders with one of their own, and `warnings` are what is odd about it: none of these is a key, and none makes two
+    configurations different.
     """
 
     root: Path
@@ -66,6 +67,7 @@ class Config:
     target_triton: str | None = None
     hardware: str | None = None
     source: Path | None = field(default=None, repr=False, compare=False)
+    extended: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     nearest: Nearest | None = field(default=None, repr=False, compare=False)
     warnings: tuple[Problem, ...] = field(default=(), repr=False, compare=False)
 
@@ -249,7 +251,7 @@ def _loaded(loader: _Loader, root: Path, above: tuple[Path, ...] = ()) -> Config
     base = _loaded(other, root, chain)
     if base.hardware is not None:
         base = replace(base, hardware=str(Path(os.path.abspath(file)).parent / base.hardware))
-    return replace(overlaid(base, said), source=loader.source)
+    return replace(overlaid(base, said), source=loader.source, extended=(*base.extended, file))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tritonaudit.config import Config, overlaid
 from tritonaudit.finding import Audit, Elsewhere, Finding, Outcome, Problem, Related, Span, Status, shown_line
 from tritonaudit.guards import guarded_target
+from tritonaudit.progress import SILENT, Progress
 from tritonaudit.requirements import asked_target
 from tritonaudit.results import (
     IT_IS_HERE,
@@ -57,7 +58,14 @@ _MOST_BYTES_OF_NOTEBOOK = 10 * _MOST_BYTES  # most of which are pictures
 _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
 
 
-def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cache: FileCache | None = None) -> Audit:
+def check(
+    paths: Sequence[Path],
+    config: Config,
+    *,
+    jobs: int | None = None,
+    cache: FileCache | None = None,
+    progress: Progress = SILENT,
+) -> Audit:
     """Audit the files, and the Python files and notebooks of the folders, that `paths` names.
 
     What the cache holds of a file is taken from there, and what it does not hold yet is kept in it, as soon as it is
@@ -70,9 +78,11 @@ def check(paths: Sequence[Path], config: Config, *, jobs: int | None = None, cac
         with _uncollected():
             candidates, known = _remembered(candidates, cache)
         results.extend(known)
+    progress.stage("reading the source", len(candidates))
     try:
         for path, result in _run(candidates, config, jobs, glances):
             results.append(result)
+            progress.done("", "")
             if cache is not None and result.basis is not None:
                 cache.put(path, result.basis, replace(result, text=None, basis=None))
     finally:
@@ -510,11 +520,15 @@ def _remembered(candidates: list[_Candidate], cache: FileCache) -> tuple[list[_C
         found: FileResult | None = cache.get(FileResult, candidate.path, candidate.text)
         if found is None:
             unknown.append(candidate)
-        elif found.findings:
-            text = decode(candidate.path.read_bytes())
-            known.append(replace(found, text=(shown_path(candidate.path), text)))
-        else:
+        elif not found.findings:
             known.append(found)
+        else:
+            try:
+                text = decode(candidate.path.read_bytes())
+            except (OSError, Undecodable):  # it has changed since
+                unknown.append(candidate)
+            else:
+                known.append(replace(found, text=(shown_path(candidate.path), text)))
     return unknown, known
 
 

@@ -23,11 +23,12 @@ INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
+    interrupt = _Interrupt()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as in the background
         with suppress(ValueError, OSError):  # as where this is no main thread
-            signal.signal(signal.SIGINT, _Interrupt())
+            signal.signal(signal.SIGINT, interrupt)
     code = run(sys.argv[1:])
-    if code == INTERRUPTED:
+    if interrupt.was_pressed:
         with suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python, as it ends, would have the next one kill it
     sys.exit(code)
@@ -38,6 +39,10 @@ class _Interrupt:
 
     def __init__(self) -> None:
         self._last = -math.inf
+
+    @property
+    def was_pressed(self) -> bool:
+        return self._last > -math.inf
 
     def __call__(self, *_: object) -> None:
         now = time.monotonic()

@@ -13,6 +13,7 @@ import click
 from tritonaudit.cli import fixing, notices, shown, terminal
 from tritonaudit.cli.known import Known, known_options
 from tritonaudit.cli.options import about, audit_options, configure, deliver, exit_code, keep_inputs, project_of
+from tritonaudit.cli.progress import late_progress
 from tritonaudit.finding import Audit, Problem, Stage
 from tritonaudit.report import render
 from tritonaudit.report.known import without_known
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tritonaudit.config import Config
 
 _STDIN = Path("-")
+WATCHED = ("full", "concise")
+"""The formats that `--watch` can show changes in."""
 
 
 @click.command()
@@ -31,6 +34,7 @@ _STDIN = Path("-")
 @audit_options()
 @fixing.fix_options
 @known_options
+@click.option("--watch", is_flag=True, help="Audit again when a file changes, and show what that changed.")
 @click.option("--strict", is_flag=True, help="Leave with 2 where something was not analysed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, with no summary and no warnings.")
 @click.option("--no-cache", is_flag=True, help="Read every file, whatever an earlier run found in it.")
@@ -54,6 +58,7 @@ def command(
     write_baseline: Path | None,
     changed_since: str | None,
     changed_lines: str | None,
+    watch: bool,
     strict: bool,
     quiet: bool,
     no_cache: bool,
@@ -79,6 +84,8 @@ def command(
     fixing.refuse(fix, unsafe_fixes, diff, add_ignore)
     if statistics and output_format not in COUNTED:
         raise click.UsageError(f"--statistics are written as {' or '.join(COUNTED)}")
+    if watch:
+        _refuse_watching(paths, output_format, fix, diff, add_ignore, output_file, write_baseline, statistics)
     is_stdin = paths == (_STDIN,)
     sources = (stdin_filename or Path("<stdin>"),) if is_stdin else paths or (Path(),)
     config = configure(project_of(sources), config_file, overrides)
@@ -86,6 +93,31 @@ def command(
         return _show(sources, config, files=show_files, is_text=is_stdin, quiet=quiet)
     for file in (output_file, write_baseline):
         keep_inputs(file, sources, config)
+
+    def audited(others: tuple[Path, ...]) -> Audit:
+        return _Asked(others, configure(project_of(others), config_file, overrides), None, jobs, is_kept=False).audit()
+
+    known = Known(sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_told=not quiet)
+    if watch:
+        from tritonaudit.cli import watching
+
+        def found(config: Config) -> Audit:
+            marked = replace(known, config=config, is_told=False).applied(
+                _Asked(sources, config, None, jobs, not no_cache).audit()
+            )
+            return marked if show_known else without_known(marked)
+
+        return watching.watch(
+            watching.Watched(
+                sources,
+                config_file,
+                configured=lambda: configure(project_of(sources), config_file, overrides),
+                audited=found,
+                code=lambda audit, config: exit_code(audit, config, exit_zero, strict),
+                format=output_format,
+                is_quiet=quiet,
+            )
+        )
     text = sys.stdin.buffer.read() if is_stdin else None
     asked = _Asked(sources, config, text, jobs, not no_cache, add_ignore)
     audit = asked.audit()
@@ -96,11 +128,6 @@ def command(
         return _show_diff(asked, audit, unsafe_fixes, output_file, exit_zero, strict)
     if is_written and not diff:
         audit = _fixed(asked, audit, unsafe_fixes)
-
-    def audited(others: tuple[Path, ...]) -> Audit:
-        return _Asked(others, configure(project_of(others), config_file, overrides), None, jobs, is_kept=False).audit()
-
-    known = Known(sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_told=not quiet)
     audit = known.applied(audit)
     if not (show_known or statistics or output_format == "sarif"):  # whose readers know which results are unchanged
         audit = without_known(audit)
@@ -135,6 +162,16 @@ def _refuse(paths: tuple[Path, ...], stdin_filename: Path | None) -> None:
         raise click.UsageError("`-` (the standard input) cannot be audited together with other paths")
     if stdin_filename and _STDIN not in paths:
         raise click.UsageError("--stdin-filename needs the path `-`")
+
+
+def _refuse_watching(paths: tuple[Path, ...], output_format: str, *others: object) -> None:
+    """Raise where something else is asked for than to be shown what is found."""
+    if _STDIN in paths:
+        raise click.UsageError("--watch does not go with the standard input, which does not change")
+    if output_format not in WATCHED:
+        raise click.UsageError(f"--watch shows findings as {' or '.join(WATCHED)}")
+    if any(others):
+        raise click.UsageError("--watch only shows what is found: it does not go with options that write or count")
 
 
 def _refuse_together(
@@ -175,7 +212,9 @@ class _Asked:
 
         if self.text is not None:
             return check_text(self.text, self.sources[0], self.config)
-        return check(self.sources, self.config, jobs=self.jobs, cache=open_cache(self.config) if self.is_kept else None)
+        cache = open_cache(self.config) if self.is_kept else None
+        with late_progress() as progress:
+            return check(self.sources, self.config, jobs=self.jobs, cache=cache, progress=progress)
 
     def remaining(self, audit: Audit, done: int, problems: tuple[Problem, ...]) -> Audit:
         """What is left, with what was done of it and what could not be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -35,6 +36,61 @@ def shown_progress(*, lines: bool) -> Iterator[Progress]:
     console = Console(file=sys.stderr)
     with Bars(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
         yield _Display(bars)
+
+
+LATE = 2.0
+"""Seconds that one waits without being told why."""
+_OFTEN = 0.1
+
+
+@contextmanager
+def late_progress() -> Iterator[Progress]:
+    """A bar while this lasts, from the first item on that ends late; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield SILENT
+        return
+    bar = _LateBar(time.monotonic() + LATE)
+    try:
+        yield bar
+    finally:
+        bar.end()
+
+
+class _LateBar(Progress):
+    """Drawn as items end, by no thread of its own: processes are forked meanwhile."""
+
+    def __init__(self, at: float) -> None:
+        self._at = at
+        self._name, self._items, self._ended = "", 0, 0
+        self._bars: Bars | None = None
+
+    def stage(self, name: str, items: int) -> None:
+        self._name, self._items, self._ended = name, items, 0
+
+    def done(self, item: str, summary: str) -> None:
+        self._ended += 1
+        if time.monotonic() >= self._at:
+            self._at = time.monotonic() + _OFTEN
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._bars is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+            from rich.progress import Progress as Bars
+
+            self._bars = Bars(
+                TextColumn("{task.description}", markup=False), BarColumn(bar_width=20), MofNCompleteColumn(),
+                console=Console(file=sys.stderr), transient=True, auto_refresh=False,
+                redirect_stdout=False, redirect_stderr=False,
+            )  # fmt: skip
+            self._bars.start()
+            self._bars.add_task(self._name, total=self._items)
+        self._bars.update(self._bars.task_ids[0], completed=self._ended, refresh=True)
+
+    def end(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
 
 
 class _Lines(Progress):

@@ -16,7 +16,7 @@ from tritonaudit.shown import shown_path
 if TYPE_CHECKING:
     from tritonaudit.config import Config
 
-_NO_KEYS = ("root", "source", "nearest", "warnings", "per_file_ignores")
+_NO_KEYS = ("root", "source", "extended", "nearest", "warnings", "per_file_ignores")
 
 
 def show_files(sources: tuple[Path, ...], config: Config, *, quiet: bool) -> int:

@@ -24,8 +24,8 @@ def wants_color() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or is_terminal()
 
 
-def write(text: str) -> None:
-    """Write to the standard output; a reader that has hung up (`| head`) has seen enough."""
+def write(text: str) -> bool:
+    """Write to the standard output; False where the reader has hung up (`| head`), who has seen enough."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     try:
@@ -34,6 +34,8 @@ def write(text: str) -> None:
     except BrokenPipeError:
         # What is left in the buffer would raise again when Python flushes it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def write_file(path: Path, text: str) -> None:
