@@ -173,7 +173,7 @@ class Host:
         self._scopes = Scopes(self.project)
         self._callers = Callers(self._scopes, self.project)
         self._paths: dict[Entry, tuple[_Path, ...]] = {}
-        self._replayed: dict[tuple[LaunchSite, frozenset[tuple[str, int]]], LaunchSite | Raised | NotKnown] = {}
+        self._replayed: dict[Hashable, LaunchSite | Raised | NotKnown] = {}
         self._bare: set[Entry] = set()
         self._tensors: dict[Entry, frozenset[str]] = {}
 
@@ -236,8 +236,10 @@ class Host:
         return {}
 
     def replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
-        """The launch with numbers put in for inputs, by their names; several rules ask at the same ones."""
-        key = (site, frozenset(sizes.items()))
+        """The launch with numbers put in for inputs, by their names; several rules ask at the same ones, and again
+        after an edit of the kernel.
+        """
+        key = (site.call, site.entry, site.conditions, site.doubt, frozenset(sizes.items()))
         if key not in self._replayed:
             if len(self._replayed) >= _MOST_KEPT:
                 self._replayed.clear()
