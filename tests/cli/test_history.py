@@ -147,6 +147,12 @@ def test_an_audit_is_kept(tritonaudit: Command, project: Path) -> None:
     assert compared.code == 0
     assert compared.out.endswith("\n0 other figures the same\n")
     assert "findings" not in compared.out
+    assert kept["asked"]["parts"] == ["source"]
+    assert {"TAC107", "TAN102"} <= set(kept["asked"]["rules"])
+    tritonaudit("audit", "--only", "source", "--keep=memory", "--ignore", "TAN", "src")
+    compared = tritonaudit("history", "compare", "2", "3").out
+    assert compared.endswith("\n1 finding not compared: only one of the two was asked for them\n")
+    assert "gone" not in compared
 
 
 def test_a_path_after_keep_is_not_taken_for_a_history(tritonaudit: Command, project: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from tests import ran
 from tests.history.entries import WRONG, entry, finding
 from tests.measured import missed, of_size, row
-from tritonaudit.finding import Status
+from tritonaudit.finding import Stage, Status
+from tritonaudit.history.asked import asked_of
 from tritonaudit.history.compare import Compared, compared
 from tritonaudit.history.folder import HistoryError, Version
 from tritonaudit.history.trend import Trend, trends
@@ -85,6 +86,43 @@ def test_findings_are_known_by_what_they_are_of_and_not_by_their_line() -> None:
     assert moved.findings == ()
     changed = between(entry(findings=(finding(expression="y"),)), entry(findings=(finding(expression="z", line=9),)))
     assert [(one.move, one.name) for one in changed.findings] == [("new", "kernels.py:9"), ("gone", "kernels.py:7")]
+
+
+def asked(*stages: Stage, rules: str = "TAC401 TAM101", pedantic: bool = False) -> dict[str, Any]:
+    return asked_of(stages or tuple(Stage), rules.split(), pedantic=pedantic)
+
+
+def test_what_a_rule_finds_is_compared_where_both_asked_for_it() -> None:
+    without, with_it = entry(asked=asked(rules="TAM101")), entry(asked=asked(), findings=(finding(),))
+    for earlier, later in ((without, with_it), (with_it, without)):
+        found = between(earlier, later)
+        assert (found.findings, found.unasked) == ((), 1)
+    found = between(entry(asked=asked()), with_it)
+    assert ([one.move for one in found.findings], found.unasked) == (["new"], 0)
+
+
+def test_what_only_pedantic_audits_show_is_not_compared_with_others() -> None:
+    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(finding(),))
+    assert between(plain, pedantic).findings == ()
+    assert between(pedantic, plain).findings == ()
+    assert [one.move for one in between(entry(asked=asked(pedantic=True)), pedantic).findings] == ["new"]
+
+
+def test_parts_that_only_one_did_are_not_compared() -> None:
+    whole = entry(row(2.0), asked=asked(), findings=(finding(),))
+    source = {**entry(asked=asked(Stage.SOURCE)), "subjects": []}
+    for earlier, later in ((whole, source), (source, whole)):
+        found = between(earlier, later)
+        assert (found.subjects, found.findings, found.same, found.unasked) == ((), (), 0, 1)
+        assert {*found.both.only_earlier, *found.both.only_later} == {"compile", "run", "measure"}
+    run = entry(row(9.0), ratio=2.0, asked=asked(Stage.RUN))
+    assert told(between(run, whole)) == [("better", "worst error over its budget", "2 → 0.5")]
+
+
+def test_an_entry_that_does_not_say_what_it_was_asked_for_is_compared_as_a_whole() -> None:
+    old = entry(findings=(finding(),))
+    del old["asked"]
+    assert [one.move for one in between(old, entry(asked=asked(Stage.SOURCE))).findings] == ["gone"]
 
 
 def lines(found: Trend) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,8 @@ import pytest
 from tests.checkout import ROOT
 from tests.history.entries import entry, finding
 from tests.measured import row
+from tritonaudit.finding import Stage
+from tritonaudit.history.asked import asked_of
 from tritonaudit.history.folder import SCHEMA
 from tritonaudit.report.schema import breach
 
@@ -22,6 +24,8 @@ ENTRY = json.loads(json.dumps(entry(row(2.0, 1.5, 1.0), findings=(finding(),), n
 
 def test_what_is_kept_is_as_the_schema_says() -> None:
     assert breach(ENTRY, SCHEMA) is None
+    assert breach({**ENTRY, "asked": asked_of([Stage.SOURCE], ["TAM101"], pedantic=False)}, SCHEMA) is None
+    assert breach({key: value for key, value in ENTRY.items() if key != "asked"}, SCHEMA) is None
 
 
 @pytest.mark.parametrize(

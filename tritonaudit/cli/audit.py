@@ -124,7 +124,7 @@ def command(
     told = about(config, sources, *result.stages)
     deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
     if keep_folder is not None:
-        keep(keep_folder, config.root, result, note)
+        keep(keep_folder, config, sources, result, note)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config, exit_zero)
 
 

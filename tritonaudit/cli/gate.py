@@ -109,7 +109,7 @@ def command(
     report = json.dumps(data_of(gated), indent=2) + "\n" if output_format == "json" else text_of(gated)
     deliver(report, output_file)
     if keep_folder is not None:
-        keep(keep_folder, config.root, gated.full, note)
+        keep(keep_folder, config, (path,), gated.full, note)
     return _exit_code(gated)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from tritonaudit.cli.history import FOLDER
+from tritonaudit.cli.options import rules_on
 
 if TYPE_CHECKING:
     from tritonaudit.audit import FullAudit
+    from tritonaudit.config import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,16 +48,21 @@ def require_history(folder: Path | None, note: str | None) -> None:
         raise click.UsageError(f"--keep {folder}: {error.strerror}") from error
 
 
-def keep(folder: Path, project: Path, result: FullAudit, note: str | None) -> None:
-    """Write the audit as the next entry and say where; one that was interrupted is not kept."""
+def keep(folder: Path, config: Config, sources: Sequence[Path], result: FullAudit, note: str | None) -> None:
+    """Write the audit of the sources as the next entry and say where; one that was interrupted is not kept."""
     from tritonaudit.history import folder as history
+    from tritonaudit.history.asked import asked_of
     from tritonaudit.history.commit import commit_of
     from tritonaudit.history.entry import entry_of
+    from tritonaudit.rules import all_rules
 
     if result.is_interrupted:
         click.echo("tritonaudit: not kept, for it was interrupted", err=True)
         return
-    entry = entry_of(result.audit, result.sections, commit_of(project, folder), note)
+    rules = rules_on(config, sources)
+    codes = (rule.code for rule in all_rules()) if rules is None else rules
+    asked = asked_of(result.stages, codes, pedantic=config.pedantic)
+    entry = entry_of(result.audit, result.sections, commit_of(config.root, folder), note, asked)
     try:
         path = history.keep(folder, entry)
     except history.HistoryError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tritonaudit.history.asked import Both
 from tritonaudit.history.entry import Data
 from tritonaudit.history.figures import Move, figures_of
 from tritonaudit.history.folder import Version
@@ -26,7 +27,8 @@ class Difference:
 class Compared:
     """The later entry beside the earlier: the environments' differences, the subjects', and the findings.
 
-    `same` counts the figures that did not move, `untold` those of times on two devices, which nothing compares.
+    `same` counts the figures that did not move, `untold` those of times on two devices, which nothing compares, and
+    `unasked` the findings that only one of the two was asked for. `both` is what both were.
     """
 
     environment: tuple[Difference, ...]
@@ -34,12 +36,15 @@ class Compared:
     findings: tuple[Difference, ...]
     same: int
     untold: int
+    unasked: int
+    both: Both
 
 
 def compared(earlier: Version, later: Version) -> Compared:
     """What got better, worse, new or gone from one to the other."""
     one, other = earlier.data["environment"], later.data["environment"]
-    before, after = subjects_of(earlier.data), subjects_of(later.data)
+    both = Both.of(earlier.data, later.data)
+    before, after = (_by_name(both.subjects(entry)) for entry in (earlier.data, later.data))
     same_device = one["device"] == other["device"]
     subjects: list[tuple[Key, tuple[Difference, ...]]] = []
     same = untold = 0
@@ -54,9 +59,8 @@ def compared(earlier: Version, later: Version) -> Compared:
         told = tuple(Difference(*move) for move in moves if move[0] not in (Move.SAME.value, _UNTOLD))
         if told:
             subjects.append((key, told))
-    return Compared(
-        tuple(_changed(one, other)), tuple(subjects), tuple(_findings(earlier.data, later.data)), same, untold
-    )
+    findings, unasked = _findings(earlier.data, later.data, both)
+    return Compared(tuple(_changed(one, other)), tuple(subjects), findings, same, untold, unasked, both)
 
 
 _UNTOLD = "untold"
@@ -64,7 +68,11 @@ _UNTOLD = "untold"
 
 def subjects_of(entry: Data) -> dict[Key, Data]:
     """The subjects of an entry by path and name."""
-    return _keyed(entry["subjects"], lambda one: (one["path"], one["subject"]))
+    return _by_name(entry["subjects"])
+
+
+def _by_name(subjects: list[Data]) -> dict[Key, Data]:
+    return _keyed(subjects, lambda one: (one["path"], one["subject"]))
 
 
 def _keyed(things: list[Data], key: Callable[[Data], Key]) -> dict[Key, Data]:
@@ -97,17 +105,21 @@ def _instead(subject: Data, name: str) -> str:
     return f", now {found['status']}: {found['reason']}" if found else ""
 
 
-def _findings(earlier: Data, later: Data) -> Iterator[Difference]:
-    """A finding is the same where its path and fingerprint are, on whatever line."""
+def _findings(earlier: Data, later: Data, both: Both) -> tuple[tuple[Difference, ...], int]:
+    """Those that are new or gone, and how many others only one of the two was asked for.
+
+    A finding is the same where its path and fingerprint are, on whatever line.
+    """
     before, after = (
         _keyed(entry["findings"], lambda one: (one["path"], one["fingerprint"])) for entry in (earlier, later)
     )
-    for key, one in after.items():
-        if key not in before:
-            yield _finding("new", one)
-    for key, one in before.items():
-        if key not in after:
-            yield _finding("gone", one)
+    new = [one for key, one in after.items() if key not in before]
+    gone = [one for key, one in before.items() if key not in after]
+    told = [
+        *(_finding("new", one) for one in new if both.asks_for(one["code"]) and not both.later_is_pedantic),
+        *(_finding("gone", one) for one in gone if both.asks_for(one["code"]) and not both.earlier_is_pedantic),
+    ]
+    return tuple(told), len(new) + len(gone) - len(told)
 
 
 def _finding(move: str, one: Data) -> Difference:

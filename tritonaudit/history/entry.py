@@ -21,8 +21,17 @@ Data = dict[str, Any]
 FORMAT = 1
 
 
-def entry_of(audit: Audit, sections: Sequence[Section], commit: Mapping[str, Any] | None, note: str | None) -> Data:
-    """The entry of an audit that ends now, from its findings and what its stages show besides."""
+def entry_of(
+    audit: Audit,
+    sections: Sequence[Section],
+    commit: Mapping[str, Any] | None,
+    note: str | None,
+    asked: Mapping[str, Any] | None = None,
+) -> Data:
+    """The entry of an audit that ends now, from its findings and what its stages show besides.
+
+    `asked` says what it was asked for, as `asked_of` has it.
+    """
     shown = {section.key: section.data() for section in sections}
     ran, measured = shown.get("ran"), shown.get("measured")
     return {
@@ -32,6 +41,7 @@ def entry_of(audit: Audit, sections: Sequence[Section], commit: Mapping[str, Any
         "when": _now(),
         "commit": commit,
         "environment": _environment(ran, measured),
+        "asked": None if asked is None else dict(asked),
         "target": TARGET,
         "subjects": _subjects(ran, measured),
         "findings": [_finding(finding) for finding in audit.findings],

@@ -73,6 +73,9 @@ def _shown(version: Version) -> Iterator[str]:
     yield "  ".join(_summary(version))
     known = ((name, value) for name, value in data["environment"].items() if value)
     yield ", ".join(f"{name} {value}" for name, value in known)
+    if (asked := data.get("asked")) is not None:
+        pedantic = ", pedantic" if asked["pedantic"] else ""
+        yield f"asked for: {', '.join(asked['parts']) or 'nothing'}; {_counted(len(asked['rules']), 'rule')}{pedantic}"
     for subject in data["subjects"]:
         yield ""
         yield f"{subject['subject']}  {subject['path']}  {_counted(subject['cases'], 'case')}"
@@ -110,6 +113,11 @@ def _compared(earlier: Version, later: Version, found: Compared) -> Iterator[str
             yield f"  {one.move:<6}  {one.name}: {one.shown}"
     yield ""
     yield f"{_counted(found.same, 'other figure')} the same"
+    for number, parts in ((earlier.number, found.both.only_earlier), (later.number, found.both.only_later)):
+        if parts:
+            yield f"not compared: {', '.join(parts)}, which only v{number} was asked for"
+    if found.unasked:
+        yield f"{_counted(found.unasked, 'finding')} not compared: only one of the two was asked for them"
     if found.untold:
         yield f"{_counted(found.untold, 'figure')} not compared: they were timed on different devices"
 
