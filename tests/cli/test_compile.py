@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.notebooks import code, notebook
+from tritonaudit.compile.last import last_compiled
 
 Command = Callable[..., Any]
 
@@ -126,11 +127,14 @@ def run(tritonaudit: Command, compiler: None, kernels: Path) -> Command:
 
 
 @pytest.mark.slow
-def test_a_kernel_without_faults_is_0_with_its_table(run: Command) -> None:
+def test_a_kernel_without_faults_is_0_with_its_table(run: Command, kernels: Path) -> None:
     ran = run()
     assert (ran.code, ran.err) == (0, "")
     assert "scale_kernel  audit_scale.py:9" in ran.out
     assert "No findings in 1 file, 1 kernel." in ran.out
+    [last] = last_compiled(kernels)
+    assert (last.kernel.name, last.line) == ("scale_kernel", 8)
+    assert all(variant.resources is not None for variant in last.kernel.variants)
 
 
 @pytest.mark.slow

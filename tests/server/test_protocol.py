@@ -11,8 +11,11 @@ import pytest
 
 from tests.checkout import ROOT, run
 from tests.server.kernels import MIXED, RIGHT, WRONG
+from tritonaudit.compile.facts import AccessKind, CompiledKernel, LineAccess, Resources, Variant
+from tritonaudit.compile.last import keep_last
 from tritonaudit.config import project_config
 from tritonaudit.engine import check_text
+from tritonaudit.finding import Span
 
 pytest.importorskip("pygls")
 
@@ -274,6 +277,49 @@ def test_blocks_have_their_shapes_and_dtypes(client: Client, project: Path) -> N
     lines = text.splitlines()
     shown = {lines[one["position"]["line"]][: one["position"]["character"]].strip(): one["label"] for one in found}
     assert shown == {"at": ": i32[1024]", "x": ": [1024]", "wide": ": fp32[1024, 4]"}
+
+
+def compiled(path: Path) -> CompiledKernel:
+    """What `compile` might make of the kernel of a file on two targets."""
+
+    def variant(target: str, registers: int, spilled: int) -> Variant:
+        load = LineAccess(str(path), Span(9, 9, 9, 40), AccessKind.LOAD, ((16, 1),))
+        needs = Resources(registers, spilled, spilled, 0, 0, 0, 4, 3)
+        return Variant(target, "BLOCK=1024", ("n=1024",), (), needs, accesses=(load,))
+
+    variants = (variant("sm_80", 14, 0), variant("sm_80", 18, 0), variant("sm_90", 255, 8))
+    return CompiledKernel(str(path), "double_kernel", Span(7, 5, 7, 18), variants)
+
+
+def test_launches_and_accesses_have_what_the_last_compilation_came_to(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITONAUDIT_CACHE", str(tmp_path))
+    path = project / "compiled.py"
+    path.write_text(RIGHT)
+    keep_last([compiled(path)])
+    with Client(project) as client:
+        uri = client.open(path, RIGHT)
+
+        def lenses() -> list[tuple[int, str]]:
+            found = client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
+            return [(one["range"]["start"]["line"], one["command"]["title"]) for one in found]
+
+        title = "BLOCK=1024 · sm_80: 14 to 18 registers, no spills · sm_90: 255 registers, 16 bytes spilled"
+        line = at(RIGHT, "double_kernel[")["line"]
+        assert lenses() == [(line, title)]
+        width = "- bytes that a lane moves at once, as last compiled: sm_80 16; sm_90 16"
+        assert width in hover(client, uri, at(RIGHT, "load"))
+        moved = f"\n\n{RIGHT}"
+        client.change(uri, 2, {"text": moved})
+        assert lenses() == [(line + 2, title)]
+        assert width in hover(client, uri, at(moved, "load"))
+        changed = RIGHT.replace("2 * x", "3 * x")
+        client.change(uri, 3, {"text": changed})
+        assert lenses() == [(line, f"{title} (before the last change of the kernel)")]
+        assert "as last compiled" not in hover(client, uri, at(changed, "load"))
+        client.change(uri, 4, {"text": "def (:\n"})
+        assert lenses() == []
 
 
 # -- the process -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.gather import gather
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.compile.kept import KeptLaunches
+from tritonaudit.compile.last import keep_last
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.data import NotData, encode
@@ -46,6 +47,7 @@ def compile_paths(
     kept.write()
     compiled = _compiled(gathered.launches, jobs, request.seconds, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
+    keep_last(kernels)
     audit = _judged(kernels, gathered.launches, found.files, config, request, kept)
     kept.write()
     return CompileAudit(

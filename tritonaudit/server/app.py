@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -14,7 +15,7 @@ from tritonaudit.rules import all_rules
 from tritonaudit.server import actions
 from tritonaudit.server.auditing import Auditor
 from tritonaudit.server.hints import hints
-from tritonaudit.server.session import Editor, Session
+from tritonaudit.server.session import Editor, Session, lenses_of
 from tritonaudit.server.texts import UNITS, Text, Units
 
 _WATCHED = (
@@ -124,6 +125,11 @@ def _answer(server: LanguageServer, session: Session) -> None:
     async def hints_in(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         one = await session.settled(params.text_document.uri)
         return [] if one is None or one.known is None else hints(one.known.kernels, one.text, params.range)
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
+    async def lenses_in(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        one = session.opened.get(params.text_document.uri)
+        return [] if one is None else await session.ask(partial(lenses_of, one.path, one.text))
 
 
 def _folders(server: LanguageServer) -> list[Path]:

@@ -15,12 +15,14 @@ from typing import TypeVar
 
 from lsprotocol import types as lsp
 
+from tritonaudit.compile.last import last_compiled
 from tritonaudit.config import ConfigError
 from tritonaudit.finding import Finding, Problem, sentence_of
 from tritonaudit.fixes import mend
 from tritonaudit.server.auditing import Audited, Auditor, Superseded
 from tritonaudit.server.diagnostics import diagnostic, moved
 from tritonaudit.server.hovers import addresses, pages, triton_name
+from tritonaudit.server.lenses import lenses, widths
 from tritonaudit.server.texts import Text
 from tritonaudit.source.outline import Unparsable, outline
 
@@ -210,7 +212,20 @@ class Session:
 def _known_of(known: Audited, path: Path, text: Text, position: lsp.Position) -> str:
     """What is known of a place of this text, which has come to that."""
     line, column = text.place(position)
-    said = [*pages(known.audit.findings, line, column), *addresses(known.kernels, line, column)]
+    said = list(pages(known.audit.findings, line, column))
+    address = list(addresses(known.kernels, line, column))
+    named: list[str] = []
     with suppress(Unparsable):
-        said += triton_name(outline(str(path), "\n".join(text.lines)), line, column)
-    return "\n\n---\n\n".join(said)
+        module = outline(str(path), "\n".join(text.lines))
+        if address:
+            address = ["\n".join((*address, *widths(module, last_compiled(path), line)))]
+        named = list(triton_name(module, line, column))
+    return "\n\n---\n\n".join((*said, *address, *named))
+
+
+def lenses_of(path: Path, text: Text) -> list[lsp.CodeLens]:
+    """What the last compilation of the kernels that a text launches came to."""
+    known = last_compiled(path)
+    with suppress(Unparsable):
+        return lenses(outline(str(path), "\n".join(text.lines)), known, text) if known else []
+    return []
