@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 import sys
@@ -29,6 +30,7 @@ def main() -> NoReturn:
             signal.signal(signal.SIGINT, interrupt)
     code = run(sys.argv[1:])
     if interrupt.was_pressed:
+        gc.freeze()  # else Python looks through all that was read as it ends, which takes seconds
         with suppress(ValueError, OSError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python, as it ends, would have the next one kill it
     sys.exit(code)
