@@ -129,6 +129,32 @@ def _interruptible(full: FullAudit) -> FullAudit:
     return full
 
 
+# -- one file by itself ------------------------------------------------------------------------------------------------
+
+
+def digests_of(paths: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
+    """Of each of the files a digest of all that its audit depends on. Raises NoGpu."""
+    return _digests(paths, config, request)
+
+
+def try_file(path: Path, config: Config, request: AuditRequest) -> FullAudit:
+    """The audit of one file, subjects and kernels that they launch. Raises KeyboardInterrupt, NoGpu."""
+    return _of_file(path, _interruptible(audit_paths((path,), config, request)), config)
+
+
+def is_to_be_timed(full: FullAudit) -> bool:
+    """Whether the file has a subject that is known to be right."""
+    sections = [section for section in full.sections if isinstance(section, RanSection)]
+    return any(run.is_known_to_compute for section in sections for run in section.ran.runs)
+
+
+def time_file(path: Path, done: FullAudit, config: Config, request: AuditRequest) -> FullAudit:
+    """The same with the timing of what is right. Raises KeyboardInterrupt."""
+    timed = _interruptible(_timed((path,), done, config, replace(request, parts=request.parts & {PERFORMANCE})))
+    both = FullAudit(united((done.audit, timed.audit)), (*done.sections, *timed.sections), done.stages | timed.stages)
+    return _of_file(path, both, config)
+
+
 # -- of one file ---------------------------------------------------------------------------------------------------
 
 

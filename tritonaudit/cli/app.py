@@ -15,7 +15,20 @@ if TYPE_CHECKING:
 
 _DEFAULT = "check"
 _COMMANDS = (
-    *("api", "audit", "check", "compile", "completion", "explain", "gate", "hardware", "history", "init", "new"),
+    *(
+        "api",
+        "audit",
+        "check",
+        "compile",
+        "completion",
+        "explain",
+        "farm",
+        "gate",
+        "hardware",
+        "history",
+        "init",
+        "new",
+    ),
     *("roofline", "rules", "schema", "select", "server"),
 )
 _OWN_OPTIONS = ("-h", "--help", "-V", "--version")

@@ -34,7 +34,8 @@ _EXECUTED = frozenset(_STAGES) - {"source", "compile"}
 """Parts that need workers, whatever is known from earlier audits."""
 
 
-def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+def parts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
+    """The parts of an audit that an option names, all where it names none."""
     chosen = split(values)
     for name in chosen:
         if name not in _STAGES:
@@ -45,7 +46,7 @@ def _only(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--only", multiple=True, callback=_only, metavar="PARTS", help=f"Run only these parts: {', '.join(_STAGES)}."
+    "--only", multiple=True, callback=parts, metavar="PARTS", help=f"Run only these parts: {', '.join(_STAGES)}."
 )
 @budget_option("subject")
 @SEED

@@ -33,7 +33,7 @@ _DECISIVE = (Exit.ERROR, Exit.FOUND, Exit.INCOMPLETE)
 
 
 @dataclass
-class _Lines:
+class Lines:
     """Where lines go: to the end of a file, or to the standard output; and what they say."""
 
     file: int | None
@@ -43,14 +43,17 @@ class _Lines:
     def add(self, line: dict[str, Any]) -> None:
         from tritonaudit.report.jsonl import written
 
-        text = written(line)
+        self.add_text(written(line), line["path"], line["verdict"])
+
+    def add_text(self, text: str, path: str, verdict: str) -> None:
+        """Add a line that is written already, of that path and verdict."""
         if self.file is None:
             terminal.write(text)
         else:
             rest = memoryview(text.encode())
             while rest:
                 rest = rest[os.write(self.file, rest) :]
-        self.verdicts[line["path"]] = line["verdict"]
+        self.verdicts[path] = verdict
 
     def note(self, problems: Sequence[Problem]) -> None:
         """Say what has no line, since it could not be found or read."""
@@ -85,7 +88,7 @@ def streamed(
     from tritonaudit.stream import audit_files
 
     began = time.monotonic()
-    with _lines(output_file, resumes=request.resumes) as (lines, digests):
+    with opened_lines(output_file, resumes=request.resumes) as (lines, digests):
 
         def known(path: str, digest: str) -> bool:
             return digests.get(path) == digest
@@ -98,21 +101,22 @@ def streamed(
         except KeyboardInterrupt:
             is_interrupted = True
         seconds = time.monotonic() - began
-        _tell(lines, seconds)
+        tell(lines, seconds)
         return INTERRUPTED if is_interrupted else lines.exit_code(exit_zero=exit_zero)
 
 
-def _tell(lines: _Lines, seconds: float) -> None:
+def tell(lines: Lines, seconds: float) -> None:
+    """Say on the standard error what all lines together say."""
     counts = Counter(lines.verdicts.values())
     told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
     click.echo(f"tritonaudit: {len(lines.verdicts)} files in {seconds:.0f} s: {told or 'none'}", err=True)
 
 
 @contextmanager
-def _lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[_Lines, dict[str, str]]]:
+def opened_lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[Lines, dict[str, str]]]:
     """The lines, with the digests by path of those that stay in the file."""
     if path is None:
-        yield _Lines(None), {}
+        yield Lines(None), {}
         return
     kept = _kept(path) if resumes and path.is_file() else []
     try:
@@ -124,7 +128,7 @@ def _lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[_Lines, dict[s
         said = [line for _, line in kept]
         final = [line for line in said if line["verdict"] not in _TRIED_AGAIN]
         yield (
-            _Lines(file, {line["path"]: line["verdict"] for line in said}),
+            Lines(file, {line["path"]: line["verdict"] for line in said}),
             {line["path"]: line["digest"] for line in final},
         )
     finally:

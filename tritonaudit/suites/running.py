@@ -149,10 +149,19 @@ def _part(task: SubjectTask) -> _Part:
     return task.key, task.only_watches
 
 
+_sharing = 1
+
+
+def share_memory(audits: int) -> None:
+    """So many audits go on in the machine at once: each may hold that part of what it may hold alone."""
+    global _sharing
+    _sharing = audits
+
+
 def memory(jobs: int) -> int:
     """The bytes that one of so many workers may hold."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(_MEMORY, int(physical * _MEMORY_SHARE / jobs))
+    return min(_MEMORY, int(physical * _MEMORY_SHARE / (jobs * _sharing)))
 
 
 def shown_subject(key: SubjectKey) -> str:

@@ -1,0 +1,96 @@
+"""A process that does jobs, several at once, with warm workers of its own: one for each GPU, or for a machine without.
+
+It is told what is asked of all jobs, says whether it has a GPU, and then answers each job that it is given. It ends when
+the other end of its connection does, and when an audit raises: others in this process could no longer be relied upon.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import NoReturn
+
+from tritonaudit.execute.blame import described
+from tritonaudit.execute.starting import warm_up
+from tritonaudit.farm.job import Answer, Asked, Job, done
+from tritonaudit.suites.running import share_memory
+from tritonaudit.suites.stage import NoGpu, Where, gpu_for
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an agent is told first: so many jobs at once, and how many may go on in the whole machine beside them."""
+
+    asked: Asked
+    slots: int
+    in_machine: int
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What an agent says first: the name of its GPU, if it has one, or why it cannot work."""
+
+    gpu: str = ""
+    failure: str = ""
+
+
+def prepared(terms: Terms) -> Hello:
+    """Get this process ready for jobs."""
+    share_memory(terms.in_machine)
+    warm_up()
+    try:
+        return Hello(gpu_for(Where(terms.asked.request.device)))
+    except NoGpu as error:
+        return Hello(failure=f"--device gpu: {error}")
+
+
+def answered(job: Job, terms: Terms, hello: Hello) -> Answer:
+    """Do a job; where an audit raises, say so."""
+    try:
+        return done(job, terms.asked, times=bool(hello.gpu))
+    except BaseException as error:
+        traceback.print_exc()
+        return Answer(job.number, failure=described(error))
+
+
+def serve(connection: Connection, leave: Callable[[], NoReturn]) -> NoReturn:
+    """Do what the connection brings, until it ends; then leave."""
+    sending = threading.Lock()
+
+    def do(job: Job) -> None:
+        answer = answered(job, terms, hello)
+        try:
+            with sending:
+                connection.send(answer)
+        except OSError:
+            leave()
+        if answer.failure:
+            leave()
+
+    try:
+        terms: Terms = connection.recv()
+        hello = prepared(terms)
+        connection.send(hello)
+        with ThreadPoolExecutor(terms.slots + 1) as threads:
+            while True:
+                threads.submit(do, connection.recv())
+    except (EOFError, OSError):
+        leave()
+
+
+def main() -> NoReturn:
+    """Serve the connection whose descriptor is the argument; what is left of this process's workers ends with it."""
+    connection = Connection(int(sys.argv[1]))
+    del sys.argv[1:]
+    os.set_inheritable(connection.fileno(), False)
+    serve(connection, _leave)
+
+
+def _leave() -> NoReturn:
+    os._exit(0)
