@@ -40,9 +40,8 @@ def main() -> None:
     print(f"{given.subjects} subjects, {given.nodes} nodes of {given.gpus} GPUs with {given.cores} cores each")
     print(f"leases {result.leases}, failed {result.failed}, nodes lost {result.nodes_lost}")
     print(f"told {result.told}, of them given up {result.given_up}, told twice {result.told_twice}")
-    print(
-        f"simulated {result.seconds:,.0f} s, with GPUs absent {result.absent:.1%} of it: {result.efficiency:.1%} of ideal"
-    )
+    print(f"simulated {result.seconds:,.0f} s, GPUs absent for {result.absent:.1%} of it")
+    print(f"efficiency {result.efficiency:.1%} of ideal")
     print(f"timing slots busy {result.timing_busy:.1%}, slots for trying busy {result.trying_busy:.1%}")
     print(f"{(time.monotonic() - began) / max(result.leases, 1) * 1e6:.0f} us for each lease, simulation and all")
     is_whole = result.told == given.subjects and not result.told_twice

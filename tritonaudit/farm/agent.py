@@ -1,7 +1,7 @@
 """A process that does jobs, several at once, with warm workers of its own: one for each GPU, or for a machine without.
 
-It is told what is asked of all jobs, says whether it has a GPU, and then answers each job that it is given. It ends when
-the other end of its connection does, and when an audit raises: others in this process could no longer be relied upon.
+It is told what is asked of all jobs, says whether it has a GPU, and then answers each job that it is given. It ends
+when the other end of its connection does, and when an audit raises: the others in this process are stopped with it.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Answer:
 
 def done(job: Job, asked: Asked, *, times: bool) -> Answer:
     """Do the job where there is a GPU that `times`, or none. Raises KeyboardInterrupt, NoGpu."""
-    path, request = Path(job.path), asked.request
+    path, request = Path(job.path).absolute(), asked.request
     if job.tried:
         before: FullAudit = pickle.loads(job.tried)
         return _answer(job, time_file(path, before, asked.config, request), asked.config)

@@ -1,0 +1,177 @@
+"""`tritonaudit farm` as a process: every subject has one line, whatever is killed; and what the lines come to."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.hostile.subjects import KERNELS
+from tests.checkout import ROOT
+from tests.cli.test_audit_jsonl import SPEC
+from tritonaudit.farm.page import page
+from tritonaudit.farm.subjects import ListError, listed
+from tritonaudit.farm.summary import LineError, summary_of
+from tritonaudit.farm.table import text
+from tritonaudit.report.schema import breach
+
+FILES = [f"audit_{number}.py" for number in range(3)]
+
+
+def started(project: Path, *options: str) -> subprocess.Popen[str]:
+    fixed = (
+        "--stages",
+        "correctness",
+        "--device",
+        "cpu",
+        "--cases",
+        "0",
+        "--budget",
+        "60",
+        "--seed",
+        "3",
+        "--jobs",
+        "2",
+    )
+    found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    return subprocess.Popen(
+        [sys.executable, "-m", "tritonaudit", "farm", *fixed, *options],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def lines_in(path: Path) -> dict[str, str]:
+    """The lines by their paths, each of which has one."""
+    texts = path.read_text().splitlines() if path.is_file() else []
+    found = {json.loads(one)["path"]: one for one in texts}
+    assert len(found) == len(texts)
+    return found
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    folder = tmp_path_factory.mktemp("farm") / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    (folder / "kernels.py").write_text(KERNELS)
+    for name in FILES:
+        (folder / name).write_text(SPEC.format(kernel="wrong_kernel" if name == FILES[-1] else "double_kernel"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(project: Path) -> dict[str, str]:
+    results = project.parent / "whole.jsonl"
+    process = started(project, ".", "--output", str(results))
+    _, err = process.communicate(timeout=170)
+    assert process.returncode == 1, err
+    return lines_in(results)
+
+
+def test_every_subject_has_a_line(whole: dict[str, str]) -> None:
+    lines = {path: json.loads(line) for path, line in whole.items()}
+    assert {path: line["verdict"] for path, line in lines.items()} == {
+        **dict.fromkeys(FILES[:-1], "pass"),
+        FILES[-1]: "fail",
+    }
+    assert [breach(line, "line.schema.json") for line in lines.values()] == [None] * len(lines)
+
+
+def test_killed_at_random_it_goes_on_to_the_same_lines_in_any_order(
+    project: Path, whole: dict[str, str], tmp_path: Path
+) -> None:
+    results = tmp_path / "results.jsonl"
+    (tmp_path / "list.txt").write_text("".join(f"{project / name}\n" for name in reversed(FILES)))
+    for _ in range(2):
+        killed = started(project, str(tmp_path / "list.txt"), "--output", str(results), "--resume")
+        time.sleep(random.uniform(1, 8))
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate()
+    last = started(project, str(tmp_path / "list.txt"), "--output", str(results), "--resume")
+    _, err = last.communicate(timeout=170)
+    assert last.returncode == 1, err
+    assert lines_in(results) == whole
+
+
+# -- lists, and what lines come to -------------------------------------------------------------------------------------
+
+
+def test_a_list_names_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    (tmp_path / "list.txt").write_text("# candidates\na.py\nb.py\n")
+    with pytest.raises(ListError, match=r"list\.txt:3: no such file or folder: 'b\.py'"):
+        listed([tmp_path / "list.txt"])
+
+
+def line(path: str, verdict: str, *findings: dict[str, Any], **more: Any) -> str:
+    said = {"path": path, "digest": "0" * 64, "verdict": verdict, "findings": findings, "errors": [], **more}
+    return json.dumps(said) + "\n"
+
+
+CHEAT = {"code": "TAC411", "name": "torch-does-the-work", "severity": "error", "message": "torch does <b>it</b>"}
+WRONG = {"code": "TAC401", "name": "wrong-result", "severity": "error", "message": "1 is 2"}
+TIMED = {
+    "subjects": [
+        {
+            "rows": [
+                {
+                    "size": "large",
+                    "roofline": {"reached": 0.5},
+                    "contenders": [{"role": "pytorch", "speedup": {"value": 2.0, "low": 1.9, "high": 2.1}}],
+                }
+            ]
+        }
+    ]
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    file = tmp_path / "results.jsonl"
+    file.write_text(
+        line("a.py", "error")
+        + line("b.py", "fail", CHEAT, WRONG)
+        + line("c\x1b[2J.py", "fail", WRONG)
+        + line("a.py", "pass", measured=TIMED)
+        + '{"path": "half'
+    )
+    return file
+
+
+def test_the_last_line_of_each_file_counts(results: Path) -> None:
+    summary = summary_of(results)
+    assert summary.verdicts == {"fail": 2, "pass": 1}
+    assert [(kind.code, kind.files) for kind in summary.failures] == [("TAC401", 2)]
+    assert [(kind.code, kind.line) for kind in summary.cheats] == [("TAC411", 2)]
+    assert [(one.value, one.line, one.efficiency) for one in summary.speeds] == [(2.0, 4, 0.5)]
+
+
+def test_tables_and_the_page_show_text_of_files_safely(results: Path) -> None:
+    summary = summary_of(results)
+    shown, html = text(summary), page(summary)
+    assert "\x1b" not in shown
+    assert "\x1b" not in html
+    assert "2.00 (1.90 to 2.10), 50% of the roof" in shown
+    assert "<b>it" not in html
+    assert "torch does &lt;b&gt;it" in html
+
+
+def test_a_file_of_something_else_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text(line("a.py", "pass") + "my notes\n")
+    with pytest.raises(LineError, match=r"notes\.jsonl:2: no line of an audit"):
+        summary_of(file)
