@@ -5,14 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tritonaudit.farm.judging import judge, judge_async
     from tritonaudit.simulator.api import simulate
     from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
     from tritonaudit.suites.reproduce import reproduce
 
 __version__ = "0.1.0"
-__all__ = ["Case", "Layout", "Offsets", "Size", "Subject", "Tensor", "reproduce", "simulate"]
+__all__ = ["Case", "Layout", "Offsets", "Size", "Subject", "Tensor", "judge", "judge_async", "reproduce", "simulate"]
 
-_HOMES = {"reproduce": "tritonaudit.suites.reproduce", "simulate": "tritonaudit.simulator.api"}
+_HOMES = {
+    "judge": "tritonaudit.farm.judging",
+    "judge_async": "tritonaudit.farm.judging",
+    "reproduce": "tritonaudit.suites.reproduce",
+    "simulate": "tritonaudit.simulator.api",
+}
 
 # In a checkout `rules/` stands beside this package; wheels ship it inside, as `tritonaudit/rules`.
 _here = Path(__file__).resolve().parent

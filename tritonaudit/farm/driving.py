@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tritonaudit.config import Config
@@ -28,19 +28,29 @@ class Told:
 
 @dataclass
 class Driver:
-    """Has the files audited, each given with its path as it is shown and its digest."""
+    """Has the files audited, each given with its path as it is shown and its digest.
 
-    files: Sequence[tuple[str, str]]
+    What `more` gives is audited, too; it is asked again and again, at least every `tick` seconds.
+    """
+
+    files: list[tuple[str, str]]
     config: Config
     places: Places
     patience: float = _PATIENCE
+    more: Callable[[], Sequence[tuple[str, str]]] = tuple
+    tick: float = 1.0
     _tried: dict[int, bytes] = field(default_factory=dict)
     _reasons: dict[int, str] = field(default_factory=dict)
     _leases: dict[int, Lease] = field(default_factory=dict)
+    _scheduler: Scheduler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._scheduler = Scheduler(len(self.files))
 
     def lines(self) -> Iterator[Told]:
         """The lines as they come, one of each file. Raises FarmError where no place is left for too long."""
-        scheduler = Scheduler(len(self.files))
+        scheduler = self._scheduler
+        self._take_more()
         until = time.monotonic() + self.patience
         while not scheduler.is_over:
             for lease in scheduler.starts():
@@ -49,8 +59,14 @@ class Driver:
                 until = time.monotonic() + self.patience
             elif time.monotonic() >= until:
                 raise FarmError(f"there has been no place to go on for {self.patience:.0f} s")
-            for event in self.places.events(1.0):
+            for event in self.places.events(self.tick):
                 yield from self._heard(event, scheduler)
+            self._take_more()
+
+    def _take_more(self) -> None:
+        for file in self.more():
+            self.files.append(file)
+            self._scheduler.add()
 
     def _start(self, lease: Lease) -> None:
         path, digest = self.files[lease.subject]

@@ -110,7 +110,14 @@ class Scheduler:
         self._places: dict[str, _Held] = {}
         self._leases: dict[int, tuple[Lease, _Subject]] = {}
         self._numbers = 0
-        self._left = subjects
+        self._left = self._subjects = subjects
+
+    def add(self) -> int:
+        """One more subject, behind the others: its number."""
+        self._fresh.append(_Subject(self._subjects))
+        self._subjects += 1
+        self._left += 1
+        return self._subjects - 1
 
     @property
     def is_over(self) -> bool:
