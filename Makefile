@@ -1,11 +1,11 @@
-# Both targets work on a machine that has only make and Python >= 3.10.
+# All targets work on a machine that has only make and Python >= 3.10.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PACKAGING := pyproject.toml setup.py
 
-.PHONY: audit test
+.PHONY: audit docs test
 
 # Exit code 1 means findings, which the faulty examples have on purpose; any other is a failure.
 audit: $(VENV)/installed-audit
@@ -26,9 +26,18 @@ test: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo '== the site: build/site/index.html'
+
 $(VENV)/installed-audit: $(PACKAGING) | $(BIN)/python
 	@echo '== installing tritonaudit, torch and triton into $(VENV)'
 	@$(PIP) --editable '.[audit]' torch==2.13.0
+	@touch $@
+
+$(VENV)/installed-docs: $(PACKAGING) | $(BIN)/python
+	@echo '== installing tritonaudit and mkdocs-material into $(VENV)'
+	@$(PIP) --editable '.[docs]'
 	@touch $@
 
 $(VENV)/installed-dev: $(PACKAGING) | $(BIN)/python
