@@ -17,19 +17,14 @@ import click
 import pytest
 
 from tests.checkout import ROOT, environment, install_rule
-from tests.history.entries import entry, history
-from tests.notebooks import code, notebook
 from tests.programs import install_programs
 from tests.test_readme import SAMPLE, SAMPLE_TRITON, run_in_root
-from tritonaudit.cli import run
 from tritonaudit.cli.app import app
 from tritonaudit.compile.installed import triton_version
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 WORKED = DOCS / "worked-example.md"
-CHEAP = ("api", "check", "completion", "explain", "hardware", "history", "rules", "schema")
-"""Commands that need neither torch nor triton, and no time."""
 SCALED = """\
 import torch
 import triton
@@ -113,36 +108,6 @@ def test_a_command_parses(case: tuple[Path, list[str]]) -> None:
         assert found is not None
         group, arguments = found, arguments[1:]
     group.make_context(group.name, arguments, parent=parent)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        (page, arguments)
-        for page, arguments in BLOCKS
-        if page != WORKED and command_of(arguments) in CHEAP and "--changed-since" not in arguments
-    ],
-    ids=named,
-)
-def test_a_cheap_command_does_what_it_is_there_for(
-    case: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "src").mkdir()
-    shutil.copy(ROOT / "examples" / "clean" / "softmax.py", tmp_path / "src")
-    shutil.copy(ROOT / "examples" / "clean" / "softmax.py", tmp_path / "kernel.py")
-    (tmp_path / "explore.ipynb").write_text(notebook(code((tmp_path / "kernel.py").read_text())))
-    history(tmp_path / "memory", entry(), entry())
-    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    arguments = case[1]
-    if "--baseline" in arguments:
-        run(["src", "--write-baseline", "known.json"])
-        capfd.readouterr()
-    if arguments[:1] == ["-"]:
-        monkeypatch.setattr("sys.stdin", (tmp_path / "kernel.py").open(encoding="utf-8"))
-    assert run(arguments) == (3 if arguments[:2] == ["history", "trend"] else 0)
-    assert capfd.readouterr().err == ""
 
 
 # -- links, tables and code ----------------------------------------------------------------------------------------

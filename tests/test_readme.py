@@ -8,14 +8,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.checkout import ROOT
-from tests.history.entries import entry, history
-from tests.notebooks import notebook
 from tritonaudit.cli import run
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.config import Config
@@ -50,14 +48,6 @@ def rows(page: Path, heading: str) -> list[list[str]]:
     """The cells of a section's table, without its head."""
     lines = [line for line in section(page, heading).splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
-
-
-def commands() -> Iterator[list[str]]:
-    """Every `tritonaudit …` of the README's indented blocks, without the comment and the prompt."""
-    for line in README.read_text(encoding="utf-8").splitlines():
-        found = re.match(r"    (?:\$ |- run: )?(tritonaudit\b[^:].*)", f"{line} ")
-        if found and " help:" not in line:
-            yield shlex.split(found[1], comments=True)[1:]
 
 
 def run_in_root(
@@ -114,33 +104,6 @@ def test_the_readme_is_short() -> None:
 
 
 # -- commands ------------------------------------------------------------------------------------------------------
-
-
-def test_the_readme_has_commands() -> None:
-    assert len(list(commands())) >= 7
-
-
-@pytest.mark.parametrize("arguments", list(commands()), ids=" ".join)
-def test_a_command_is_understood(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "examples" / "faulty").mkdir(parents=True)
-    (tmp_path / "examples" / "compiled").mkdir()
-    (tmp_path / "examples" / "faulty" / "softmax.py").touch()
-    (tmp_path / "kernel.py").touch()
-    (tmp_path / "explore.ipynb").write_text(notebook())
-    history(tmp_path / "memory", entry(), entry())
-    monkeypatch.chdir(tmp_path)
-    if arguments[:1] in (["audit"], ["compile"], ["roofline"]):
-        pytest.importorskip("torch", reason="it needs torch")
-        pytest.importorskip("triton", reason="it needs triton")
-    if "<" in arguments:
-        monkeypatch.setattr("sys.stdin", (tmp_path / arguments[-1]).open(encoding="utf-8"))
-        arguments = arguments[: arguments.index("<")]
-    assert run(arguments) == 0
-    said = capfd.readouterr().err.splitlines()
-    assert [line for line in said if not line.startswith("tritonaudit: warning: no ")] == []  # the files are empty
 
 
 @pytest.mark.parametrize(
