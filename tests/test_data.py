@@ -103,7 +103,7 @@ def test_tensors_keep_their_bits(dtype: torch.dtype, shape: tuple[int, ...]) -> 
 
 @pytest.mark.parametrize("argument", [object(), print, len, TypeError("x"), range(3), array("i")])
 def test_what_could_not_be_read_as_the_same_is_not_written(argument: object) -> None:
-    with pytest.raises(NotData, match="is no data"):
+    with pytest.raises(NotData, match="is not data"):
         encode(replace(LAUNCH, arguments=(("x", argument),)))
 
 

@@ -282,7 +282,7 @@ def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _beside(other: Finding) -> Related:
-    return Related(other.path, other.span, f"{other.code} {other.name} tells the same: {other.message}")
+    return Related(other.path, other.span, f"{other.code} {other.name} reports the same: {other.message}")
 
 
 def _is_same(one: Finding, other: Finding) -> bool:

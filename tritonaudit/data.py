@@ -76,7 +76,7 @@ def _tag(value: Any) -> str:
         return dict.__name__
     if _is_tensor(value):
         return "tensor"
-    raise TypeError(f"{type(value).__qualname__} is no data")
+    raise TypeError(f"{type(value).__qualname__} is not data")
 
 
 def _contents(value: Any) -> Any:
@@ -221,7 +221,7 @@ def _union_reader(kinds: tuple[type, ...]) -> _Reader:
             except (TypeError, ValueError, LookupError):
                 continue
         names = ", ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
-        raise TypeError(f"{_shown(data)} is none of {names}")
+        raise TypeError(f"{_shown(data)} is not one of {names}")
 
     return read_union
 
@@ -263,7 +263,7 @@ def _tagged(data: Any) -> Any:
         return Path(content)
     if tag == "tensor":
         return _tensor(*content)
-    raise TypeError(f"{_shown(data)} is no data")
+    raise TypeError(f"{_shown(data)} is not data")
 
 
 def _shown(data: Any) -> str:
@@ -295,7 +295,7 @@ def _tensor(name: str, shape: Sequence[int], content: str) -> Any:
 
     dtype = getattr(torch, name)
     if not isinstance(dtype, torch.dtype) or any(type(size) is not int or size < 0 for size in shape):
-        raise TypeError(f"{name} {_shown(shape)} is no tensor")
+        raise TypeError(f"{name} {_shown(shape)} is not a tensor")
     held = bytearray(base64.b64decode(content, validate=True))
     if math.prod(shape) > _MOST_ELEMENTS or math.prod(shape) * dtype.itemsize != len(held):
         raise ValueError(f"{len(held)} bytes are no tensor of {_shown(shape)}")

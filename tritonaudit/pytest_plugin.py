@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--tritonaudit-strict",
         action="store_true",
-        help="fail a suite of which not all was tried that has to be, which is else skipped with the reason",
+        help="fail a suite that did not try everything it has to, instead of skipping it with the reason",
     )
     group.addoption(
         "--tritonaudit-device",

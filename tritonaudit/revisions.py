@@ -29,8 +29,8 @@ def git(folder: Path, *arguments: str, input: bytes | None = None) -> bytes:
     try:
         ran = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False, input=input)
     except OSError as error:
-        raise NoRevision(f"git does not run: {error.strerror or error}") from error
+        raise NoRevision(f"git cannot be run: {error.strerror or error}") from error
     if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["git says no more"]
+        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["git gives no reason"]
         raise NoRevision(said[0].removeprefix("fatal: "))
     return ran.stdout

@@ -69,7 +69,7 @@ class Rule:
         super().__init_subclass__()
         for attribute in ("code", "name", "summary", "severity", "confidence", "since"):
             if not hasattr(cls, attribute):
-                raise TypeError(f"rule {cls.__name__} does not say its {attribute}")
+                raise TypeError(f"rule {cls.__name__} does not declare its {attribute}")
         if not _CODE.fullmatch(cls.code):
             raise TypeError(f"rule {cls.__name__}: {cls.code!r} is not a code such as TAM101")
         if not _NAME.fullmatch(cls.name):

@@ -10,7 +10,7 @@ from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
 _REMEDY = (
-    "allocate the output in every call, or name the argument in the subject's `mutates` if it works in place by intent"
+    "allocate the output in every call, or name the argument in the subject's `mutates` if it is meant to work in place"
 )
 
 

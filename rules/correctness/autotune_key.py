@@ -64,14 +64,14 @@ class AutotuneKey(Rule):
                 yield self._hit(
                     kernel,
                     node,
-                    f"`{name}` in `key` is no parameter of the kernel: Triton 3.9 refuses it, and 3.2 to 3.8 tune once "
-                    "for all sizes",
+                    f"`{name}` in `key` is not a parameter of the kernel: Triton 3.9 rejects it, and 3.2 to 3.8"
+                    " tune once for all sizes",
                     "name a parameter of the kernel",
                 )
         for argument in ("reset_to_zero", "restore_value"):
             for name, node in autotune.names(argument):
                 if name not in parameters:
-                    message = f"`{name}` in `{argument}` is no parameter of the kernel"
+                    message = f"`{name}` in `{argument}` is not a parameter of the kernel"
                     yield self._hit(kernel, node, message, "name a parameter of the kernel")
 
     def _configs(self, kernel: KernelFlow, autotune: Autotune, parameters: set[str]) -> Iterator[Hit]:
@@ -86,7 +86,7 @@ class AutotuneKey(Rule):
                         fix=option_beside(kernel.module, config, name, value),
                     )
                 elif name not in parameters | LAUNCH_OPTIONS:
-                    message = f"`{name}` in this config is no parameter of the kernel"
+                    message = f"`{name}` in this config is not a parameter of the kernel"
                     yield self._hit(kernel, value, message, "name a parameter of the kernel")
             yield from self._warps(kernel, config.options)
 
@@ -109,7 +109,7 @@ class AutotuneKey(Rule):
     def _heuristics(self, kernel: KernelFlow, found: Heuristics, parameters: set[str]) -> Iterator[Hit]:
         for name, value in found.values.items():
             if name not in parameters | OPTIONS:
-                message = f"`{name}` in the heuristics is no parameter of the kernel"
+                message = f"`{name}` in the heuristics is not a parameter of the kernel"
                 yield self._hit(kernel, value, message, "name a parameter of the kernel")
                 continue
             for launch in kernel.launches.launches:
@@ -131,7 +131,7 @@ class AutotuneKey(Rule):
                 nodes = [one.node for one in found[jit:]]
                 fix = innermost(kernel.module, nodes) if all_of_triton else None
                 what = "autotune" if isinstance(decorator, Autotune) else "heuristics"
-                message = f"`@triton.jit` stands above `@triton.{what}`, which fails when the file is imported"
+                message = f"`@triton.jit` is above `@triton.{what}`, which fails when the file is imported"
                 yield self._hit(kernel, decorator.node.func, message, "put `@triton.jit` next to the function", fix=fix)
 
     def _hit(

@@ -11,7 +11,7 @@ from tritonaudit.ir.mistakes import Kind
 from tritonaudit.mends.assignments import assigned_back
 from tritonaudit.rule import Fixable, Hit, Rule
 
-_OPTION = Words("`{name}` is {value!r}, which is none of {allowed}", "use one of {allowed}")
+_OPTION = Words("`{name}` is {value!r}, which is not one of {allowed}", "use one of {allowed}")
 
 _WORDS = {
     (Kind.NOT_A_POINTER, "*"): Words(
@@ -47,7 +47,7 @@ _WORDS = {
         "a block pointer takes no `mask` and no `other`", "use `boundary_check=` and `padding_option=`"
     ),
     (Kind.BLOCK_POINTER, "plain"): Words(
-        "`boundary_check` and `padding_option` belong to block pointers, and this is none", "use `mask=` and `other=`"
+        "`boundary_check` and `padding_option` are for block pointers, and this is not one", "use `mask=` and `other=`"
     ),
     (Kind.BLOCK_POINTER, "padding"): Words(
         "`padding_option` is given without `boundary_check`", "name the axes to check: `boundary_check=(0, 1)`"

@@ -9,7 +9,7 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = "round the grid up with `triton.cdiv`, mask the last tile, and have `other=` as the reference pads"
+_REMEDY = "round the grid up with `triton.cdiv`, mask the last tile, and set `other=` to the reference's padding"
 
 
 class BoundaryDifference(Rule):

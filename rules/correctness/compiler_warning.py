@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class CompilerWarning(Rule):
     code, name = "TAC302", "compiler-warning"
-    summary = "The compiler warns of what a kernel does, where nobody looks."
+    summary = "The compiler warns about a kernel, where nobody looks."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
@@ -28,7 +28,7 @@ class CompilerWarning(Rule):
         span, elsewhere = phrases.place(kernel, warning.path, warning.span)
         return Hit(
             span,
-            f"the compiler warns of `{kernel.name}` {phrases.where(variants, kernel)}{elsewhere}:"
+            f"the compiler warns about `{kernel.name}` {phrases.where(variants, kernel)}{elsewhere}:"
             f" {warning.message.rstrip('.')}{explanation.aside if explanation else ''}{phrases.assumed(variants)}",
             remedy=explanation.remedy if explanation else None,
             confidence=_confidence(variants, explanation),

@@ -57,7 +57,7 @@ _WORDS = {
     (Kind.CAST, "pointer as value"): Words(
         "`{text}` is a pointer, and a value of {dtype} is needed", "load what it points to"
     ),
-    (Kind.CAST, "void"): Words("`{name}` is no dtype of values", "name a dtype such as `tl.float32`"),
+    (Kind.CAST, "void"): Words("`{name}` is not a dtype of values", "name a dtype such as `tl.float32`"),
     (Kind.CAST, "to pointer"): Words(
         "`{text}` casts {type} to a pointer", "cast to what it points to: `.to(pointer.dtype.element_ty)`"
     ),

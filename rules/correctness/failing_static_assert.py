@@ -20,7 +20,7 @@ _WORDS = {
         "use `tl.device_assert`, or make what it compares `tl.constexpr`",
     ),
     (Kind.PLAIN_ASSERT, "*"): Words(
-        "`assert {text}` does not hold for the constants that launches pass, and compiles all the same",
+        "`assert {text}` does not hold for the constants that launches pass, and compiles anyway",
         "use `tl.static_assert({text})`",
         severity=Severity.WARNING,
     ),

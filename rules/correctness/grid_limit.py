@@ -53,7 +53,7 @@ def _of_short(kernel: KernelFlow, found: Refuted[Short]) -> Hit:
         kernel.place(node),
         f"`{tiling.bound}` = {short.bound:,}, {block}: axis {tiling.axis} of the grid has {programs}, and none does"
         f" element {short.covered:,}",
-        remedy=f"have `triton.cdiv({tiling.bound}, {tiling.step})` programs along the axis",
+        remedy=f"launch `triton.cdiv({tiling.bound}, {tiling.step})` programs along the axis",
         severity=Severity.ERROR,
         related=((tiling.access.node, f"`{tiling.bound}` bounds the tiles here"),),
     )
@@ -70,8 +70,8 @@ def _too_long(kernel: KernelFlow, found: LongAxis) -> Hit:
     place = _program_id(kernel, found.axis)
     return Hit(
         grid if place is None else place,
-        f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take {MOST_PROGRAMS:,} programs"
-        f" at most on it: the launch fails from {MOST_PROGRAMS + 1:,} on{elements}",
+        f"axis {found.axis} of the grid is `{ast.unparse(found.node)}`, and NVIDIA GPUs take at most {MOST_PROGRAMS:,}"
+        f" programs on it: the launch fails from {MOST_PROGRAMS + 1:,} on{elements}",
         remedy="put it on axis 0, whose limit is 2**31 - 1, or fold the axes into axis 0",
         severity=None if found.extent.counted else Severity.INFO,
         confidence=Confidence.LOW

@@ -26,12 +26,12 @@ _WORDS = {
     ),
     (Kind.HOST_FUNCTION, "math"): Words("a kernel cannot call `{name}`", "compute the number on the host, and pass it"),
     (Kind.HOST_LIBRARY, "torch"): Words(
-        "`{text}` is a function of PyTorch, which a kernel cannot call", "use what `tl` has in its place"
+        "`{text}` is a function of PyTorch, which a kernel cannot call", "use what `tl` has instead"
     ),
     (Kind.HOST_LIBRARY, "numpy"): Words(
-        "`{text}` is a function of NumPy, which a kernel cannot call", "use what `tl` has in its place"
+        "`{text}` is a function of NumPy, which a kernel cannot call", "use what `tl` has instead"
     ),
-    (Kind.HOST_LIBRARY, "number"): Words("`{text}` makes a number of NumPy's, which a kernel does not take",
+    (Kind.HOST_LIBRARY, "number"): Words("`{text}` makes a NumPy number, which a kernel does not accept",
                                          "write the number itself"),
     (Kind.CONVERSION, "int"): Words("`int(…)` of `{text}`, which is {type}", "cast it: `.to(tl.int32)`"),
     (Kind.CONVERSION, "float"): Words("`float(…)` of `{text}`, which is {type}", "cast it: `.to(tl.float32)`"),
@@ -47,16 +47,16 @@ _WORDS = {
     (Kind.LAUNCH_INSIDE, "autotuned"): Words(
         "`{name}` is autotuned, and a kernel cannot call it", "call a function that has only `@triton.jit`"
     ),
-    (Kind.CALL, "one"): Words("`{name}` of one value, `{text}`: Python's takes two or more", "use `tl.{name}`"),
+    (Kind.CALL, "one"): Words("`{name}` of one value, `{text}`: it takes two or more", "use `tl.{name}`"),
     (Kind.CALL, "prefix"): Words(
-        "the first argument of `{name}` must be a string, and `{text}` is none", 'begin with one: `{name}("x", {text})`'
+        "the first argument of `{name}` must be a string, not `{text}`", 'begin with one: `{name}("x", {text})`'
     ),
 }  # fmt: skip
 
 
 class HostCallInKernel(Rule):
     code, name = "TAC108", "host-call-in-kernel"
-    summary = "A kernel calls a function of the host's, which Triton does not compile."
+    summary = "A kernel calls a host function, which Triton does not compile."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -69,8 +69,8 @@ class HostCallInKernel(Rule):
 def _special(mistake: Mistake) -> Words | None:
     name = str(mistake.words.get("name"))
     if mistake.kind is Kind.PYTHON_BUILTIN:
-        remedy = _BUILTINS.get(name, "use what `tl` has in its place")
-        return Words("`{name}` is a function of Python's, which kernels do not have", remedy)
+        remedy = _BUILTINS.get(name, "use what `tl` has instead")
+        return Words("`{name}` is a Python function, which kernels do not have", remedy)
     if mistake.kind is Kind.HOST_MATH:
         remedy = f"use `tl.{_MATH[name]}`" if name in _MATH else f"use `libdevice.{name}`"
         return Words("`{text}` calls Python's `math` with a value of the kernel", remedy)

@@ -29,7 +29,7 @@ _OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
 
 class Int32OffsetOverflow(Rule):
     code, name = "TAC101", "int32-offset-overflow"
-    summary = "An offset is computed in 32 bits, though the project has the like in 64 bits, or tensors may be larger."
+    summary = "An offset is computed in 32 bits, though the project uses 64 for similar ones, or tensors may be larger."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -17,7 +17,7 @@ _WORDS = {
         "cast the operand: `.to(tl.int64)`",
     ),
     (Kind.NARROW_SUM, "condition"): Words(
-        "`tl.sum` of a condition adds up in one bit, and gives whether the count of `{text}` is odd",
+        "`tl.sum` of a condition adds up in one bit, and says only whether the count of `{text}` is odd",
         "cast it first: `tl.sum(({text}).to(tl.int32), 0)`",
         silent=True,
     ),

@@ -44,7 +44,7 @@ class LaunchArguments(Rule):
         for keyword in launch.call.keywords:
             assert keyword.arg is not None
             if keyword.arg in positional:
-                message = f"`{keyword.arg}` is passed twice, by its place and by name"
+                message = f"`{keyword.arg}` is passed twice, by position and by name"
                 yield self._hit(kernel, keyword.value, message, "pass it once")
             elif keyword.arg not in names and keyword.arg not in LAUNCH_OPTIONS:
                 close = difflib.get_close_matches(keyword.arg, [*names, *sorted(LAUNCH_OPTIONS)], 1, _CLOSE)

@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class NoBackward(Rule):
     code, name = "TAC210", "no-backward"
-    summary = "Training code calls a kernel with no backward, or any failure of a kernel is answered in silence."
+    summary = "Training code calls a kernel with no backward, or silently swallows any failure of a kernel."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
     once_in = Extent.FILE
 

@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class NumericCondition(Rule):
     code, name = "TAC134", "numeric-condition"
-    summary = "The condition of a `tl.where` is a number, which Triton warns of and means to refuse."
+    summary = "The condition of a `tl.where` is a number, which Triton warns about and will reject."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
     once_in = Extent.KERNEL
 

@@ -1,4 +1,4 @@
-"""TAC205: a launch passes an address as a number, a tensor of the CPU, or a dtype where a kernel takes a tensor."""
+"""TAC205: a launch passes an address as a number, a CPU tensor, or a dtype where a kernel takes a tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class PointerAsInt(Rule):
     code, name = "TAC205", "pointer-as-int"
-    summary = "A launch passes an address as a number, a tensor of the CPU, or a dtype, which a kernel cannot use."
+    summary = "A launch passes an address as a number, a CPU tensor, or a dtype, which a kernel cannot use."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -35,10 +35,10 @@ def _told(found: ForeignArgument) -> tuple[str, str]:
         return f"`{text}` is an integer to the kernel, not a pointer", f"pass the tensor itself, `{tensor}`"
     if found.what is Foreign.DTYPE:
         return (
-            f"`{text}` is a dtype of torch, and `{found.parameter}` is no constexpr: the launch fails",
+            f"`{text}` is a torch dtype, and `{found.parameter}` is not a constexpr: the launch fails",
             f"annotate `{found.parameter}: tl.constexpr` and pass a dtype of `tl`",
         )
     return (
-        f"`{text}` is a tensor of the CPU, for nothing says otherwise where it is made: no kernel on a GPU can read it",
-        "make it with `device=` that of the other tensors",
+        f"`{text}` is a CPU tensor, because nothing says otherwise where it is made: no kernel on a GPU can read it",
+        "make it with the `device=` of the other tensors",
     )

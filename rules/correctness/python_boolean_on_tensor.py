@@ -17,7 +17,7 @@ _REMEDY = "write `{}`, with each comparison in parentheses"
 _REMEDIES = {"and": _REMEDY.format("(a) & (b)"), "or": _REMEDY.format("(a) | (b)"), "not": "write `~mask`"}
 _BOTH = _REMEDY.format("(a) & (b)` and `(a) | (b)")
 
-_DEPRECATED = "with a block is deprecated since Triton 3.4, and gives another result under TRITON_INTERPRET=1"
+_DEPRECATED = "with a block has been deprecated since Triton 3.4, and gives a different result under TRITON_INTERPRET=1"
 _MESSAGES = {
     "and": f"`and` {_DEPRECATED}",
     "or": f"`or` {_DEPRECATED}",
@@ -41,7 +41,7 @@ _WORDS = {
         "the condition `{text}` is a block, and a conditional expression takes one truth value",
         "use `tl.where(condition, a, b)`",
     ),
-    (Kind.BOOLEAN_OF_NUMBERS, "*"): Words("`{text}` combines {type}, which is no condition", "compare it: `x != 0`"),
+    (Kind.BOOLEAN_OF_NUMBERS, "*"): Words("`{text}` combines {type}, which is not a condition", "compare it: `x != 0`"),
     (Kind.LONG_CHAIN, "comparison"): Words(
         "the chained comparison `{text}` does not compile", "write `(a < b) & (b < c)`"
     ),

@@ -38,7 +38,7 @@ def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: str) -> Hit:
 def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
     name, related = ast.unparse(found.argument), [(found.access.node, "it is addressed here")]
     if not found.new:
-        why = f"the wrapper is given both, and `{name}` may lie in memory otherwise"
+        why = f"the wrapper is given both, and `{name}` may be laid out differently in memory"
         return Hit(
             _place(kernel, found),
             f"the kernel addresses `{name}` by the strides of `{found.owner}`: {why}",

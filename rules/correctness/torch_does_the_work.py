@@ -9,7 +9,7 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = "return what the kernel writes; what is torch's to do belongs before or behind the subject"
+_REMEDY = "return what the kernel writes; what torch should do belongs before or after the subject"
 
 
 class TorchDoesTheWork(Rule):

@@ -19,7 +19,7 @@ _CONSTANT = Words(
 )
 _TUPLE = Words("a tuple in a kernel has no `{name}`", "write a new tuple")
 
-_NO_POINTER = Words("`{text}` is no dtype of a pointer, and has no `{name}`", "leave it out: it is the dtype itself")
+_NO_POINTER = Words("`{text}` is not a pointer dtype, and has no `{name}`", "leave it out: it is the dtype itself")
 
 _WORDS = {"no pointer": _NO_POINTER, "dtype": _DTYPE, "tuple": _TUPLE, "later": _LATER, "constant": _CONSTANT}
 

@@ -77,10 +77,10 @@ _WORDS = {
     (Kind.RETURN_IN_ONE, "crash"): Words("`{name}` returns a value on one path only", "return one on every path"),
     (Kind.RECURSION, "early"): Words("`{name}` calls itself", "write a loop"),
     (Kind.RECURSION, "runtime"): Words(
-        "`{name}` calls itself for values of the run, so that nothing ends it when it is compiled", "write a loop"
+        "`{name}` calls itself depending on run-time values, so that nothing ends it at compile time", "write a loop"
     ),
     (Kind.RECURSION, "endless"): Words(
-        "`{name}` calls itself without an end: what follows `if …: return` is compiled all the same",
+        "`{name}` calls itself without an end: what follows `if …: return` is compiled anyway",
         "put the rest under an `else`",
     ),
     (Kind.CONDITION_KIND, "*"): Words(
@@ -90,7 +90,7 @@ _WORDS = {
     (Kind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
     (Kind.FSTRING, "*"): _FSTRING,
     (Kind.FSTRING, "printed"): replace(_FSTRING, confidence=Confidence.LOW),  # a flag for the interpreter
-    (Kind.NO_NUMBER, "*"): Words("{text} is no number that a kernel knows", "use a float or an int"),
+    (Kind.NO_NUMBER, "*"): Words("{text} is not a number that a kernel knows", "use a float or an int"),
     (Kind.POWER, "*"): Words("`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"),
     (Kind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),
     (Kind.MEMBERSHIP, "*"): Words("`{text}`: kernels have no `in`", "compare one by one: `(x == 1) or (x == 2)`"),

@@ -34,7 +34,7 @@ _WORDS = {
         "`tl.dot` is given both `allow_tf32` and `input_precision`", "leave out `allow_tf32`"
     ),
     (Kind.DOT_OPTIONS, "precision"): Words(
-        "`input_precision` is {value!r}, which is none of {allowed}", "use one of {allowed}"
+        "`input_precision` is {value!r}, which is not one of {allowed}", "use one of {allowed}"
     ),
 }
 

@@ -22,7 +22,7 @@ _WHY_STRIDED = "neighbouring lanes are not known to be neighbours in memory, whi
 _REMEDIES = {
     Cause.ALIGNMENT: "pass a tensor that starts at a multiple of 16 bytes: copy the view, or cut it elsewhere",
     Cause.STRIDE: "pad the rows to a multiple of 16 elements, or say what is guaranteed where the offset is computed:"
-    " `tl.multiple_of(row * stride, 8)`; of the stride itself it has no effect",
+    " `tl.multiple_of(row * stride, 8)`; on the stride itself it has no effect",
     Cause.MASK: "pad the size to a multiple of 16, or handle the full tiles without the mask",
     Cause.LANE_STRIDE: "let the lanes run along the axis that is contiguous, or make this one contiguous first",
 }

@@ -15,7 +15,7 @@ _REMEDY = "mask the access by the tensor's own sizes, and follow its strides whe
 
 class OutOfBounds(Rule):
     code, name = "TAM401", "out-of-bounds"
-    summary = "A kernel accesses memory outside of the tensor that the pointer is of."
+    summary = "A kernel accesses memory outside the tensor that its pointer points into."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.OUT_OF_BOUNDS,)
 

@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class ConfigHygiene(Rule):
     code, name = "TAP203", "config-hygiene"
-    summary = "A config stands in its autotuner's list twice, or what a wrapper computes for a launch is overwritten."
+    summary = "A config is in its autotuner's list twice, or what a wrapper computes for a launch is overwritten."
     severity, confidence, since = Severity.INFO, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

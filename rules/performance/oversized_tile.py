@@ -23,7 +23,7 @@ class OversizedTile(Rule):
         for tile in large_tiles(kernel):
             extents = " × ".join(map(str, tile.extents))
             unless = ", unless they have 8 bits" * tile.is_copied
-            passed_over = ", and the autotuner compiles and times it all the same" * tile.setting.is_one_of_many
+            passed_over = ", and the autotuner compiles and times it anyway" * tile.setting.is_one_of_many
             yield Hit(
                 _place(kernel, tile),
                 f"each of the {tile.setting.threads} threads has {tile.per_thread} elements of a tile of {extents}, and"

@@ -56,7 +56,7 @@ def _needs(variants: Sequence[Variant]) -> str:
 def _skipped(kernel: CompiledKernel, over: Sequence[Variant]) -> str:
     """What the autotuner makes of it: a config that does not fit is passed over."""
     fit = min(len(_fitting(kernel, choice)) for choice in map(choice_of, over))
-    return f"the autotuner passes over that, and has {phrases.counted(fit, 'config')} that fit{'s' * (fit == 1)}"
+    return f"the autotuner skips that, and has {phrases.counted(fit, 'config')} that fit{'s' * (fit == 1)}"
 
 
 def _fitting(kernel: CompiledKernel, choice: object) -> set[str]:

@@ -17,7 +17,7 @@ _IDLE = "whatever the GPU: on a larger one multiprocessors idle, on a smaller on
 
 class HardwareAssumption(Rule):
     code, name = "TAB201", "hardware-assumption"
-    summary = "The number of multiprocessors, or of lanes in a warp, of one GPU is written down for all."
+    summary = "The number of multiprocessors, or of lanes in a warp, of one GPU is hard-coded for all."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
     once_in = Extent.FILE
 

@@ -14,7 +14,7 @@ from tritonaudit.source.outline import span_of
 
 class CarriedScan(Rule):
     code, name = "TAN112", "carried-scan"
-    summary = "A prefix sum over blocks goes on from a sum that rounds otherwise, so that thresholds fall between them."
+    summary = "A prefix sum over blocks continues from a sum that rounds differently, so thresholds fall between them."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

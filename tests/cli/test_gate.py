@@ -58,9 +58,9 @@ def test_an_item_that_fails_makes_it_1(tritonaudit: Command, tmp_path: Path) -> 
         (("audit_right.py",), "Missing option '--stage'"),
         (("--stage", "4", "audit_right.py"), "'4' is not one of '1', '2', '3'"),
         (("--stage", "1", "audit_right.py::left"), "has no subject 'left'; it has right"),
-        (("--stage", "2", "audit_right.py", "--against", "report.json"), "is no entry of a history"),
+        (("--stage", "2", "audit_right.py", "--against", "report.json"), "is not an entry of a history"),
         (("--stage", "2", "audit_right.py", "--against", "nowhere/v1.json"), "No such file or directory"),
-        (("--stage", "1", "audit_right.py", "--note", "x"), "--note is for --keep"),
+        (("--stage", "1", "audit_right.py", "--note", "x"), "--note needs --keep"),
         (("--stage", "1", "audit_right.py", "--output-file", "audit_right.py"), "would overwrite the source file"),
     ],
 )

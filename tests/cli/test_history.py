@@ -88,7 +88,7 @@ def test_a_truncated_file_is_named_and_the_rest_is_told(told: Told, memory: Path
         code, out, err = told(*arguments)
         assert code == 2
         assert out
-        assert err.startswith(f"tritonaudit: {file}: is no whole JSON: ")
+        assert err.startswith(f"tritonaudit: {file}: is not complete JSON: ")
     assert "v4" not in told("list")[1]
 
 
@@ -158,10 +158,10 @@ def test_an_audit_is_kept(tritonaudit: Command, project: Path) -> None:
 def test_a_path_after_keep_is_not_taken_for_a_history(tritonaudit: Command, project: Path) -> None:
     ran = tritonaudit("audit", "--only", "source", "--keep", "src")
     assert ran.code == 2
-    assert "--keep src: that is no history; write --keep=memory before a path" in ran.err
+    assert "--keep src: not a history; write --keep=memory before a path" in ran.err
     assert [path.name for path in (project / "src").iterdir()] == ["softmax.py"]
 
 
 def test_a_note_is_for_what_is_kept(tritonaudit: Command, project: Path) -> None:
     ran = tritonaudit("audit", "--note", "x")
-    assert (ran.code, ran.err) == (2, "tritonaudit: --note is for --keep\n")
+    assert (ran.code, ran.err) == (2, "tritonaudit: --note needs --keep\n")

@@ -54,7 +54,7 @@ def test_what_exists_is_left_as_it_is(project: Path, tritonaudit: Command) -> No
     tritonaudit("init", "ops.py")
     before = (project / "audit_ops.py").stat().st_mtime_ns
     ran = tritonaudit("init", "ops.py")
-    assert (ran.code, ran.out) == (0, "audit_ops.py exists and is left as it is; it would be for f\n")
+    assert (ran.code, ran.out) == (0, "audit_ops.py exists and is left as it is; it would cover f\n")
     assert (project / "audit_ops.py").stat().st_mtime_ns == before
 
 

@@ -29,9 +29,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ((), "Missing argument 'OP...'"),
         (("add", "--target", "sm_9"), "there is no target 'sm_9'"),
-        (("add", "--regenerate", "no-such-program --now"), "'no-such-program' is no program that can be started"),
+        (("add", "--regenerate", "no-such-program --now"), "'no-such-program' is not a program that can be started"),
         (("add", "--regenerate", "'open"), "No closing quotation"),
-        (("add", "--regenerate", " "), "is no program that can be started"),
+        (("add", "--regenerate", " "), "is not a program that can be started"),
     ],
 )
 def test_what_cannot_be_done_is_refused(tritonaudit: Command, arguments: tuple[str, ...], message: str) -> None:

@@ -111,7 +111,7 @@ def test_sarif_takes_what_is_found(file: Path) -> None:
 def test_a_limit_that_nothing_can_check_is_a_problem(file: Path) -> None:
     audit = judged(file, "accumulators<=256")
     (problem,) = audit.problems
-    assert problem.message == "nothing that was compiled tells whether the budget's `accumulators<=256` is kept"
+    assert problem.message == "nothing that was compiled shows whether the budget's `accumulators<=256` is kept"
     assert audit.outcomes == ()
 
 
@@ -122,4 +122,4 @@ def test_a_limit_that_one_kernel_cannot_check_is_not_kept_quiet(file: Path) -> N
     (outcome,) = audit.outcomes
     assert outcome.status is Status.NOT_RUN
     assert outcome.subject == "softmax.py:6"
-    assert outcome.reason == "nothing compiled tells whether `softmax_kernel` keeps the budget's `accumulators<=256`"
+    assert outcome.reason == "nothing compiled shows whether `softmax_kernel` keeps the budget's `accumulators<=256`"

@@ -103,7 +103,7 @@ def test_a_limit_that_nothing_can_check_is_a_problem(tmp_path: Path) -> None:
     request = CompileRequest(("sm_90",), parse_budget("sm_90:registers<=255,sm_80:registers<=255"), jobs=1)
     problems = compile_paths([tmp_path], Config(root=tmp_path), request).audit.problems
     assert [problem.message for problem in problems] == [
-        "nothing that was compiled tells whether the budget's `sm_80:registers<=255` is kept"
+        "nothing that was compiled shows whether the budget's `sm_80:registers<=255` is kept"
     ]
 
 

@@ -356,7 +356,7 @@ DEATHS: list[tuple[Task, End, str]] = [
     (
         ("give_unpicklable",),
         End.RAISED,
-        "gave a result that is no data: Unpicklable is no data",
+        "gave a result that is not data: Unpicklable is not data",
     ),
     (
         ("same", tasks.Unpicklable()),

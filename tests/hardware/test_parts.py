@@ -237,7 +237,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(PartFileError, match=r"bad\.json: is no JSON"):
         read_part_file(tmp_path / "bad.json")
     (tmp_path / "list.json").write_text("[]")
-    with pytest.raises(PartFileError, match=r"list\.json: is no object"):
+    with pytest.raises(PartFileError, match=r"list\.json: is not an object"):
         read_part_file(tmp_path / "list.json")
 
 

@@ -73,11 +73,11 @@ def test_twenty_writers_lose_nothing_and_get_twenty_numbers(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no whole JSON"),
-        (b'{"format": 1, "mas', "is no whole JSON"),
-        (b"\xff\xfe", "is no whole JSON"),
+        (b"", "is not complete JSON"),
+        (b'{"format": 1, "mas', "is not complete JSON"),
+        (b"\xff\xfe", "is not complete JSON"),
         (b"[" * 100_000, "is nested too deeply"),
-        (b"NaN", "NaN is no number of JSON"),
+        (b"NaN", "NaN is not a JSON number"),
         (b"{}", "is not as history.schema.json says: the whole: 'format' is a required property"),
     ],
 )
@@ -125,7 +125,7 @@ def test_what_is_not_there_cannot_be_masked(tmp_path: Path) -> None:
     (tmp_path / "v2.json").write_text("{")
     with pytest.raises(HistoryError, match=r"there is no .*v3\.json"):
         set_masked(tmp_path, 3, True)
-    with pytest.raises(HistoryError, match="is no whole JSON"):
+    with pytest.raises(HistoryError, match="is not complete JSON"):
         set_masked(tmp_path, 2, True)
     with pytest.raises(HistoryError, match="begins a history"):
         read_history(tmp_path / "none")

@@ -32,7 +32,7 @@ def test_the_fastest_or_the_earliest_that_cannot_be_told_from_it(timed: list[tup
 
 def test_the_reason_says_that_a_faster_one_is_within_the_interval() -> None:
     choice = chosen_by_time([("v1", times(1.01)), ("v2", times(1.0))])
-    assert "cannot be told from the lowest, that of v2: 1 ms" in choice.reasons[0]
+    assert "cannot be distinguished from the lowest, that of v2: 1 ms" in choice.reasons[0]
 
 
 def test_what_lacks_a_size_is_not_compared() -> None:

@@ -94,7 +94,7 @@ def test_the_first_phase_says_what_is_computed_and_what_bounds_it() -> None:
 
 
 def test_what_is_incomplete_is_neither_right_nor_refused() -> None:
-    missing = "not all was tried that has to be: memory: n=1023: the time was spent"
+    missing = "not everything that has to be tried was tried: memory: n=1023: the time was spent"
     short = Verdict(False, (missing,), subject="softmax/v2", coverage=Coverage(38, 37), is_incomplete=True)
     log = log_text(selected(variant("v1", times=times(1.0, 2.0, 6.0)), variant("v2", short)), known_parts())
     assert f"| v2 | 🟡 incomplete | core 37 of 38, cases 0 of 0 | {missing} |" in log.splitlines()

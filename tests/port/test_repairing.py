@@ -56,7 +56,7 @@ def test_it_need_not_read_what_it_is_told(tmp_path: Path) -> None:
         ("print('this is ( rubbish')", "what it wrote is not Python: "),
         ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "what it wrote is not Python: "),
         ("pass", "it wrote nothing"),
-        ("import sys; print('x = 1'); sys.exit(3)", "it left with exit code 3"),
+        ("import sys; print('x = 1'); sys.exit(3)", "it exited with code 3"),
         ("import os; os.abort()", "it was killed by SIGABRT"),
         ("while True: print('x = 1' * 1000)", "it wrote more than 1 MiB"),
     ],

@@ -38,7 +38,7 @@ def kernels(*names: str, ignored: str = "") -> str:
 
 def test_what_a_file_does_in_three_kernels_is_told_once() -> None:
     (one,) = told(kernels("first", "second", "third"))
-    assert one.message == "`tl.math.tanh` went in Triton 3.0 (target >=3.2); the same in 2 other kernels"
+    assert one.message == "`tl.math.tanh` was removed in Triton 3.0 (target >=3.2); the same in 2 other kernels"
     assert (one.kernel, one.span.line) == ("first", 8)
     assert [(place.span.line, place.message) for place in one.related] == [
         (9, "here too"),

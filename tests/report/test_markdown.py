@@ -246,20 +246,20 @@ def test_a_rule_that_did_not_run_answers_nothing() -> None:
 
 def test_a_rule_that_saw_no_kernel_answers_nothing() -> None:
     text = report(section(run("op")), audit=Audit(files=1))
-    assert cells(text, "powers of 2") == ["➖ not checked", "TAC102 did not see all: no kernel was found"]
+    assert cells(text, "powers of 2") == ["➖ not checked", "TAC102 did not see everything: no kernel was found"]
     skipped = Audit(kernels=1, outcomes=(Outcome("source", "kernels.py:7", Status.NOT_RUN, reason="too deep"),))
     text = report(section(run("op")), audit=skipped)
-    assert cells(text, "powers of 2")[1] == "TAC102 did not see all: `kernels.py:7` was not analysed"
+    assert cells(text, "powers of 2")[1] == "TAC102 did not see everything: `kernels.py:7` was not analysed"
 
 
 def test_what_was_not_compiled_answers_nothing() -> None:
     item = "coalescing: no stride between lanes"
-    assert cells(report(section(run("op"))), item)[1] == "TAM301 did not see all: no kernel was compiled"
+    assert cells(report(section(run("op"))), item)[1] == "TAM301 did not see everything: no kernel was compiled"
     seen = kernel(variant(), path=FILE, name="kernel")
     compiled = CompiledSection(CompileAudit(Audit(), (seen,), ("sm_90",), "3.9.0"))
     assert cells(report(section(run("op")), compiled), item) == ["✅ yes", "no finding of TAM301"]
     other = CompiledSection(CompileAudit(Audit(), (kernel(variant(), path=FILE, name="other"),), ("sm_90",), "3.9.0"))
-    assert cells(report(section(run("op")), other), item)[1] == "TAM301 did not see all: `kernel` not compiled"
+    assert cells(report(section(run("op")), other), item)[1] == "TAM301 did not see everything: `kernel` not compiled"
 
 
 def test_a_check_that_did_not_run_answers_nothing() -> None:

@@ -162,7 +162,7 @@ def test_a_launch_without_an_autotuner_that_does_not_fit_fails() -> None:
 def test_configs_that_do_not_fit_are_a_warning_where_others_do() -> None:
     found = hit("TAP302", kernel(shared(256 * KIB, config=LARGE), shared(64 * KIB, config=SMALL)))
     assert found.severity is Severity.WARNING
-    assert "the autotuner passes over that, and has 1 config that fits" in found.message
+    assert "the autotuner skips that, and has 1 config that fits" in found.message
     assert judged("TAP302", shared(256 * KIB, config=LARGE))[0] is Severity.ERROR
 
 

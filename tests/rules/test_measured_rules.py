@@ -296,7 +296,7 @@ def test_spilling_that_the_compiler_told_too_is_told_once() -> None:
     assert measured.cause is Cause.SPILL
     (told,) = united([Audit((compiled,)), Audit((seen,))]).findings
     assert told.code == "TAM503"
-    assert told.related[0].message == "TAP301 register-spill tells the same: it spills"
+    assert told.related[0].message == "TAP301 register-spill reports the same: it spills"
 
 
 # TAP508

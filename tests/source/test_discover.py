@@ -245,7 +245,7 @@ def test_paths_that_do_not_exist_are_problems_and_the_rest_is_found(tmp_path):
     result = discover(paths, Config(tmp_path))
     assert result.files == (tmp_path / "a.py",)
     assert result.problems == (
-        Problem(str(tmp_path / "link.py"), "a link to nothing"),
+        Problem(str(tmp_path / "link.py"), "a broken link"),
         Problem(str(tmp_path / "loop.py"), "cannot read it: Too many levels of symbolic links"),
         Problem(str(tmp_path / "missing.py"), "no such file or folder"),
     )

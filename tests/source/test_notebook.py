@@ -63,7 +63,7 @@ def test_cells_for_other_programs_are_named_where_they_may_hold_kernels() -> Non
     [
         ('{\n"cells": [,]}', "it is not JSON: Expecting value", 2),
         ("", "it is not JSON: Expecting value", 1),
-        ("[]", "it is JSON, but no notebook", None),
+        ("[]", "it is JSON, but not a notebook", None),
         ("{}", "it is JSON, but has no list of cells", None),
         (
             '{"worksheets": []}',

@@ -207,11 +207,11 @@ def test_a_file_that_does_not_mention_the_tool_is_not_looked_at():
         ("ignore[ , ]", "the brackets are empty; name the rules, or write 'ignore' for every rule"),
         ("ignore[TAM101", "the bracket is not closed"),
         ("ignore[TAC110]", "no rule has the code, name or prefix 'TAC110'; did you mean 'TAC101'?"),
-        ("ignore: TAM101", "':' after 'ignore'; rules stand in brackets, as in 'ignore[TAM101]', then the reason"),
-        ("ignore(TAM101)", "'(' after 'ignore'; rules stand in brackets, as in 'ignore[TAM101]', then the reason"),
-        ("ignore TAM101", "rules stand in brackets: 'ignore[TAM101]'; without them every rule would be meant"),
-        ("ignore wrong-mask", "rules stand in brackets: 'ignore[wrong-mask]'; without them every rule would be meant"),
-        ("ignore-file", "'ignore-file' stands on a line of its own at the top level"),
+        ("ignore: TAM101", "':' after 'ignore'; rules go in brackets, as in 'ignore[TAM101]', then the reason"),
+        ("ignore(TAM101)", "'(' after 'ignore'; rules go in brackets, as in 'ignore[TAM101]', then the reason"),
+        ("ignore TAM101", "rules go in brackets: 'ignore[TAM101]'; without them it would mean every rule"),
+        ("ignore wrong-mask", "rules go in brackets: 'ignore[wrong-mask]'; without them it would mean every rule"),
+        ("ignore-file", "'ignore-file' goes on a line of its own at the top level"),
     ],
 )
 def test_a_malformed_directive_is_reported_and_suppresses_nothing(directive, fault):
@@ -256,7 +256,7 @@ def test_the_known_selectors_of_a_list_stay_in_force_beside_an_unknown_one():
 
 def test_ignore_file_inside_a_function_is_misplaced():
     assert faults("def f():\n    # tritonaudit: ignore-file\n    x = 1\n") == [
-        "'ignore-file' stands on a line of its own at the top level"
+        "'ignore-file' goes on a line of its own at the top level"
     ]
 
 
@@ -265,7 +265,7 @@ def test_ignore_file_inside_a_function_is_misplaced():
     ["x = 1\n# tritonaudit: ignore\n", "def f():\n    x = 1\n    # tritonaudit: ignore\n\ndef g():\n    y\n"],
 )
 def test_a_directive_with_no_statement_behind_it_in_its_block_is_reported(text):
-    assert faults(text) == ["no statement follows for it to speak of"]
+    assert faults(text) == ["no statement follows that it could apply to"]
 
 
 def test_the_comment_may_stand_further_left_than_its_statement():

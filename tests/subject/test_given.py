@@ -248,7 +248,9 @@ def test_integers_that_point_into_a_dimension_stay_in_it() -> None:
 
 def test_a_dimension_that_may_not_be_chosen_is_refused_with_the_reason() -> None:
     subject = pair(torch.nn.Linear, lambda: [torch.randn(8, 48)], lambda: [48, 5])
-    with pytest.raises(ValueError, match=r"'dim_48' is no dimension .*: 48 is a dimension of the reference's weights"):
+    with pytest.raises(
+        ValueError, match=r"'dim_48' is not a dimension .*: 48 is a dimension of the reference's weights"
+    ):
         made(subject, {"dim_48": 3})
     with pytest.raises(ValueError, match="there are: dim_8"):
         made(subject, {"n": 3})

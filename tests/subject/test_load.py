@@ -118,7 +118,7 @@ def test_a_file_may_be_named_with_a_path_relative_to_the_working_directory(
         ("\n\n1 / 0\n", "ZeroDivisionError: division by zero", 4),
         ("import sys\nsys.exit(3)\n", "SystemExit: 3", 3),
         ("s = Subject(len, dtypes=['fp16'])\n", "ValueError: unknown dtype 'fp16'", 2),
-        ("s = Subject(\n    len,\n    inputs=[Tensor('n', -1)],\n)\n", "ValueError: -1 is no dimension", 4),
+        ("s = Subject(\n    len,\n    inputs=[Tensor('n', -1)],\n)\n", "ValueError: -1 is not a dimension", 4),
         ("a = Subject(len, name='x')\nb = Subject(max, name='x')\n", "2 subjects are named 'x'", None),
     ],
 )

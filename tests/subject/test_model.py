@@ -57,7 +57,7 @@ def test_a_dimension_has_a_size(dim: str | int, size: int) -> None:
 
 @pytest.mark.parametrize("dim", ["", "2n", "n.m", "f(n)", "n ** 2", "n / 2", "x if n else y", -1, 1.5, True, None])
 def test_what_is_no_dimension_is_refused(dim: Any) -> None:
-    with pytest.raises(ValueError, match="is no dimension: write"):
+    with pytest.raises(ValueError, match="is not a dimension: write"):
         Tensor("rows", dim)
 
 
@@ -111,7 +111,7 @@ def test_dimensions_are_listed_in_the_order_of_the_arguments() -> None:
         ({"mutates": ["zzz"]}, r"mutates names 'zzz', but no argument has this name \(there are: none\)"),
         ({"mutates": [17]}, "mutates names the position 17, but there are [01] inputs, from 0"),
         ({"reference": 3}, "reference=3 cannot be called"),
-        ({"torch_share": 1.5}, "torch_share=1.5 is no part of a whole: write a number from 0 to 1"),
+        ({"torch_share": 1.5}, "torch_share=1.5 is not a fraction: write a number from 0 to 1"),
         ({"torch_share": float("nan")}, "torch_share=nan is no part of a whole"),
         ({"baselines": {"torch": 3}}, "torch=3 cannot be called"),
         ({"inputs": [Tensor("n")], "sizes": {"m": [1]}}, r"no Tensor has this dimension \(there are: n\)"),

@@ -23,7 +23,7 @@ def add(x: torch.Tensor, y: torch.Tensor, alpha: float = 1.0):
 EXPECTED = '''\
 """What tritonaudit runs of `ops`.
 
-Guessed by `tritonaudit init`: mend what is marked as a guess, and give each subject
+Guessed by `tritonaudit init`: correct what is marked as a guess, and give each subject
 its reference.
 """
 
@@ -75,7 +75,7 @@ def test_a_spec(project: Path) -> None:
 def test_what_is_only_guessed_is_marked(project: Path) -> None:
     text = text_of(project, "def f(x, config, eps):\n    config.y\n    kernel[(1,)](x, x, x.numel(), 64)\n")
     assert '        Tensor("size"),  # x: GUESS\n' in text
-    assert "        None,  # config: GUESS, nothing tells what it is\n" in text
+    assert "        None,  # config: GUESS, nothing shows what it is\n" in text
     assert "        1e-6,  # eps: GUESS\n" in text
 
 

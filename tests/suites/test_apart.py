@@ -148,7 +148,7 @@ def test_messages_of_its_own_move_nobody(tmp_path: Path, when: str) -> None:
         assert run.verdict is Verdict.FAIL
         told = [seen.text for trial in run.trials for seen in trial.sightings if seen.symptom is Symptom.CRASH]
         assert told
-        assert all(text.startswith("its process says what is no answer: ") for text in told)
+        assert all(text.startswith("its process sent what is not an answer: ") for text in told)
 
 
 def test_what_is_no_message_is_not_waited_for() -> None:

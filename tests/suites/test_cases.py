@@ -346,7 +346,7 @@ def test_layouts_are_those_in_which_a_tensor_can_lie() -> None:
     assert {case.layout for case in audit_cases(PRODUCT).cases} == set(Layout)
     written = subject("n", mutates=[0])
     assert Layout.EXPANDED not in {case.layout for case in audit_cases(written).cases}
-    assert reasons(written)["layout expanded"] == "every tensor is changed by intent"
+    assert reasons(written)["layout expanded"] == "every tensor is changed intentionally"
 
 
 # -- inputs that a function makes ----------------------------------------------------------------------------------

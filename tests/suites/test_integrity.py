@@ -142,7 +142,7 @@ def test_of_an_operator_that_nobody_knows_it_is_open_whose_work_the_result_is() 
 def test_of_a_stream_it_matters_whether_anybody_waits_for_it() -> None:
     assert statuses("awaited_stream")[Symptom.THREAD] is statuses("honest")[Symptom.THREAD] is Status.PASS
     (finding,) = [one for one in of("side_stream") if one.code == "TAC415"]
-    assert "output is written on another stream than that of the caller, who does not wait for it" in finding.message
+    assert "output is written on a stream other than the caller's, which does not wait for it" in finding.message
 
 
 def test_the_finding_is_at_the_wrapper() -> None:

@@ -46,7 +46,7 @@ def test_a_grid_that_no_gpu_takes_is_told_of_large_tensors() -> None:
     runs = run_paths([FOLDER.parent / "large_grid"], Config(ROOT), request).runs
     large = [[one for one in run.outcomes if one.check.startswith("large tensors")] for run in runs]
     seen = {run.name: (outcome.status, outcome.reason) for run, (outcome,) in zip(runs, large, strict=True)}
-    too_many = "the grid has 8,389,632 programs along y, and a GPU takes 65,535 at most"
+    too_many = "the grid has 8,389,632 programs along y, and a GPU takes at most 65,535"
     assert seen["along_y"] == (Status.WARN, too_many)
     assert seen["folded"][0] is Status.PASS
 

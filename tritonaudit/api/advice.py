@@ -90,13 +90,13 @@ _GONE: Mapping[str, str] = {
     "triton.language._experimental_descriptor_load": "use `tl.make_tensor_descriptor(…).load(offsets)`, since 3.4",
     "triton.language._experimental_descriptor_store": "use `tl.make_tensor_descriptor(…).store(offsets, x)`, since 3.4",
     "triton.language._experimental_make_tensor_descriptor": "use `tl.make_tensor_descriptor` (since 3.4)",
-    "triton.ops": "copy the kernel that you need into your project: the package went without a successor",
+    "triton.ops": "copy the kernel that you need into your project: the package was removed without a successor",
     "triton.language.view": "use `tl.reshape`",
 }
 _GONE_KEYWORDS: Mapping[tuple[str, str], str] = {
-    ("triton.language.load", "boundary_check"): "with block pointers went their checks: use a mask or a descriptor",
-    ("triton.language.store", "boundary_check"): "with block pointers went their checks: use a mask or a descriptor",
-    ("triton.language.load", "padding_option"): "with block pointers went their padding: use `other=` or a descriptor",
+    ("triton.language.load", "boundary_check"): "removed together with block pointers: use a mask or a descriptor",
+    ("triton.language.store", "boundary_check"): "removed together with block pointers: use a mask or a descriptor",
+    ("triton.language.load", "padding_option"): "removed together with block pointers: use `other=` or a descriptor",
     ("triton.language.dot", "allow_tf32"): 'write `input_precision="tf32"` or `input_precision="ieee"`',
     ("triton.language.dot", "trans_a"): "pass `tl.trans(a)`",
     ("triton.language.dot", "trans_b"): "pass `tl.trans(b)`",

@@ -26,12 +26,13 @@ def sentence(table: Table, problem: Problem, target: Target) -> str:
         return f"no release of Triton has `{name}`"
     having = [version for version in problem.name.definitions if problem.name.usable(version)]
     if problem.kind is Kind.GONE:
-        return f"`{name}` went in Triton {_after(table, having, problem)}{_target(target)}"
+        return f"`{name}` was removed in Triton {_after(table, having, problem)}{_target(target)}"
     if problem.kind is Kind.NOT_YET:
         return (
-            f"`{name}` came in Triton {_came(having, problem)} and is not in {_listed(table, problem)}{_target(target)}"
+            f"`{name}` was added in Triton {_came(having, problem)}"
+            f" and is not in {_listed(table, problem)}{_target(target)}"
         )
-    return f"`{name}` is deprecated since Triton {written(_deprecated_since(problem))}"
+    return f"`{name}` has been deprecated since Triton {written(_deprecated_since(problem))}"
 
 
 def spelled(problem: Problem) -> str:
@@ -47,11 +48,11 @@ def _of_parameter(table: Table, problem: Problem, name: str, target: Target) -> 
         return f"`{name}` takes no {parameter} in any release of Triton"
     having = [version for version in problem.name.definitions if _takes(problem, version)]
     if problem.kind is Kind.GONE:
-        return f"`{name}` takes no {parameter} since Triton {_after(table, having, problem)}{_target(target)}"
+        return f"`{name}` no longer takes {parameter} since Triton {_after(table, having, problem)}{_target(target)}"
     if problem.kind is Kind.NOT_YET:
         came = _came(having, problem)
-        return f"`{name}` takes {parameter} since Triton {came} and not in {_listed(table, problem)}{_target(target)}"
-    return f"{parameter} of `{name}` is deprecated since Triton {written(_deprecated_since(problem))}"
+        return f"`{name}` takes {parameter} only since Triton {came}, not in {_listed(table, problem)}{_target(target)}"
+    return f"{parameter} of `{name}` has been deprecated since Triton {written(_deprecated_since(problem))}"
 
 
 def _takes(problem: Problem, version: Version) -> bool:

@@ -86,5 +86,5 @@ def _refuse_mistyped(args: list[str]) -> None:
 def app() -> None:
     """The audit linter for Triton GPU kernels.
 
-    `tritonaudit PATH…` is `tritonaudit check PATH…`; a path that is named like a command is given as `./check`.
+    `tritonaudit PATH…` is `tritonaudit check PATH…`; a path named like a command is written `./check`.
     """

@@ -39,7 +39,7 @@ def parts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     chosen = split(values)
     for name in chosen:
         if name not in _STAGES:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(_STAGES)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(_STAGES)}")
     return frozenset(chosen or _STAGES)
 
 
@@ -54,9 +54,9 @@ def parts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
 @click.option(
     "--cross-check",
     is_flag=True,
-    help="Have Triton's interpreter do a few cases, too, and compare: needs the CPU engine.",
+    help="Run a few cases in Triton's interpreter as well, and compare; needs the CPU engine.",
 )
-@click.option("--resume", is_flag=True, help="Go on with an audit that was killed: what ended in it is not run again.")
+@click.option("--resume", is_flag=True, help="Continue an audit that was killed: what it finished is not run again.")
 @keep_options
 @audit_options(JSONL)
 def command(
@@ -78,18 +78,18 @@ def command(
 ) -> int:
     """Audit Triton kernels: their source, what the compiler makes of them, what they do when they run, and how fast.
 
-    Without PATHS that is the current folder. Subjects are run on many sizes, dtypes, layouts and fills and compared
+    PATHS defaults to the current folder. Subjects are run on many sizes, dtypes, layouts and fills and compared
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
     Whatever the budget, the core of each subject is tried: ordinary cases, sizes around the blocks, special values,
-    layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, and no pass. Some cases are
-    drawn anew each time, so that no kernel can be made for them; --seed repeats them.
+    layouts, hardships, memory and integrity. Without all of it the verdict is incomplete, which is not a pass. Some
+    cases are drawn afresh each time, so that no kernel can be made for them; --seed repeats them.
 
-    In the format jsonl each file has a line, which is written as soon as it is known; --resume then goes on behind the
-    lines that --output-file holds.
+    In the jsonl format each file is one line, written as soon as its result is known; --resume then continues after
+    the lines in --output-file.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
-    read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report is of what was
+    read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report covers what was
     done by then.
     """
     require_compiler("audit")
@@ -98,7 +98,7 @@ def command(
     keep_inputs(output_file, sources, config)
     require_history(keep_folder, note)
     if output_format == JSONL and keep_folder is not None:
-        raise click.UsageError("--keep is of one report: give another format than jsonl")
+        raise click.UsageError("--keep needs a single report: choose a format other than jsonl")
     if only & _EXECUTED:
         from tritonaudit.execute.starting import warm_up
 
@@ -135,6 +135,6 @@ def _check_engine(only: frozenset[str], device: str) -> None:
     from tritonaudit.suites.stage import Where, gpu_for
 
     if not only & RUN_PARTS:
-        raise click.UsageError(f"--cross-check is of what is run: it needs one of {', '.join(sorted(RUN_PARTS))}")
+        raise click.UsageError(f"--cross-check compares runs: it needs one of {', '.join(sorted(RUN_PARTS))}")
     if device == Where.GPU.value or gpu_for(Where(device)):
         raise click.UsageError("--cross-check compares the CPU engine with Triton's interpreter: give --device cpu")

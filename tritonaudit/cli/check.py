@@ -35,13 +35,13 @@ WATCHED = ("full", "concise")
 @fixing.fix_options
 @known_options
 @click.option("--watch", is_flag=True, help="Audit again when a file changes, and show what that changed.")
-@click.option("--strict", is_flag=True, help="Leave with 2 where something was not analysed.")
+@click.option("--strict", is_flag=True, help="Exit with 2 if something was not analysed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, with no summary and no warnings.")
 @click.option("--no-cache", is_flag=True, help="Read every file, whatever an earlier run found in it.")
-@click.option("--show-files", is_flag=True, help="Show which files would be read, and leave.")
-@click.option("--show-settings", is_flag=True, help="Show which configuration governs the first path, and leave.")
+@click.option("--show-files", is_flag=True, help="Show which files would be read, and exit.")
+@click.option("--show-settings", is_flag=True, help="Show which configuration governs the first path, and exit.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, instead of the findings.")
-@click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is called.")
+@click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of the text read from `-`.")
 def command(
     paths: tuple[Path, ...],
     exit_zero: bool,
@@ -70,11 +70,11 @@ def command(
 ) -> int:
     """Audit the Triton kernels in files and folders.
 
-    Without PATHS that is the current folder; `-` is the standard input. RULES are codes, beginnings of codes or
+    PATHS defaults to the current folder; `-` is the standard input. RULES are codes, beginnings of codes or
     names, separated by commas.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not
-    be read or done. With --fix it is about what remains; with --diff it is 1 if there is something to change.
+    be read or done. With --fix only what remains counts; with --diff it is 1 if there is something to change.
     """
     _refuse(paths, stdin_filename)
     is_written = fix or add_ignore is not None
@@ -83,7 +83,7 @@ def command(
         raise click.UsageError("--show-known needs --baseline, which says what is known")
     fixing.refuse(fix, unsafe_fixes, diff, add_ignore)
     if statistics and output_format not in COUNTED:
-        raise click.UsageError(f"--statistics are written as {' or '.join(COUNTED)}")
+        raise click.UsageError(f"--statistics can be written as {' or '.join(COUNTED)}")
     if watch:
         _refuse_watching(paths, output_format, fix, diff, add_ignore, output_file, write_baseline, statistics)
     is_stdin = paths == (_STDIN,)
@@ -183,13 +183,13 @@ def _refuse_together(
 ) -> None:
     """Raise where it would not be clear which findings are meant."""
     if baseline and write_baseline:
-        raise click.UsageError("--write-baseline starts afresh, so that it does not go with --baseline")
+        raise click.UsageError("--write-baseline starts afresh, so it cannot be combined with --baseline")
     for option in (f"--changed-{name}" for name, revision in changed.items() if revision):
         if mends or write_baseline:
             other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
-            raise click.UsageError(f"{other}, so that {option} does not go with it")
+            raise click.UsageError(f"{other}, so {option} cannot be combined with it")
         if _STDIN in paths:
-            raise click.UsageError(f"{option} does not go with the standard input, which git does not know")
+            raise click.UsageError(f"{option} cannot be used with the standard input, which git does not track")
 
 
 @dataclass(frozen=True)

@@ -56,13 +56,13 @@ def _budget(_: click.Context, __: click.Parameter, value: str | None) -> Budget 
     multiple=True,
     callback=_targets,
     metavar="ARCH",
-    help="Compile for it: sm_90, gfx942, …  [default: sm_80, sm_90, sm_100 and gfx942]",
+    help="A target to compile for: sm_90, gfx942, …  [default: sm_80, sm_90, sm_100 and gfx942]",
 )
 @click.option(
     "--budget",
     callback=_budget,
     metavar="LIMITS",
-    help="What kernels may need: spills=0,shared<=227KiB,sm_90:registers<=128",
+    help="Limits on what kernels need: spills=0,shared<=227KiB,sm_90:registers<=128",
 )
 @click.option(
     "--against",
@@ -85,11 +85,11 @@ def command(
 ) -> int:
     """Audit what the compiler makes of the Triton kernels in files and folders.
 
-    Without PATHS that is the current folder. Each launch of a subject, or else each launch that can be inferred from
+    PATHS defaults to the current folder. Each launch of a subject, or else each launch that can be inferred from
     the source, is compiled for every target; no GPU is needed. RULES are codes, beginnings of codes or names,
     separated by commas.
 
-    The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is or the budget is broken,
+    The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is or the budget is exceeded,
     2 if something could not be read or done.
     """
     require_compiler("compile")

@@ -18,9 +18,9 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(_SHELLS), required=False)
 @click.option("--install", is_flag=True, help="Write it where the shell looks for it, and say where that is.")
 def command(shell: str | None, install: bool) -> None:
-    """Print the completion of a shell, by default of the one that runs.
+    """Print the completion script for a shell, by default the one you are using.
 
-    `--install` writes a file of its own for it, and changes no file of yours.
+    `--install` writes it to a file of its own, and changes none of yours.
     """
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in _SHELLS:

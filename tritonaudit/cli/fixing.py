@@ -47,11 +47,11 @@ def fix_options(command: Command) -> Command:
 def refuse(fix: bool, unsafe_fixes: bool, diff: bool, reason: str | None) -> None:
     """Raise where the options contradict each other."""
     if reason is not None and (fix or unsafe_fixes):
-        raise click.UsageError("--add-ignore suppresses what is found, so that it does not go with fixes")
+        raise click.UsageError("--add-ignore suppresses what is found, so it cannot be combined with fixes")
     if reason is not None and (not reason.strip() or not reason.isprintable() or "#" in reason):
-        raise click.UsageError("--add-ignore needs a reason of one line without `#`, which stands in each comment")
+        raise click.UsageError("--add-ignore needs a one-line reason without `#`, which goes into each comment")
     if fix and diff:
-        raise click.UsageError("--diff changes nothing, so that it does not go with --fix")
+        raise click.UsageError("--diff changes nothing, so it cannot be combined with --fix")
     if unsafe_fixes and not (fix or diff):
         raise click.UsageError("--unsafe-fixes needs --fix or --diff")
 
@@ -138,7 +138,7 @@ def to_standard_output(data: bytes) -> None:
 
 def _left(path: Path, mended: Mended) -> Iterator[Problem]:
     for finding in mended.dropped:
-        reason = f"the fix of {finding.code} is left out, for the file would not parse; please report it"
+        reason = f"the fix of {finding.code} is left out, because the file would not parse; please report it"
         yield Problem(path.as_posix(), reason, finding.span.line, finding.span.cell)
     if not mended.settled:
         yield Problem(path.as_posix(), f"there is more to fix after {MOST_ROUNDS} rounds; please report it")

@@ -37,7 +37,7 @@ _FAILED, _COULD_NOT, _NOT_RUN = 1, 2, 3
 
 @click.command()
 @click.argument("subject")
-@click.option("--stage", type=click.Choice([str(stage) for stage in STAGES]), required=True, help="Whose gate.")
+@click.option("--stage", type=click.Choice([str(stage) for stage in STAGES]), required=True, help="The stage to check.")
 @click.option(
     "--against",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -70,7 +70,7 @@ def command(
 
     Stage 1: compiles, matches the reference, edge cases, all shapes. Stage 2: these, coalesced, blocks of powers of 2,
     autotuned, faster than the result of stage 1. Stage 3: these, measured, compared with torch.compile, bandwidth
-    analysed, no needless synchronisation. Each item is PASS, FAIL, or NOT RUN where it cannot be told.
+    analysed, no needless synchronisation. Each item is PASS, FAIL, or NOT RUN where that is not known.
 
     The exit code is 0 if every item passes, 1 if one fails, 3 if none fails and one was not run, 2 if something could
     not be read or done.

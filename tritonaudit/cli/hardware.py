@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def hardware_option(command: click.decorators.FC) -> click.decorators.FC:
     """Adds --hardware, a file with the user's own parts."""
     return click.option(
-        "--hardware", "hardware_file", type=click.Path(path_type=Path), metavar="FILE", help="A file with more parts."
+        "--hardware", "hardware_file", type=click.Path(path_type=Path), metavar="FILE", help="A file with more GPUs."
     )(command)
 
 
@@ -49,9 +49,9 @@ def part_called(name: str, parts: Mapping[str, Part]) -> Part:
 @hardware_option
 @click.option("--output-format", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(part: str | None, hardware_file: Path | None, output_format: str) -> None:
-    """List the GPUs of which figures are known, or all figures of PART with their sources.
+    """List the GPUs whose figures are known, or all figures of PART with their sources.
 
-    PART is a name of the list, or what torch calls the GPU. What no source was found for is UNKNOWN.
+    PART is a name from the list, or torch's name for the GPU. A figure without a source is UNKNOWN.
     """
     from tritonaudit.cli.options import project_of
     from tritonaudit.hardware.telling import part_data, part_text, parts_table

@@ -25,15 +25,15 @@ _NOT_REACHED = 3
 def command(context: click.Context, folder: Path) -> int | None:
     """List, compare and mask the audits that `tritonaudit audit --keep` kept.
 
-    Each is a file v1.json, v2.json, … as `tritonaudit/report/history.schema.json` says. Masked ones are passed over
-    everywhere but in `list --all`. A file that is cut off or not as the schema says is named, and passed over: then
+    Each is a file v1.json, v2.json, … that follows `tritonaudit/report/history.schema.json`. Masked ones are skipped
+    everywhere except in `list --all`. A file that is truncated or does not follow the schema is named and skipped, and
     the exit code is 2. It is 3 where `trend` finds that the target of the roof is not reached yet.
     """
     return _list(folder, False) if context.invoked_subcommand is None else None
 
 
 @command.command("list")
-@click.option("--all", "shows_masked", is_flag=True, help="Masked ones too.")
+@click.option("--all", "shows_masked", is_flag=True, help="Include masked ones.")
 @click.pass_context
 def list_command(context: click.Context, shows_masked: bool) -> int:
     """A line for each version."""
@@ -91,7 +91,7 @@ def trend_command(context: click.Context, subject: str | None) -> int:
     """A line per figure over all versions, of SUBJECT or of every one.
 
     The exit code is 0 where every subject has reached the target in the latest version: no check of it fails, and its
-    size with the longest roof comes as near to that as the target says. It is 3 where one has not.
+    size with the longest roof comes as close to it as the target asks. It is 3 where one has not.
     """
     from tritonaudit.history.folder import HistoryError
     from tritonaudit.history.telling import trend_text
@@ -110,7 +110,7 @@ def trend_command(context: click.Context, subject: str | None) -> int:
 @click.argument("number", type=click.IntRange(min=1))
 @click.pass_context
 def mask_command(context: click.Context, number: int) -> None:
-    """Have version NUMBER passed over."""
+    """Mask version NUMBER, so that it is skipped."""
     _set_masked(_folder(context), number, True)
 
 
@@ -118,7 +118,7 @@ def mask_command(context: click.Context, number: int) -> None:
 @click.argument("number", type=click.IntRange(min=1))
 @click.pass_context
 def unmask_command(context: click.Context, number: int) -> None:
-    """Have version NUMBER count again."""
+    """Unmask version NUMBER, so that it counts again."""
     _set_masked(_folder(context), number, False)
 
 

@@ -65,7 +65,7 @@ def _line(spec: Spec) -> str:
     if spec.path is None:
         return f"no spec for {_shown(spec.module)}: {spec.reason}"
     if spec.fate is Fate.EXISTS:
-        return f"{_shown(spec.path)} exists and is left as it is; it would be for {wrappers}"
+        return f"{_shown(spec.path)} exists and is left as it is; it would cover {wrappers}"
     return f"wrote {_shown(spec.path)}: {wrappers}"
 
 

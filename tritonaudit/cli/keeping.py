@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def keep_options(command: Command) -> Command:
     """Adds --keep and --note."""
-    command = click.option("--note", metavar="TEXT", help="What --keep writes down with it.")(command)
+    command = click.option("--note", metavar="TEXT", help="A note to keep with the audit.")(command)
     return click.option(
         "--keep",
         "keep_folder",
@@ -38,11 +38,11 @@ def require_history(folder: Path | None, note: str | None) -> None:
 
     if folder is None:
         if note is not None:
-            raise click.UsageError("--note is for --keep")
+            raise click.UsageError("--note needs --keep")
         return
     try:
         if not is_history(folder):
-            raise click.UsageError(f"--keep {folder}: that is no history; write --keep={FOLDER} before a path")
+            raise click.UsageError(f"--keep {folder}: not a history; write --keep={FOLDER} before a path")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.UsageError(f"--keep {folder}: {error.strerror}") from error

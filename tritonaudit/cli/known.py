@@ -24,9 +24,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
-    click.option("--baseline", type=_FILE, help="Findings that this file holds fail nothing, and are not shown."),
-    click.option("--show-known", is_flag=True, help="Show the findings that --baseline holds as well, marked."),
-    click.option("--write-baseline", type=_FILE, help="Write the findings there, for --baseline."),
+    click.option("--baseline", type=_FILE, help="Findings in this file are not shown and do not fail the run."),
+    click.option("--show-known", is_flag=True, help="Show the findings in the baseline as well, marked."),
+    click.option("--write-baseline", type=_FILE, help="Write the findings to this file, for --baseline."),
     click.option("--changed-since", metavar="REV", help="Show only findings that a git revision did not have."),
     click.option("--changed-lines", metavar="REV", help="Show only findings on lines changed since a git revision."),
 )

@@ -63,7 +63,7 @@ def _rules_option(name: str, text: str) -> Callable[[Command], Command]:
 
 
 OUTPUT_FILE = click.option(
-    "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there."
+    "--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file."
 )
 CONFIG = click.option("--config", "config_file", type=click.Path(path_type=Path), help="The configuration file.")
 JOBS = click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="How many processes to use.")
@@ -86,7 +86,7 @@ _OPTIONS = (
         callback=_severity,
         help="The least severity that makes the exit code 1.",
     ),
-    click.option("--exit-zero", is_flag=True, help="Leave with 0 where findings would make it 1."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
     OUTPUT_FILE,
     CONFIG,
     click.option("--force-exclude", is_flag=True, help="Apply the exclusions to files named on the command line too."),
@@ -120,7 +120,7 @@ SEED = click.option(
     type=click.IntRange(min=0),
     callback=_seed,
     metavar="N",
-    help="Draw the cases that nobody can foresee as an earlier audit did, by the number in its report.",
+    help="Repeat the random cases of an earlier audit, by the number in its report.",
 )
 
 
@@ -148,7 +148,7 @@ def budget_option(each: str) -> Callable[[Command], Command]:
         default=_SECONDS,
         show_default=True,
         metavar="SECONDS",
-        help=f"How long each {each} is tried, and on a GPU timed.",
+        help=f"How long to try each {each}, and to time it on a GPU.",
     )
 
 

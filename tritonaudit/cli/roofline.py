@@ -28,7 +28,7 @@ _HEAD = ("size", "case", "FLOPs", "bytes", "FLOP/B", "ridge", "bound", "best pos
 def _sizes(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     for name in split(values):
         if name not in _SIZES:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(_SIZES)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(_SIZES)}")
     return split(values) or _SIZES
 
 
@@ -53,7 +53,7 @@ def command(
 ) -> int:
     """Say how fast the subjects in files and folders can be at best on a GPU, which need not be there.
 
-    Without PATHS that is the current folder. Of each subject and size: the operations and bytes that it takes, what
+    PATHS defaults to the current folder. Of each subject and size: the operations and bytes that it takes, what
     bounds it, the shortest time that the GPU's data sheet allows, and the target, 90 % of that speed. Every figure has
     its source; what depends on an unknown one is UNKNOWN.
 

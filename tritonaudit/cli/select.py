@@ -36,7 +36,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
     if not words or shutil.which(words[0]) is None:
-        raise click.BadParameter(f"{words[0] if words else value!r} is no program that can be started")
+        raise click.BadParameter(f"{words[0] if words else value!r} is not a program that can be started")
     return words
 
 
@@ -47,7 +47,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     type=click.Path(path_type=Path, file_okay=False),
     default="logs",
     show_default=True,
-    help="Write logs there.",
+    help="Write the logs to this folder.",
 )
 @click.option(
     "--regenerate",
@@ -62,7 +62,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     default=_REPAIR_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long CMD may take for an attempt.",
+    help="How long CMD may take for one attempt.",
 )
 @budget_option("variant")
 @SEED
@@ -73,7 +73,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     default=_TARGET,
     show_default=True,
     metavar="ARCH",
-    help="Without a GPU, compile for it.",
+    help="The target to compile for without a GPU.",
 )
 @CONFIG
 @JOBS
@@ -91,10 +91,10 @@ def command(
 ) -> int:
     """Choose among the variants of operations: the best of those that are right.
 
-    OP is the folder of an operation, or its name below kernels/; several are separated by commas or blanks. Its
-    variants are the files v1….py, v2….py, … there, each with a function triton_OP. All are validated as by `audit`,
-    those that are right are timed, and one is chosen; without a GPU by what the compiler makes of them. LOGS gets
-    OP_log.md for each and summary.md.
+    OP is the folder of an operation, or its name below kernels/; several are separated by commas or spaces. Its
+    variants are the files v1….py, v2….py, … there, each with a function triton_OP. All are validated as `audit`
+    does it, those that are right are timed, and one is chosen; without a GPU, by what the compiler makes of them. LOGS
+    gets an OP_log.md for each, and summary.md.
 
     CMD is started without a shell and gets one JSON object on its standard input: file, op, attempt, source, reasons,
     previous, findings and errors (as those of `audit --output-format json`). It writes the new file to its standard

@@ -42,7 +42,7 @@ def show_settings(source: Path, config: Config, *, is_text: bool) -> int:
 
 
 def _origin(source: Path, config: Config) -> list[str]:
-    said_in = "the defaults, for no file configures it" if config.source is None else shown_path(config.source)
+    said_in = "the defaults: no file configures it" if config.source is None else shown_path(config.source)
     return [f"# What governs {shown_path(source)}: {said_in}", f"# Patterns are relative to {config.root.absolute()}"]
 
 

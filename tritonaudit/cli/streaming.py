@@ -147,5 +147,5 @@ def _kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
         except (ValueError, TypeError, KeyError) as error:
             place = f"{visible(str(path))}:{number}"
             remedy = "move the file away, or leave out --resume"
-            raise click.ClickException(f"{place}: no line of an audit: {remedy}") from error
+            raise click.ClickException(f"{place}: not a line of an audit: {remedy}") from error
     return list(found.values())

@@ -61,7 +61,7 @@ def judge_kernels(kernels: Sequence[CompiledKernel], budget: Budget | None, conf
 
 
 def _idle(limit: Limit, config: Config) -> Problem:
-    message = f"nothing that was compiled tells whether the budget's `{limit.text}` is kept"
+    message = f"nothing that was compiled shows whether the budget's `{limit.text}` is kept"
     return Problem(shown_path(config.root), message)
 
 
@@ -71,5 +71,5 @@ def _unchecked(kernels: Sequence[CompiledKernel], budget: Budget, idle: Collecti
             if limit in idle:
                 continue
             subject = f"{shown_path(Path(kernel.path))}:{kernel.span.line}"
-            reason = f"nothing compiled tells whether `{kernel.name}` keeps the budget's `{limit.text}`"
+            reason = f"nothing compiled shows whether `{kernel.name}` keeps the budget's `{limit.text}`"
             yield Outcome("budget", subject, Status.NOT_RUN, reason=reason)

@@ -145,7 +145,7 @@ def _limit(clause: str, position: int) -> Limit:
         raise _error(position, "a limit is missing", f"write {_EXAMPLE}, for example")
     found = _LIMIT.fullmatch(clause)
     if found is None:
-        raise _error(position, f"{clause!r} is no limit", f"write {_EXAMPLE}, for example")
+        raise _error(position, f"{clause!r} is not a limit", f"write {_EXAMPLE}, for example")
     target, metric = (found["target"] or "").strip(), found["metric"].strip()
     if target:
         from tritonaudit.hardware.targets import gpu_target
@@ -158,11 +158,11 @@ def _limit(clause: str, position: int) -> Limit:
         raise _error(position + found.start("metric"), f"there is no metric {metric!r}", _closest(metric))
     comparison, at = found["comparison"], position + found.end("metric")
     if comparison not in _COMPARISONS:
-        wrong = f"{comparison!r} is no comparison" if comparison else f"{metric!r} is not compared with a number"
+        wrong = f"{comparison!r} is not a comparison" if comparison else f"{metric!r} is not compared with a number"
         raise _error(at, wrong, f"write one of {' '.join(_COMPARISONS)}")
     number = found["number"].strip()
     if not number.isdecimal() or _EXPONENT.fullmatch(found["unit"].strip()):
-        wrong = f"{number + found['unit']!r} is no whole number"
+        wrong = f"{number + found['unit']!r} is not a whole number"
         raise _error(position + found.start("number"), wrong, f"write {metric}{comparison}128, for example")
     size = int(number) * _factor(metric, found["unit"].strip(), position + found.start("unit"))
     return Limit(metric, comparison, size, "".join(clause.split()), target)

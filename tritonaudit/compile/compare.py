@@ -84,7 +84,7 @@ def read_report(path: Path) -> Record:
     try:
         return read_record(compiled)
     except NotARecord as error:
-        raise NotAReport(f"{path} was written by another tritonaudit, write it anew: {error}") from error
+        raise NotAReport(f"{path} was written by another version of tritonaudit; write it again: {error}") from error
 
 
 def compare(before: Record, now: Record) -> Comparison:

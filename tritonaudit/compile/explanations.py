@@ -40,7 +40,7 @@ def _known(pattern: str, meaning: str, remedy: str, **more: bool) -> tuple[re.Pa
 _KNOWN = (
     _known(
         r"Block pointers have been removed",
-        "Triton 3.9 has them no more",
+        "Triton 3.9 no longer has them",
         "use a tensor descriptor (`tl.make_tensor_descriptor`), or pointers with a mask",
         is_of_text=True,
     ),
@@ -66,7 +66,7 @@ _KNOWN = (
     ),
     _known(
         r"Input shapes should have M >= |All non-batch values in both",
-        "each side of a `tl.dot` has a least size, which depends on the type and the Triton version",
+        "each side of a `tl.dot` has a minimum size, which depends on the type and the Triton version",
         "use a larger tile, padded by masks",
     ),
     _known(
@@ -103,7 +103,7 @@ _KNOWN = (
     ),
     _known(
         r"Boolean value of Tensor with more than one value is ambiguous",
-        "a block of values has no single truth",
+        "a block of values has no single truth value",
         "use `tl.where` or a mask, or reduce it first: `tl.max(…)`",
     ),
     _known(
@@ -126,7 +126,7 @@ _KNOWN = (
     _known(
         r"num_ctas > 1 (requires|not supported)",
         "the target's hardware has no clusters of blocks",
-        "leave such configs out there, by `prune_configs_by`: the autotuner does not pass over them",
+        "leave such configs out there, by `prune_configs_by`: the autotuner does not skip them",
         is_hardware=True,
     ),
     _known(
@@ -145,7 +145,7 @@ _KNOWN = (
     _known(
         r"^static assertion failed: ",
         "",
-        "make the launch keep what the kernel asserts",
+        "make the launch satisfy what the kernel asserts",
         prunes=True,
     ),
     _known(
@@ -159,7 +159,7 @@ _KNOWN = (
 _WARNINGS = (
     _known(
         r"Logical operators 'and' and 'or' are deprecated",
-        "on blocks they are to become errors, and bind weaker than a comparison where `&` binds stronger",
+        "on blocks they will become errors, and they bind less tightly than a comparison where `&` binds more tightly",
         "write `&` or `|`, with parentheses around each comparison",
         is_of_text=True,
     ),
@@ -170,7 +170,7 @@ _WARNINGS = (
     ),
     _known(
         r"If conditional called with multidimensional Tensor",
-        "a block of values has no single truth",
+        "a block of values has no single truth value",
         "use `tl.where` or a mask, or reduce it first: `tl.max(…)`",
     ),
     _known(

@@ -188,4 +188,4 @@ def _encoded(result: Any) -> Reply:
     try:
         return Reply(encode(result))
     except NotData as error:
-        return Reply(end=End.RAISED, message=f"gave a result that is no data: {error}")
+        return Reply(end=End.RAISED, message=f"gave a result that is not data: {error}")

@@ -45,7 +45,7 @@ def coalesced(material: Material) -> Answer:
         for variant in kernel.compiled
         for access in variant.accesses
     }
-    return passed(f"in none of {len(places)} places do lanes lie apart, as far as the compiler tells")
+    return passed(f"in none of {len(places)} places do lanes lie apart, as far as the compiler shows")
 
 
 def powers_of_2(material: Material) -> Answer:
@@ -97,7 +97,7 @@ def faster(material: Material) -> Answer:
     before, now = figures_of(material.earlier.subject), figures_of(material.now.subject)
     sizes = [name for name in now if name.startswith(_TIMES) and name in before]
     if not sizes:
-        return not_run("the two were timed at no size alike")
+        return not_run("the two were not timed at any common size")
     known = {*now, *_passed_over(material.now.subject)}
     if gone := [name for name in before if name.startswith(_TIMES) and name not in known]:
         return not_run(f"{gone[0].removeprefix(_TIMES)} was timed then and is not now")

@@ -43,7 +43,7 @@ def waits(wrapper: KernelRef, sources: Sources) -> tuple[Wait, ...]:
     module = sources.module(wrapper.path)
     start = None if module is None else _start(module, wrapper)
     if module is None or start is None:
-        raise UnknownWrapper(f"the source of `{wrapper.name}` cannot be had")
+        raise UnknownWrapper(f"the source of `{wrapper.name}` is not available")
     events = list(_Walk(sources).run(module, *start))
     launched = False
     found: list[Wait] = []

@@ -78,7 +78,7 @@ def parse_parts(text: str, file: str) -> dict[str, Part]:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise PartFileError(file, "", f"is no JSON: {error}") from error
+        raise PartFileError(file, "", f"is not JSON: {error}") from error
     whole = _Node(file, "", data).table({"$schema", "sources", "parts"}, needed={"sources", "parts"})
     sources = {key: node.text() for key, node in whole["sources"].members()}
     return {name: _part(name, node, sources) for name, node in whole["parts"].members()}
@@ -187,7 +187,7 @@ class _Node:
 
     def members(self) -> list[tuple[str, _Node]]:
         if not isinstance(self.value, dict):
-            raise self.wrong("is no object")
+            raise self.wrong("is not an object")
         dot = f"{self.key}." if self.key else ""
         return [(key, _Node(self.file, f"{dot}{key}", value)) for key, value in self.value.items()]
 
@@ -201,7 +201,7 @@ class _Node:
 
     def items(self) -> list[_Node]:
         if not isinstance(self.value, list):
-            raise self.wrong("is no array")
+            raise self.wrong("is not an array")
         return [_Node(self.file, f"{self.key}[{place}]", value) for place, value in enumerate(self.value)]
 
     def text(self) -> str:

@@ -149,7 +149,7 @@ def _text(folder: Path, number: int) -> str:
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"is no whole JSON: {error}") from error
+        raise ValueError(f"is not complete JSON: {error}") from error
 
 
 def _parsed(text: str) -> Data:
@@ -159,15 +159,15 @@ def _parsed(text: str) -> Data:
     except RecursionError as error:
         raise ValueError("is nested too deeply") from error
     except ValueError as error:
-        raise ValueError(f"is no whole JSON: {error}") from error
+        raise ValueError(f"is not complete JSON: {error}") from error
     if said := breach(data, SCHEMA):
-        raise ValueError(f"is not as {SCHEMA} says: {said}")
+        raise ValueError(f"does not match {SCHEMA}: {said}")
     entry: Data = data
     return entry
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _flipped(text: str, masked: bool) -> Iterator[str]:

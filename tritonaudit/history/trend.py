@@ -79,7 +79,7 @@ def _standing(latest: Data | None, target: float) -> Standing:
     if failed:
         return Standing(False, f"{failed[0]} fails")
     if latest.get("verdict") == "incomplete":
-        return Standing(False, "not all was tried that has to be")
+        return Standing(False, "not everything that has to be tried was tried")
     held = [
         (row["roofline"]["roof_milliseconds"], row["roofline"]["reached"], size_of(row))
         for row in latest["sizes"]
@@ -87,7 +87,7 @@ def _standing(latest: Data | None, target: float) -> Standing:
     ]
     if not held:
         why = next((row["reason"] for row in latest["sizes"] if row["reason"]), "it was not measured")
-        return Standing(False, f"how near the roof it comes is not known: {why}")
+        return Standing(False, f"how close it comes to the roof is not known: {why}")
     _, reached, size = max(held)
     compared = "at least" if reached >= target else "less than"
     return Standing(reached >= target, f"{reached:.1%} of the roof at {size}, {compared} {target:.0%}")

@@ -78,7 +78,7 @@ def _constant(run: Run, frame: Frame, node: ast.Constant) -> Value:
         return number(node.value) if abs(node.value) <= _LARGEST else run.unknown("a huge number")
     if isinstance(node.value, (bool, float, str, type(None))):
         return node.value
-    return Ellipsis if node.value is Ellipsis else run.unknown("a constant that is no number")
+    return Ellipsis if node.value is Ellipsis else run.unknown("a constant that is not a number")
 
 
 def _name(run: Run, frame: Frame, node: ast.Name) -> Value:

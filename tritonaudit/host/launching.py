@@ -107,7 +107,7 @@ def _axes(run: Run, grid: Value) -> tuple[Value, ...] | Symbol:
         whole = None if grid is None else run.integer(grid)
         if isinstance(grid, Symbol):
             return replace(grid, reason=grid.reason or "the grid is given")
-        return run.unknown("the grid is no tuple", grid) if whole is None else (whole,)
+        return run.unknown("the grid is not a tuple", grid) if whole is None else (whole,)
     axes = [run.integer(axis) for axis in grid]
     return tuple(run.unknown("no number", one) if axis is None else axis for axis, one in zip(axes, grid, strict=True))
 

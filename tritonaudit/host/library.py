@@ -50,7 +50,7 @@ def _whole(function: Callable[[Run, list[Affine]], Value]) -> Known:
         whole = [run.integer(value) for value in (*args, *keywords.values())]
         known = [one for one in whole if one is not None]
         if len(known) < len(whole) or not known:
-            return run.unknown("a function of what is no integer", *args)
+            return run.unknown("a function of what is not an integer", *args)
         return function(run, known)
 
     return call
@@ -95,7 +95,7 @@ def _rounded(is_up: bool) -> Known:
         if isinstance(value, Condition):
             return number(int(run.truth(value)))
         whole = run.integer(value)
-        return run.unknown("the integer of what is no number", value) if whole is None else whole
+        return run.unknown("the integer of what is not a number", value) if whole is None else whole
 
     return call
 
@@ -279,7 +279,7 @@ def _like(name: str) -> Known:
     def call(run: Run, args: Arguments, keywords: Keywords) -> Value:
         like = run.tensor(args[0] if args else keywords.get("input"))
         if like is None:
-            return run.unknown("a tensor like what is none", *args)
+            return run.unknown("a tensor like what is not one", *args)
         found = tensors.made(run, run.dims(like.shape), keywords.get("dtype", like.dtype), name)
         if tensors.is_contiguous(run, like) is True or "memory_format" in keywords:
             return found
@@ -356,7 +356,7 @@ def _method(name: str) -> Known:
     def call(run: Run, args: Arguments, keywords: Keywords) -> Value:
         tensor = run.tensor(args[0]) if args else None
         if tensor is None:
-            return run.unknown(f"`torch.{name}` of what is no tensor", *args)
+            return run.unknown(f"`torch.{name}` of what is not a tensor", *args)
         return tensors.METHODS[name](run, tensor, args[1:], keywords)
 
     return call
@@ -377,7 +377,7 @@ def _config(run: Run, args: Arguments, keywords: Keywords) -> Value:
 def _jit(run: Run, args: Arguments, keywords: Keywords) -> Value:
     function = args[0] if args else keywords.get("fn")
     kernel = function.frame.scope.jit_of(function) if isinstance(function, Function) else None
-    return run.unknown("a kernel made of what is no function", *args) if kernel is None else kernel
+    return run.unknown("a kernel made of what is not a function", *args) if kernel is None else kernel
 
 
 def _cast(run: Run, args: Arguments, keywords: Keywords) -> Value:
@@ -396,7 +396,7 @@ def _descriptor(place: int) -> Known:
     def call(run: Run, args: Arguments, keywords: Keywords) -> Value:
         tensor = run.tensor(args[0] if args else keywords.get("base", keywords.get("tensor")))
         block = args[place] if len(args) > place else keywords.get("block_shape")
-        return run.unknown("a descriptor of what is no tensor", *args) if tensor is None else Described(tensor, block)
+        return run.unknown("a descriptor of no tensor", *args) if tensor is None else Described(tensor, block)
 
     return call
 

@@ -190,7 +190,7 @@ def item(run: Run, base: Value, key: Value) -> Value:
         if isinstance(key, Symbol) and base and key not in base:
             return _chosen(run, base, key)
         known = None if isinstance(key, (list, dict, slice)) else base.get(key)
-        return run.unknown("what a dictionary has not", name=f"[{key}]") if known is None and key not in base else known
+        return run.unknown("what a dictionary lacks", name=f"[{key}]") if known is None and key not in base else known
     if isinstance(base, Dims):
         base = run.dims(base)
     if isinstance(base, (tuple, list)):

@@ -38,7 +38,7 @@ def binary(run: Run, operator: ast.operator, left: Value, right: Value) -> Value
         return binary(run, operator, left, right)
     one, other = run.integer(left), run.integer(right)
     if one is None or other is None:
-        return run.unknown(f"`{type(operator).__name__}` of what is no number", left, right)
+        return run.unknown(f"`{type(operator).__name__}` of what is not a number", left, right)
     return _of_integers(run, operator, one, other)
 
 

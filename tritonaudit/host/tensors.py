@@ -36,7 +36,7 @@ def shape_of(run: Run, args: Sequence[Value]) -> Value:
     if len(args) == 1 and isinstance(args[0], Symbol) and args[0].reason:
         return args[0]
     sizes = tuple(run.integer(value) for value in args)
-    return run.unknown("sizes that are no numbers", *args) if None in sizes else sizes
+    return run.unknown("sizes that are not numbers", *args) if None in sizes else sizes
 
 
 def _view(run: Run, tensor: Tensor, shape: Shape, strides: tuple[Value, ...] | None, how: str) -> Tensor:

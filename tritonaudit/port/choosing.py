@@ -51,7 +51,7 @@ def chosen_by_resources(compiled: Sequence[tuple[str, Resources]], target: str) 
         name,
         (
             "there are no times: the choice rests on correctness and on what the compiler makes of each kernel for "
-            f"{target} alone, and says nothing certain of speed",
+            f"{target} , and says nothing certain about speed",
             _resources_reason(name, best, compiled),
         ),
     )
@@ -64,8 +64,8 @@ def _fastest_reason(name: str, times: Times, fastest: str, best: Times, compared
     if name == fastest:
         return f"its Final is the lowest: {interval}"
     return (
-        f"its Final, {interval}, cannot be told from the lowest, that of {fastest}: {best.final:.4g} ms, 95 % interval "
-        f"{best.low:.4g} to {best.high:.4g} ms; a later variant is chosen only for a gain beyond these"
+        f"its Final, {interval}, cannot be distinguished from the lowest, that of {fastest}: {best.final:.4g} ms,"
+        f" 95 % interval {best.low:.4g} to {best.high:.4g} ms; a later variant is chosen only for a gain beyond these"
     )
 
 

@@ -121,7 +121,7 @@ def _made(one: Compilable, kernels: Sequence[CompiledKernel], target: str, probl
     wanted = {(kernel.path, kernel.name) for kernel in one.launched}
     own = [_own(kernel, one.subject) for kernel in kernels if (kernel.path, kernel.name) in wanted]
     if not own:
-        return f"nothing of it was compiled: {problem or 'no launch of it could be captured'}"
+        return f"none of it was compiled: {problem or 'no launch of it could be captured'}"
     found = [_resources(kernel, target) for kernel in own]
     refused = next((resources for resources in found if isinstance(resources, str)), None)
     return refused or _worst(resources for resources in found if isinstance(resources, Resources))

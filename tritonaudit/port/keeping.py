@@ -19,7 +19,7 @@ def write_log(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     line = f"<!-- {MARK} -->"
     if path.exists() and (not path.is_file() or not path.read_bytes().rstrip().endswith(line.encode())):
-        raise NotOurs(f"{path} is there and is not the tool's: move it away, or give another --logs")
+        raise NotOurs(f"{path} exists and was not written by this tool: move it away, or choose another --logs")
     replace_file(path, f"{text.rstrip()}\n\n{line}\n".encode("utf-8", "replace"))
 
 
@@ -29,7 +29,7 @@ def write_attempt(folder: Path, operation: Path, variant: Path, data: bytes) -> 
     All Python files beside it are copied, since a variant may import them. Raises NotOurs, and OSError.
     """
     if folder.exists() and not (folder / _MARK_FILE).is_file():
-        raise NotOurs(f"{folder} is there and is not the tool's: move it away, or give another --logs")
+        raise NotOurs(f"{folder} exists and was not written by this tool: move it away, or choose another --logs")
     copied = folder / operation.absolute().name
     copied.mkdir(parents=True, exist_ok=True)
     (folder / _MARK_FILE).write_text(f"{MARK}\n", encoding="utf-8")

@@ -178,7 +178,7 @@ def _ended(code: int) -> str:
     if code == 0:
         return ""
     if code > 0:
-        return f"it left with exit code {code}"
+        return f"it exited with code {code}"
     try:
         return f"it was killed by {signal.Signals(-code).name}"
     except ValueError:

@@ -101,7 +101,7 @@ def _judged(run: SubjectRun, audit: Audit, device: str) -> Verdict:
     if reasons:  # what alone proves nothing may be why
         reasons = tuple(dict.fromkeys((*reasons, *doubts)))
     elif not run.coverage.is_complete:
-        reasons = (f"not all was tried that has to be: {shown_missing(run.coverage.missing)}",)
+        reasons = (f"not everything that has to be tried was tried: {shown_missing(run.coverage.missing)}",)
     serious = (f"{one.code} {one.name}: {one.message}" for one in findings if _is_serious(one))
     return Verdict(
         not reasons,

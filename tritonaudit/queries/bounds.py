@@ -41,14 +41,14 @@ def bounds(host: Host, site: LaunchSite, flow: KernelFlow, access: Access) -> An
     """Whether some launch of the site has the access read or write past its tensor."""
     origin, address = access.pointer.origin, access.pointer.affine
     if access.pointer.block is not None or origin is None or address is None:
-        return Unknown("the address is no sum that is understood")
+        return Unknown("the address is not a sum that is understood")
     memory = memory_for(site, origin.name)
     if memory is None:
         return Unknown(f"what the launch passes for `{origin.name}`, or how large it is, is not known")
     if site.doubt or not site.is_whole:
         return Unknown(site.doubt or "it passes more than its text shows")
     if not flow.whiles.isdisjoint(access.loops):
-        return Unknown("how often a `while` goes round is not known")
+        return Unknown("how often a `while` loop runs is not known")
     asked = _Asked(host, site, access, address - Affine.of(origin), memory)
     try:
         return asked.answer()
@@ -80,7 +80,7 @@ class _Asked:
         if self._is_masked or any(not isinstance(one, Less) for one in self._mask):
             return Unknown("a part of its mask is not understood")
         if not set(self._access.loops) <= {loop.id for loop in self._loops}:
-            return Unknown("how often a loop around it goes round is not known")
+            return Unknown("how often a loop around it runs is not known")
         passed = [self._passed(name) for name in sorted(self._parameters())]
         axes = [self._site.axis(axis) for axis in range(3)]
         if None in passed or None in axes:

@@ -26,8 +26,8 @@ class Flaw(Enum):
     STRIDED = "its elements are `{0}` apart, which may be more than 1"
     REPEATED = "the quotient by `{0}` has each number more than once"
     GATHERED = "its elements are loaded, in any order"
-    OFF = "`{0}` in it is no multiple"
-    WRAPPED = "it begins anew at `{0}`, which may be inside a block of `{1}`"
+    OFF = "`{0}` in it is not a multiple"
+    WRAPPED = "it starts again at `{0}`, which may be inside a block of `{1}`"
     LOADED = "it begins at a loaded number, which may be any"
     SIZE = "`{0}` in it may be any number"
 

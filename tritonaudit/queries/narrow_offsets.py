@@ -34,7 +34,7 @@ class Cause(Enum):
     UNEVEN = "the kernel has the same index in 64 bits for another address"
     ELSEWHERE = "the file multiplies by the same in 64 bits elsewhere"
     LOADED = "the index is loaded as 32 bits"
-    LIMIT = "nothing tells how large it gets"
+    LIMIT = "nothing shows how large it gets"
 
     @property
     def is_limit(self) -> bool:

@@ -40,7 +40,7 @@ class Point:
         """Whether a conjunction of conditions is true here. Raises NotKnown."""
         for condition in mask:
             if not isinstance(condition, Less):
-                raise NotKnown("a condition that is no comparison of indices")
+                raise NotKnown("a condition that is not a comparison of indices")
             gap = self.number(condition.gap)
             if gap < 0 or (condition.strict and gap == 0):
                 return False

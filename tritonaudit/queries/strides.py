@@ -45,7 +45,7 @@ class Misaddressed:
 
 
 def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
-    """The tensors of the launches that may lie in memory otherwise than the kernel assumes, each once for a launch."""
+    """The tensors of the launches that may lie in memory differently than the kernel assumes, each once per launch."""
     accesses = _by_parameter(flow)
     seen: set[tuple[int, str]] = set()
     for site in flow.launches.sites if accesses else ():

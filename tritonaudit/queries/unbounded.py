@@ -67,7 +67,7 @@ def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> 
         return Unbounded(name, why, Confidence.MEDIUM, host=place)
     if not is_tiled:
         return None
-    return Unbounded(name, "whether its tiles are full cannot be told", Confidence.LOW)
+    return Unbounded(name, "whether its tiles are full is not known", Confidence.LOW)
 
 
 def _is_single(flow: KernelFlow, lane: Atom) -> bool:

@@ -210,7 +210,7 @@ MEMORY = Checklist(
             "coalescing: 128-byte alignment",
             unanswered="TAM301 knows how many bytes a lane moves, not where the accesses of a warp begin",
         ),
-        Item("reuse: working set against L1/L2", unanswered="the caches of no target have a sourced size here yet"),
+        Item("reuse: working set against L1/L2", unanswered="no target has sourced cache sizes here yet"),
         Item("reuse: no round trip through global memory", unanswered=_NO_TRAFFIC),
         Item("traffic: each element loaded and stored once", unanswered=_NO_TRAFFIC),
         Item("traffic: intermediates in registers", rules=("TAM302", "TAP301")),

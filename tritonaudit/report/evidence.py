@@ -131,7 +131,7 @@ class Evidence:
         if stage not in self.about.stages:
             return words(f"{code} did not run: {_COMMANDS[stage]}")
         unseen = {Stage.SOURCE: self._unread, Stage.COMPILE: self._uncompiled}.get(stage, ())
-        return words(f"{code} did not see all: ", unseen) if unseen else ()
+        return words(f"{code} did not see everything: ", unseen) if unseen else ()
 
     @cached_property
     def _installed(self) -> frozenset[str]:

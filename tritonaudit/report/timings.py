@@ -17,9 +17,9 @@ UNKNOWN = "UNKNOWN"
 MISSING = "➖"
 NOT_RUN = "NOT RUN"
 HOW = (
-    "Times are for how long the GPU was busy with a call, the median with its 95 % interval, caches flushed before each"
-    " call and contenders taking turns; the speed-up is over PyTorch, the efficiency of what this GPU was measured to"
-    " reach and, behind the slash, of its datasheet: it is above 100 % where results stay in the cache after it."
+    "Times are how long the GPU was busy with a call: the median with its 95 % interval, caches flushed before each"
+    " call and contenders taking turns. The speed-up is over PyTorch. The efficiency is a share of what this GPU was"
+    " measured to reach and, after the slash, of its datasheet; it is above 100 % where results stay in the cache."
 )
 _ROLES = (Role.SUBJECT, Role.PYTORCH, Role.COMPILED)
 _FIGURES = (

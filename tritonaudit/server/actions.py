@@ -34,7 +34,7 @@ def actions(
     for finding, diagnostic in here:
         (told,) = with_suppressions([finding], text.source, REASON)
         if told.fix is not None:
-            title = f"Suppress {finding.code} {finding.name} in this line, with a reason"
+            title = f"Suppress {finding.code} {finding.name} on this line, with a reason"
             yield _action(uri, text, title, told.fix.edits, diagnostic)
 
 

@@ -71,7 +71,7 @@ def _kernel(task: Interpretation) -> Any:
     while hasattr(found, "fn") and hasattr(found.fn, "run"):
         found = found.fn
     if not hasattr(found, "run"):
-        raise LookupError(f"`{task.kernel}` is no kernel that its file defines")
+        raise LookupError(f"`{task.kernel}` is not a kernel that its file defines")
     return found
 
 
@@ -79,7 +79,7 @@ def _run(path: str) -> Any:
     name = f"_interpreted_{os.path.basename(path).removesuffix('.py')}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise LookupError(f"{path} is no file of Python's")
+        raise LookupError(f"{path} is not a Python file")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

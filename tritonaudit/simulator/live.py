@@ -64,7 +64,7 @@ def why_too_large(launch: Launch) -> str:
     """Why no GPU takes the grid of a launch; nothing where one does."""
     for size, (axis, most) in zip(launch.grid or (), _MOST_PROGRAMS, strict=False):
         if size > most:
-            return f"the grid has {size:,} programs along {axis}, and a GPU takes {most:,} at most"
+            return f"the grid has {size:,} programs along {axis}, and a GPU takes at most {most:,}"
     return ""
 
 

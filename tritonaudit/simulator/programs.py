@@ -108,7 +108,7 @@ def numbers_in(order: Order, programs: int) -> torch.Tensor | None:
     if isinstance(order, int):
         return torch.randperm(programs, generator=torch.Generator().manual_seed(order))
     if isinstance(order, str):
-        raise ValueError(f"`{order}` is no order: it is `forward`, `reverse`, a seed, or programs by their numbers")
+        raise ValueError(f"`{order}` is not an order: use `forward`, `reverse`, a seed, or programs by their numbers")
     numbers = torch.tensor([int(one) for one in order], dtype=torch.int64)
     if bool(((numbers < 0) | (numbers >= programs)).any()):
         raise ValueError(f"the launch has programs 0 to {programs - 1}, but the order names others")

@@ -293,7 +293,7 @@ def _beside(path: Path) -> list[str]:
 def _reason(error: OSError, path: Path) -> str:
     if isinstance(error, FileNotFoundError):
         if os.path.islink(path):
-            return "a link to nothing"
+            return "a broken link"
         close = difflib.get_close_matches(path.name, _beside(path), 1)
         return "no such file or folder" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
     return f"cannot read it: {error.strerror}"

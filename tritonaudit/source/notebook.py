@@ -102,7 +102,7 @@ class Notebook:
         except ValueError as error:  # an integer of more digits than Python converts
             raise NotANotebook(f"it is not JSON that Python can read: {error}") from error
         if not isinstance(whole, dict):
-            raise NotANotebook("it is JSON, but no notebook")
+            raise NotANotebook("it is JSON, but not a notebook")
         if not isinstance(whole.get("cells"), list):
             old = isinstance(whole.get("worksheets"), list)
             raise NotANotebook(

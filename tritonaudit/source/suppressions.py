@@ -186,17 +186,17 @@ class _Reader:
         if rest.lstrip().startswith("["):
             return "the bracket is not closed"
         if rest and not rest[0].isspace():
-            return f"{rest[0]!r} after {word!r}; rules stand in brackets, as in '{word}[TAM101]', then the reason"
+            return f"{rest[0]!r} after {word!r}; rules go in brackets, as in '{word}[TAM101]', then the reason"
         first = re.match(r"\s*([\w-]+)", rest)
         if first and (_CODE.fullmatch(first[1]) or any(first[1].lower() == rule.name for rule in self.rules)):
-            return f"rules stand in brackets: '{word}[{first[1]}]'; without them every rule would be meant"
+            return f"rules go in brackets: '{word}[{first[1]}]'; without them it would mean every rule"
         return None
 
     def _misplaced(self, comment: _Comment, word: str) -> str | None:
         if word == "ignore-file":
             at_top = comment.inside is None and comment.column == 1
-            return None if at_top else "'ignore-file' stands on a line of its own at the top level"
-        return None if comment.inside or self._next(comment) else "no statement follows for it to speak of"
+            return None if at_top else "'ignore-file' goes on a line of its own at the top level"
+        return None if comment.inside or self._next(comment) else "no statement follows that it could apply to"
 
     def _lines(self, comment: _Comment) -> tuple[int, int]:
         if comment.inside is None:

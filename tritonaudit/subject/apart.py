@@ -123,7 +123,7 @@ class _Apart:
                 node.body, node.decorator_list = [ast.Pass(lineno=node.lineno, col_offset=0)], []
                 break
         else:
-            raise Inseparable(f"`{function}` is no plain function")
+            raise Inseparable(f"`{function}` is not a plain function")
         module = self._run(path, sliced(tree, (function, "make_inputs")))
         self.definitions.clear()  # of the function that is judged the head alone is there
         return variant_subject(path, module, operation, getattr(module, function))
@@ -135,7 +135,7 @@ class _Apart:
         for variable, value in vars(module).items():
             if isinstance(value, Subject) and (value.name or variable.removesuffix(VARIABLE_SUFFIX)) == name:
                 return value if value.name else replace(value, name=name)
-        raise Inseparable("it does not come of the statements that make subjects alone")
+        raise Inseparable("it does not come only from the statements that make subjects")
 
     def part(self, path: Path, wanted: Collection[str]) -> ModuleType:
         """The module of a file as far as it has the wanted names."""

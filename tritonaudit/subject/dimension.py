@@ -18,11 +18,13 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def check_dimension(dim: object) -> None:
-    """Raises ValueError, with the remedy, for what is no dimension."""
+    """Raises ValueError, with the remedy, for what is not a dimension."""
     if isinstance(dim, str):
         _parsed(dim)
     elif not isinstance(dim, int) or isinstance(dim, bool) or dim < 0:
-        raise ValueError(f"{dim!r} is no dimension: write a name, a number of 0 or more, or such as '2 * hidden'")
+        raise ValueError(
+            f"{dim!r} is not a dimension: write a name, a number of 0 or more, or one such as '2 * hidden'"
+        )
 
 
 def names_in(dim: Dimension) -> tuple[str, ...]:
@@ -44,7 +46,7 @@ def _parsed(text: str) -> ast.expr:
     except (SyntaxError, ValueError):
         node = None
     if node is None or not _is_arithmetic(node):
-        raise ValueError(f"{text!r} is no dimension: write a name, or names and numbers with + - * //")
+        raise ValueError(f"{text!r} is not a dimension: write a name, or names and numbers with + - * //")
     return node
 
 

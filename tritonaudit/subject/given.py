@@ -105,7 +105,7 @@ class Given:
         """Those of a case's sizes that are not as given. Raises ValueError for one that cannot be chosen."""
         if unknown := [name for name in sizes if name not in self.sizes]:
             why = self.kept.get(unknown[0], f"there are: {', '.join(self.sizes) or 'none'}")
-            raise ValueError(f"{unknown[0]!r} is no dimension whose size can be chosen: {why}")
+            raise ValueError(f"{unknown[0]!r} is not a dimension whose size can be chosen: {why}")
         return {name: size for name, size in sizes.items() if size != self.sizes[name]}
 
     def is_elsewhere(self, case: Case) -> bool:

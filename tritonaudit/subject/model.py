@@ -217,7 +217,7 @@ class Subject:
         if isinstance(self.mutates, str):
             raise ValueError(f"mutates={self.mutates!r} is not a list: write mutates=[{self.mutates!r}]")
         if self.torch_share is not None and not 0 <= self.torch_share <= 1:
-            raise ValueError(f"torch_share={self.torch_share!r} is no part of a whole: write a number from 0 to 1")
+            raise ValueError(f"torch_share={self.torch_share!r} is not a fraction: write a number from 0 to 1")
         object.__setattr__(self, "mutates", tuple(_places(self)))
         _check_sizes(self)
         _check_timed(self)

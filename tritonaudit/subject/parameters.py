@@ -47,7 +47,7 @@ def check_constants(model: Any, parameters: str) -> None:
     if _elements(model) < int(parameters[_DIGITS:], 16):
         raise FewerParameters("its parameters are fewer than those of the reference")
     if constants_of(model)[:_DIGITS] != parameters[:_DIGITS]:
-        raise OtherParameters("its constant parameters are other ones than those of the reference")
+        raise OtherParameters("its constant parameters differ from those of the reference")
 
 
 def _elements(model: Any) -> int:

@@ -39,7 +39,7 @@ def spec_text(module: str, guessed: Sequence[Guessed], *, first_party: bool) -> 
 
 _DOCSTRING = """What tritonaudit runs of `{module}`.
 
-Guessed by `tritonaudit init`: mend what is marked as a guess, and give each subject
+Guessed by `tritonaudit init`: correct what is marked as a guess, and give each subject
 its reference.
 """
 
@@ -118,7 +118,7 @@ def _remark(parameter: GuessedParameter) -> str:
     if parameter.is_known:
         return parameter.name
     if parameter.value is None:
-        return f"{parameter.name}: GUESS, nothing tells what it is"
+        return f"{parameter.name}: GUESS, nothing shows what it is"
     return f"{parameter.name}: GUESS"
 
 

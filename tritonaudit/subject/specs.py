@@ -91,7 +91,7 @@ class _Writer:
         wrappers = host.wrappers()
         if not wrappers:
             methods = host.methods_that_launch
-            reason = f"only methods launch kernels ({', '.join(methods)}), and nothing tells how to make their objects"
+            reason = f"only methods launch kernels ({', '.join(methods)}), and nothing shows how to make their objects"
             return Spec(path, Fate.IMPOSSIBLE, reason=reason) if methods else None
         name = module_name(path).name
         if not all(part.isidentifier() for part in name.split(".")):

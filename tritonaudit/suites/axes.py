@@ -353,7 +353,7 @@ def _why_not_laid_out(subject: Subject, layout: Layout) -> str | None:
     if given:
         return None
     if layout is Layout.EXPANDED and not any(tensor.dims for tensor in subject.read_only):
-        return "every tensor is changed by intent"
+        return "every tensor is changed intentionally"
     return None
 
 

@@ -359,7 +359,7 @@ def _members(held: Any) -> Iterable[Any]:
         return [object.__getattribute__(held, one.name) for one in fields(held)]
     if isinstance(held, Mapping):
         return list(held.values())
-    raise Unreadable(f"it gives a `{type(held).__qualname__}`, of which nobody can tell the results")
+    raise Unreadable(f"it gives a `{type(held).__qualname__}`, whose results cannot be identified")
 
 
 def _place(tensor: torch.Tensor) -> tuple[int, int]:

@@ -89,7 +89,7 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
         for order in _ORDERS:
             again = call_subject(device, subject, case, How(order, is_checked=False))
             if not _is_same_given(first, again):
-                reason = "its inputs are others whenever they are made"
+                reason = "its inputs differ each time they are made"
                 return CaseOutcome(case, frozenset(), unchecked=((Symptom.NONDETERMINISTIC, reason),))
             if again.error is not None:
                 reason = f"in another order of the programs calling it {described(again.error)}"
@@ -252,7 +252,7 @@ def _tensors(number: int) -> str:
 
 def _changed(subject: Subject, called: Called) -> Iterator[Sighting]:
     for changed in called.changed:
-        text = f"{changed.name} is another after the call, and `mutates` does not name it"
+        text = f"{changed.name} has changed after the call, and `mutates` does not name it"
         kernel, place = wrapper_ref(subject), None
         if any(changed.storage in ran.written for ran in called.ran):
             kernel, place = _writer(subject, called, changed)
@@ -265,7 +265,7 @@ def _unwritten(subject: Subject, called: Called) -> Iterator[Sighting]:
             places = result.unwritten.nonzero()
             first = ", ".join(map(str, places[0].tolist()))
             text = (
-                f"nobody writes {len(places):,} of {counted(result.tensor.numel(), 'element')} of {result.name}:"
+                f"nothing writes {len(places):,} of {counted(result.tensor.numel(), 'element')} of {result.name}:"
                 f" [{first}] first"
             )
             kernel, place = _writer(subject, called, result)

@@ -54,7 +54,7 @@ WATCHED = frozenset(
 """What only the CPU engine looks for, which watches every access to memory; a hang shows anywhere."""
 NOT_COMPILED = "the kernel does not compile"
 """What a crash's text begins with where the compiler rejects the kernel."""
-MASKED_ALONE = "where one of the tensors alone has a block of -inf"
+MASKED_ALONE = "where only one of the tensors has a block of -inf"
 """What the text ends in of what is seen only there: an ordinary input, if it is a mask, and an odd one if not."""
 NEAR_THE_LARGEST = "where numbers are near the largest of float16"
 """The same of results that are within its range, though few callers come so near to its end."""

@@ -50,7 +50,7 @@ _ALL_CALLS = 6
 """The second has other values than the last, and both come when all that is made only once is there."""
 _LARGE_SHARE, _SHARE = 0.5, 0.2
 """Of a result's elements, made by torch alone: for certain too many, and worth a warning."""
-_ALIKE = "the values of the inputs are special, so that nothing can be told by them"
+_ALIKE = "the values of the inputs are special, so they show nothing"
 
 
 def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> CaseOutcome:
@@ -64,7 +64,7 @@ def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> Ca
     made = calls_of(device, subject, case, given, draw)
     outcome = _outcome(device, subject, case, made.calls, given)
     doubt = subject.function.doubt if isinstance(subject.function, Absent) else ""
-    unvouched = ((Symptom.PATCHED, f"what judges it cannot be had without it: {doubt}"),) if doubt else ()
+    unvouched = ((Symptom.PATCHED, f"what judges it cannot be separated from it: {doubt}"),) if doubt else ()
     return replace(
         outcome,
         checked=outcome.checked if doubt else outcome.checked | {Symptom.PATCHED},
@@ -116,7 +116,7 @@ def calls_of(device: Device, subject: Subject, case: Case, values: Sequence[Argu
 
 
 def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sighting:
-    text = f"`{name}`, which tells whether a result is right, is another function once the subject's code has run"
+    text = f"`{name}`, which tells whether a result is right, is a different function once the subject's code has run"
     wrapper = wrapper_ref(subject)
     return Sighting(Symptom.PATCHED, wrapper, None if place is None else (*place, 1), text)
 
@@ -309,15 +309,15 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
     for share in first.shares:
         if share.elements and share.overwritten >= _SHARE * share.elements:
             text = (
-                f"{share.overwritten / share.elements:.0%} of the elements of {share.name} are no more what was left"
+                f"{share.overwritten / share.elements:.0%} of the elements of {share.name} are no longer what was left"
                 " there by the last launch or operator of torch that was seen to write them"
             )
             yield Symptom.TORCH_WORK, text, True
     if any(one.altered for one in calls):
-        text = "what a launch has left is another thing for the next one, and nobody was seen to write it between"
+        text = "what a launch left differs for the next one, and nothing was seen to write it in between"
         yield Symptom.TORCH_WORK, text, True
     if any(one.undefined for one in calls):
-        text = "the host is told what lies in memory that nobody has written, as if others had left the results there"
+        text = "the host reads what lies in memory that nobody has written, as if others had left the results there"
         yield Symptom.TORCH_WORK, text, True
     if len(calls) >= _ALL_CALLS and calls[_ALL_CALLS - 1].error is None:
         written = frozenset[int]().union(*(one.written for one in calls))
@@ -326,7 +326,7 @@ def _unseen(calls: Sequence[Call]) -> Iterator[_Seen]:
         changed = [one for one in last.unaccounted if one.digest not in known and one.address not in written]
         whole = sum(result.tensor.numel() * result.tensor.element_size() for result in first.results)
         if whole and sum(one.size for one in changed) >= _SHARE * whole:
-            text = "memory is read that nobody was seen to write, and that changes with the values of the inputs"
+            text = "memory is read that nothing was seen to write, and that changes with the values of the inputs"
             yield Symptom.TORCH_WORK, text, True
 
 
@@ -340,7 +340,7 @@ def _passed(calls: Sequence[Call]) -> Iterator[_Seen]:
     for result, here, there in zip(first.results, first.kept, other.kept, strict=True):
         is_large = here.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient")
         if is_large and not is_same(here, there) and _is_told(first, other, here) and _is_told(other, first, there):
-            text = f"all that is in {result.name} are numbers that launches are given, which the host has computed"
+            text = f"all that is in {result.name} are numbers passed to launches, which the host has computed"
             yield Symptom.TORCH_WORK, text, True
 
 
@@ -477,7 +477,7 @@ def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
 
 def _beside(calls: Sequence[Call]) -> Iterator[_Seen]:
     for name in dict.fromkeys(name for one in calls for name in one.on_their_way or ()):
-        text = f"{name} is written on another stream than that of the caller, who does not wait for it"
+        text = f"{name} is written on a stream other than the caller's, which does not wait for it"
         yield Symptom.THREAD, text, True
     for number, one in enumerate(calls):
         for result, kept in _foreign_results(one, calls):

@@ -202,7 +202,7 @@ def _sealed(data: bytes) -> bytes:
 def _opened(message: bytes) -> Entry:
     data = message[_CHECKSUM_BYTES:]
     if _sealed(data) != message:
-        raise NotData("its checksum is another one")
+        raise NotData("its checksum differs")
     entry: Entry = decode(Entry, data)
     return entry
 

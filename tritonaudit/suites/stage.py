@@ -82,7 +82,7 @@ class RunAudit:
     is_interrupted: bool = False
 
 
-_OTHER_NAME = "its subjects are not run by themselves: only those of files named `audit_*.py` are"
+_OTHER_NAME = "its subjects are not run: only those of files named `audit_*.py` are"
 Passed = Callable[[SubjectKey], None]
 """Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
 
@@ -270,7 +270,7 @@ class _Running:
 def _too_little(core: Expected, seconds: float) -> str:
     return (
         f"a budget of {seconds:g} s is less than its core needs, about {core.seconds:.1f} s for {core.trials} trials:"
-        " the core is tried all the same"
+        " the core is tried anyway"
     )
 
 

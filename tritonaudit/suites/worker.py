@@ -667,7 +667,7 @@ class _Audit:
 
     def _unbelievable(self, case: Case, error: NotData) -> CaseOutcome:
         """A case in which the process that calls the wrapper said what none of ours says."""
-        text = f"its process says what is no answer: {error}"
+        text = f"its process sent what is not an answer: {error}"
         sighting = Sighting(Symptom.CRASH, self._wrapper(), None, text)
         return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,))
 
@@ -802,7 +802,7 @@ class _Audit:
             self._tell(Begun(Trial(CROSS_CHECK, case.label), case, self.spent))
             self._tell(Opined(next(opinions), self.spent))
         if not cases:
-            reason = "no ordinary case ended so soon that the interpreter could do it"
+            reason = "no ordinary case finished soon enough for the interpreter to run it"
             self._tell(Opined(Opinion("", reason=reason), self.spent))
 
     def _endured(self, case: Case) -> CaseOutcome:

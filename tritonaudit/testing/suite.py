@@ -100,7 +100,7 @@ def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
         if outcome.status in (Status.FAIL, Status.WARN) and not told & reported_by(outcome.check):
             yield f"seen, with no finding of it: {outcome.check}"
     if missing := run.coverage.missing_of(suite):
-        yield f"not all was tried that has to be: {shown_missing(missing)}"
+        yield f"not everything that has to be tried was tried: {shown_missing(missing)}"
     asked = (check for check in sorted(ASKED | _INTEGRITY) if suite_of(check) is suite and applies(check, run))
     for check in asked:
         if why := why_unknown(check, run):

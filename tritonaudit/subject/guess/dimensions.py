@@ -267,7 +267,7 @@ class Dimensions:
         return other is not None and self._find(other) == self._find(node)
 
     def _rendered(self, extent: Extent, depth: int) -> str | None:
-        """A formula in the names of dimensions; None where a part of it is no dimension."""
+        """A formula in the names of dimensions; None where a part of it is not a dimension."""
         if isinstance(extent, Literal):
             return str(extent.value)
         if isinstance(extent, Formula):

@@ -122,7 +122,7 @@ class Apart:
         with self._believed():
             word, opened = self._asked(subject, case, how, (given,) if how.has_memory else ())
             if not isinstance(word, Answer):
-                raise NotData("another answer than that which was asked for")
+                raise NotData("an answer other than the one asked for")
             with opened:
                 results = tuple(_result(one, opened) for one in word.results)
                 changed = tuple(_result(one, opened) for one in word.changed)
@@ -135,7 +135,7 @@ class Apart:
         with self._believed():
             word, opened = self._asked(subject, case, How(), values, draw)
             if not isinstance(word, CallsAnswer) or not word.calls:
-                raise NotData("another answer than that which was asked for")
+                raise NotData("an answer other than the one asked for")
             with opened:
                 return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
 
@@ -192,7 +192,7 @@ class Apart:
 def judged_apart(device: Device, path: Path, name: str) -> Iterator[Subject]:
     """The subject of that name, whose wrapper is in a process of its own as long as this lasts. Raises Recounted.
 
-    Where what judges it cannot be had without it, the whole file is loaded here, too, and there is a doubt.
+    Where what judges it cannot be separated from it, the whole file is loaded here, too, and there is a doubt.
     """
     apart = Apart(device, path, name)
     try:

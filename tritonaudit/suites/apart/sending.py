@@ -115,7 +115,7 @@ class Opened:
         )
         is_held = not laid.on_gpu or torch.cuda.is_available()
         if not isinstance(dtype, torch.dtype) or not is_laid or min(laid.start, laid.size) < 0 or not is_held:
-            raise NotData(f"{laid} is no tensor")
+            raise NotData(f"{laid} is not a tensor")
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             storage = self._storage(laid).untyped_storage()
             span = sum((size - 1) * stride for size, stride in zip(laid.shape, laid.strides, strict=True))
@@ -147,7 +147,7 @@ class Opened:
             assert self._file is not None
             count = os.preadv(self._file, [into], start)
             if not count:
-                raise NotData("tensors whose bytes are not there any more")
+                raise NotData("tensors whose bytes are no longer there")
             into, start = into[count:], start + count
 
 
