@@ -14,7 +14,7 @@ _REMEDY = "return a `torch.Tensor` whose elements are computed by then"
 
 class FakeTensor(Rule):
     code, name = "TAC414", "fake-tensor"
-    summary = "What the call returns is no plain tensor with memory for its elements."
+    summary = "What the call returns is not a plain tensor with memory for its elements."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.NO_TENSOR,)
 

@@ -51,7 +51,7 @@ class LaunchArguments(Rule):
                 yield self._hit(
                     kernel,
                     keyword.value,
-                    f"`{keyword.arg}` is no parameter of `{kernel.name}` and no option of launches",
+                    f"`{keyword.arg}` is neither a parameter of `{kernel.name}` nor a launch option",
                     f"did you mean `{close[0]}`?" if close else "leave it out",
                     None if close else Confidence.LOW,  # an option of another backend
                 )

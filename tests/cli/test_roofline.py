@@ -136,4 +136,4 @@ def test_a_file_that_cannot_be_run_is_a_problem(tritonaudit: Command, tmp_path: 
 def test_an_unknown_size(tritonaudit: Command, tmp_path: Path) -> None:
     ran = tritonaudit("roofline", tmp_path, "--part", "T4", "--size", "huge")
     assert ran.code == 2
-    assert "'huge' is none of small, medium, large" in ran.err
+    assert "'huge' is not one of small, medium, large" in ran.err

@@ -14,7 +14,7 @@ from tritonaudit.port.repairing import Repairer
 from tritonaudit.port.validating import Verdict
 
 FAILED = Verdict(False, ("wrong result: 3, wanted 4",))
-READ = "import json, sys\ntold = json.load(sys.stdin)\nsource = told['source']\n"
+READ = "import json, sys\ngiven = json.load(sys.stdin)\nsource = told['source']\n"
 MENDS_AT_2 = (
     READ
     + "if told['attempt'] == 2:\n    source = source.replace('1 + tl.load', '2 * tl.load')\n"

@@ -1,4 +1,4 @@
-"""Which offsets are computed in 32 bits though the project has the like in 64, and which are limits."""
+"""Which offsets are computed in 32 bits though the project uses 64 for similar ones, and which are limits."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def calls_of(device: Device, subject: Subject, case: Case, values: Sequence[Argu
 
 
 def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sighting:
-    text = f"`{name}`, which tells whether a result is right, is a different function once the subject's code has run"
+    text = f"`{name}`, which decides whether a result is right, is a different function once the subject's code has run"
     wrapper = wrapper_ref(subject)
     return Sighting(Symptom.PATCHED, wrapper, None if place is None else (*place, 1), text)
 
