@@ -11,6 +11,7 @@ import random
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -522,7 +523,26 @@ def _rename_into(path: str) -> None:
     forged.replace(path)
 
 
+def _connect(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), 5):
+        pass
+
+
+def _send(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.sendto(b"told", ("127.0.0.1", port))
+
+
+def _listen() -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        pass
+
+
 _DEEDS: dict[str, Any] = {
+    "connect": _connect,
+    "send": _send,
+    "listen": _listen,
+    "connect by another process": lambda port: _fork_and_attempt("connect", port),
     "write": lambda path: Path(path).write_text("forged"),
     "truncate": lambda path: os.truncate(path, 0),
     "add": lambda path: Path(path, "added").touch(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,20 @@ import pytest
 
 from tests.execute import tasks
 from tritonaudit.execute import confine
+from tritonaudit.execute.network import leave_network
 from tritonaudit.execute.pool import Limits, run_tasks
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or confine._version() < 1, reason="the kernel has no Landlock, which confines"
 )
+
+
+def leaves_network() -> bool:
+    """Whether a child of this process can."""
+    child = os.fork()
+    if not child:
+        os._exit(int(not leave_network()))
+    return os.waitpid(child, 0)[1] == 0
 
 
 def done(*deed: Any) -> str:
@@ -53,6 +63,25 @@ def test_nothing_is_added(tmp_path: Path) -> None:
 @pytest.mark.parametrize("deed", ["signal", "signal by another process"])
 def test_who_started_it_gets_no_signal(deed: str) -> None:
     assert done(deed, os.getpid()) == "PermissionError"
+
+
+@pytest.mark.skipif(confine._version() < 4, reason="Landlock keeps TCP back since Linux 6.7")
+@pytest.mark.parametrize("deed", ["connect", "connect by another process"])
+def test_nobody_is_connected_to(deed: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert done(deed, server.getsockname()[1]) == "PermissionError"
+
+
+@pytest.mark.skipif(confine._version() < 4, reason="Landlock keeps TCP back since Linux 6.7")
+def test_nobody_is_listened_to() -> None:
+    assert done("listen") == "PermissionError"
+
+
+@pytest.mark.skipif(not leaves_network(), reason="the system forbids network namespaces")
+def test_nobody_hears_anything() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hearing:
+        hearing.bind(("127.0.0.1", 0))
+        assert done("send", hearing.getsockname()[1]) == "OSError"
 
 
 def test_the_memory_of_others_stays_as_it_was() -> None:

@@ -15,7 +15,7 @@ from tests.checkout import ROOT
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-TEXTS = {file.name: file.text for file in files(1)}
+TEXTS = {file.name: file.text for file in files(8)}
 RIGHT, CHEAT = TEXTS["elu.py"], TEXTS["elu_torch.py"]
 FEW = {"device": "cpu", "cases": 0, "budget": 60.0}
 

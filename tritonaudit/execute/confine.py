@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tritonaudit.execute.network import leave_network
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
@@ -20,6 +22,7 @@ _WRITE_FILE = 1 << 1
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
 _REMOVE_FILE, _MAKE_FILE = 1 << 5, 1 << 8
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
 _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "nvidia*", "kfd", "dri/*")
 _KERNELS = "TRITON_CACHE_DIR"
@@ -35,16 +38,21 @@ def scratch_for_worker() -> Path:
     return _scratch
 
 
-def confine() -> bool:
+def confine(*, uses_gpu: bool = False) -> bool:
     """From now on let this process, and those it starts, write nowhere but in the worker's scratch folder.
 
-    That is their home and the place of their temporary files; memory that processes share is open to them, too. Where
-    the kernel can (6.12) they signal nobody but each other. What was opened before stays open, and everything may be
-    read. False where the system has no Landlock. A process that is confined already has its own descendants be less
+    That is their home and the place of their temporary files; memory that processes share is open to them, too. They
+    are taken off the network where the system allows that, unless they use a GPU, and off TCP where the kernel can
+    (6.7). Where it can (6.12) they signal nobody but each other. What was opened before stays open, and everything may
+    be read. False where the system has no Landlock. A process that is confined already has its own descendants be less
     still: they can do nothing to it.
     """
-    version = _version() if _scratch is not None else 0
-    if _scratch is None or version < 1:
+    if _scratch is None:
+        return False
+    if not uses_gpu:
+        leave_network()
+    version = _version()
+    if version < 1:
         return False
     _move_home(_scratch)
     return _restrict(_scratch, version)
@@ -79,7 +87,7 @@ def _version() -> int:
 def _restrict(scratch: Path, version: int) -> bool:
     handled = _WRITE_FILE | _REMOVE_AND_MAKE | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
     scoped = _ABSTRACT_SOCKETS | _SIGNALS if version >= 6 else 0
-    words = (handled, *((0,) if version >= 4 else ()), *((scoped,) if version >= 6 else ()))
+    words = (handled, *((_BIND_TCP | _CONNECT_TCP,) if version >= 4 else ()), *((scoped,) if version >= 6 else ()))
     attributes = (ctypes.c_uint64 * len(words))(*words)
     libc = _libc()
     rules = libc.syscall(_CREATE_RULESET, attributes, ctypes.sizeof(attributes), 0)

@@ -290,8 +290,9 @@ def _become_apart(connection: socket.socket, device: Device | None = None) -> No
         die_with_parent(signal.SIGKILL)
         worker.forget_serving()
         close_all_but({0, 1, 2, connection.fileno()})
+        uses_gpu = device is None or not device.is_engine
         device = device or _own_gpu()
-        confine()
+        confine(uses_gpu=uses_gpu)
         _leave_no_name()
         forget_parts()
         send(connection, _UP)
