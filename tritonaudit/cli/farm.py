@@ -148,7 +148,7 @@ def _places(asked: Asked, jobs: int, ray: str | None, sources: tuple[Path, ...])
 
 
 @command.command(_REPORT)
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--output-format", type=click.Choice(["full", "html"]), default="full", show_default=True)
 @click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there.")
 def report_command(file: Path, output_format: str, output_file: Path | None) -> int:
