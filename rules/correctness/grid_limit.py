@@ -51,7 +51,7 @@ def _of_short(kernel: KernelFlow, found: Refuted[Short]) -> Hit:
     node = written[tiling.axis] if tiling.axis < len(written) else short.site.call
     return Hit(
         kernel.place(node),
-        f"`{tiling.bound}` = {short.bound:,}, {block}: axis {tiling.axis} of the grid has {programs}, and none does"
+        f"`{tiling.bound}` = {short.bound:,}, {block}: axis {tiling.axis} of the grid has {programs}, and none covers"
         f" element {short.covered:,}",
         remedy=f"launch `triton.cdiv({tiling.bound}, {tiling.step})` programs along the axis",
         severity=Severity.ERROR,

@@ -102,7 +102,7 @@ def test_the_file_that_the_project_names(tritonaudit: Command, tmp_path: Path, m
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         (json.dumps({"sources": {}}), "has no `parts`"),
         (json.dumps(OWN).replace('"place": "1", ', ""), "parts.LAB-1.figures[0].printed: has no `place`"),
     ],

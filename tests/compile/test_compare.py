@@ -196,8 +196,8 @@ def test_the_versions_of_triton_are_told() -> None:
         ("[]", "was not written by `tritonaudit compile --output-format json`"),
         (json.dumps({"findings": []}), "was not written by `tritonaudit compile --output-format json`"),
         (json.dumps({"compiled": {"triton": "3.9.0"}}), "it lacks 'kernels'"),
-        (json.dumps({"compiled": {"kernels": 3, "targets": [], "triton": ""}}), "write it anew"),
-        (json.dumps({"compiled": []}), "write it anew"),
+        (json.dumps({"compiled": {"kernels": 3, "targets": [], "triton": ""}}), "write it again"),
+        (json.dumps({"compiled": []}), "write it again"),
         ("\xff", "is not JSON"),
     ],
 )

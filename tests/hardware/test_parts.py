@@ -234,7 +234,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(PartFileError, match=r"none\.json: cannot be read: No such file"):
         read_part_file(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(PartFileError, match=r"bad\.json: is no JSON"):
+    with pytest.raises(PartFileError, match=r"bad\.json: is not JSON"):
         read_part_file(tmp_path / "bad.json")
     (tmp_path / "list.json").write_text("[]")
     with pytest.raises(PartFileError, match=r"list\.json: is not an object"):

@@ -78,7 +78,7 @@ def test_twenty_writers_lose_nothing_and_get_twenty_numbers(tmp_path: Path) -> N
         (b"\xff\xfe", "is not complete JSON"),
         (b"[" * 100_000, "is nested too deeply"),
         (b"NaN", "NaN is not a JSON number"),
-        (b"{}", "is not as history.schema.json says: the whole: 'format' is a required property"),
+        (b"{}", "does not match history.schema.json: the whole: 'format' is a required property"),
     ],
 )
 def test_a_broken_file_is_named_and_the_others_are_read(tmp_path: Path, content: bytes, said: str) -> None:

@@ -14,7 +14,7 @@ from tritonaudit.port.repairing import Repairer
 from tritonaudit.port.validating import Verdict
 
 FAILED = Verdict(False, ("wrong result: 3, wanted 4",))
-READ = "import json, sys\ngiven = json.load(sys.stdin)\nsource = told['source']\n"
+READ = "import json, sys\ntold = json.load(sys.stdin)\nsource = told['source']\n"
 MENDS_AT_2 = (
     READ
     + "if told['attempt'] == 2:\n    source = source.replace('1 + tl.load', '2 * tl.load')\n"
@@ -88,4 +88,4 @@ def test_the_variant_itself_is_never_touched(operation: Operation, tmp_path: Pat
 def test_where_attempts_cannot_be_kept_there_are_none(operation: Operation, tmp_path: Path) -> None:
     (tmp_path / "logs" / "attempts" / "double_v2_tiling_1").mkdir(parents=True)
     (found,) = attempted(operation, tmp_path / "logs", NEVER)
-    assert "is not the tool's" in found.failure
+    assert "was not written by this tool" in found.failure

@@ -78,7 +78,7 @@ def test_without_a_gpu_spilling_counts_before_narrow_accesses_before_occupancy(
 ) -> None:
     choice = chosen_by_resources([("v1", first), ("v2", second)], "sm_90")
     assert choice.name == name
-    assert "correctness and on what the compiler makes of each kernel for sm_90 alone" in choice.reasons[0]
+    assert "only on correctness and on what the compiler makes of each kernel for sm_90, and" in choice.reasons[0]
     assert reason in choice.reasons[1]
 
 

@@ -34,8 +34,8 @@ def endless_kernel(x_ptr, n):
     ("grid", "words"),
     [
         ((1 << 31,), "the grid has 2,147,483,648 programs along x, and a GPU takes at most 2,147,483,647"),
-        ((1, 70_000), "the grid has 70,000 programs along y, and a GPU takes 65,535 at most"),
-        ((1, 1, 70_000), "the grid has 70,000 programs along z, and a GPU takes 65,535 at most"),
+        ((1, 70_000), "the grid has 70,000 programs along y, and a GPU takes at most 65,535"),
+        ((1, 1, 70_000), "the grid has 70,000 programs along z, and a GPU takes at most 65,535"),
     ],
 )
 def test_a_grid_that_no_gpu_takes_is_refused(grid: tuple[int, ...], words: str) -> None:

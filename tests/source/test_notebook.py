@@ -157,7 +157,7 @@ def test_many_places_and_edits_of_a_long_cell_cost_little() -> None:
     first = read.in_file(spans[0]).line
     assert [read.in_file(span).line for span in spans] == list(range(first, first + 3000))
     assert read.edited(Edit(span, "y") for span in spans) == raw.replace("x = f", "y = f")
-    assert time.process_time() - began < 3  # seconds; minutes where the cell is read anew for each
+    assert time.process_time() - began < 3  # seconds; minutes where the cell is read again for each
 
 
 def place(text: str, at: int) -> tuple[int, int]:

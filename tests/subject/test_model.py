@@ -112,7 +112,7 @@ def test_dimensions_are_listed_in_the_order_of_the_arguments() -> None:
         ({"mutates": [17]}, "mutates names the position 17, but there are [01] inputs, from 0"),
         ({"reference": 3}, "reference=3 cannot be called"),
         ({"torch_share": 1.5}, "torch_share=1.5 is not a fraction: write a number from 0 to 1"),
-        ({"torch_share": float("nan")}, "torch_share=nan is no part of a whole"),
+        ({"torch_share": float("nan")}, "torch_share=nan is not a fraction"),
         ({"baselines": {"torch": 3}}, "torch=3 cannot be called"),
         ({"inputs": [Tensor("n")], "sizes": {"m": [1]}}, r"no Tensor has this dimension \(there are: n\)"),
         ({"inputs": [Tensor("n")], "sizes": {"n": []}}, "write a list of numbers"),

@@ -50,8 +50,8 @@ def chosen_by_resources(compiled: Sequence[tuple[str, Resources]], target: str) 
     return Choice(
         name,
         (
-            "there are no times: the choice rests only on correctness and on what the compiler makes of each kernel "
-            f"for {target}, and says nothing certain about speed",
+            "there are no times: the choice rests only on correctness and on what the compiler makes of each kernel for"
+            f" {target}, and says nothing certain about speed",
             _resources_reason(name, best, compiled),
         ),
     )
