@@ -34,7 +34,7 @@ def why_no_map(evidence: Evidence) -> str:
     """Why there is none."""
     seen = {sighting.symptom for run in evidence.runs for trial in run.trials for sighting in trial.sightings}
     if seen & _WRONG:
-        return "where the wrong elements are was not recorded"
+        return "the positions of the wrong elements were not recorded"
     return evidence.why_nothing_ran or "no result that was compared is wrong"
 
 
