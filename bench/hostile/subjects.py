@@ -178,6 +178,7 @@ HARMLESS = frozenset(
         "deletes_the_cache",
         "deletes_its_folder",
         "goes_elsewhere",
+        "breaks_pickling",
         "traces",
     )
 )
