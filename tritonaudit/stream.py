@@ -64,9 +64,9 @@ def audit_files(
     yield from _in_lanes([path for path in wanted if path in subjects], digests, config, request, progress)
 
 
-def _digests(files: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
+def _digests(files: Sequence[Path], config: Config, request: AuditRequest, where: str | None = None) -> dict[Path, str]:
     asked = (sorted(request.parts), request.seconds, request.most_cases, request.cross_checks)
-    gpu = gpu_for(Where(request.device))
+    gpu = gpu_for(Where(request.device)) if where is None else where
     governing = cache(lambda root: _governing(root, config))
 
     def digest(path: Path) -> str:
@@ -132,9 +132,14 @@ def _interruptible(full: FullAudit) -> FullAudit:
 # -- one file by itself ------------------------------------------------------------------------------------------------
 
 
-def digests_of(paths: Sequence[Path], config: Config, request: AuditRequest) -> dict[Path, str]:
-    """Of each of the files a digest of all that its audit depends on. Raises NoGpu."""
-    return _digests(paths, config, request)
+def digests_of(
+    paths: Sequence[Path], config: Config, request: AuditRequest, where: str | None = None
+) -> dict[Path, str]:
+    """Of each of the files a digest of all that its audit depends on. Raises NoGpu.
+
+    `where` stands for the GPU, where that is not this machine's.
+    """
+    return _digests(paths, config, request, where)
 
 
 def try_file(path: Path, config: Config, request: AuditRequest) -> FullAudit:

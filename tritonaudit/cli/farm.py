@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from tritonaudit.farm.events import Places
     from tritonaudit.farm.job import Asked
 
-_REPORT = "report"
+_RUN, _REPORT = "run", "report"
 
 
 class _Farm(click.Group):
     """What is not the word `report`, nor asks for help, is for the farm itself."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in (_REPORT, "-h", "--help"):
-            args = ["run", *args]
+        if args and args[0] not in (_RUN, _REPORT, "-h", "--help"):
+            args = [_RUN, *args]
         return super().parse_args(ctx, args)
 
 
@@ -40,13 +41,13 @@ def command() -> None:
     """
 
 
-@command.command("run")
+@command.command(_RUN)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--output",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Add a line for each subject there.",
+    help="Write a line for each subject there; what was in it goes, unless --resume keeps it.",
 )
 @click.option(
     "--stages", multiple=True, callback=parts, metavar="PARTS", help="Do only these parts, as in `audit --only`."
@@ -93,8 +94,7 @@ def run_command(
 
     try:
         sources = listed(paths)
-        if output.is_file() and any(source.is_file() and source.samefile(output) for source in sources):
-            raise click.UsageError(f"--output would overwrite {output}, which is audited")
+        _keep_inputs(output, (*paths, *sources))
         config = configure(project_of(sources or paths), config_file, {})
         request = AuditRequest(stages, budget, 1, device, most_cases=cases, seed=seed)
         return _run(sources, Asked(config, request), output, resume, stop_on, ray, jobs or os.cpu_count() or 1)
@@ -112,7 +112,9 @@ def _run(
 
     began = time.monotonic()
     subjects = found(sources, asked.config)
-    digests = digests_of(subjects.files, asked.config, asked.request)
+    _keep_inputs(output, subjects.files)
+    where = None if ray is None else f"ray, {asked.request.device}"
+    digests = digests_of(subjects.files, asked.config, asked.request, where)
     with opened_lines(output, resumes=resume) as (lines, known):
         lines.note(subjects.problems)
         files = [(shown_path(path), digests[path]) for path in subjects.files]
@@ -128,6 +130,11 @@ def _run(
                 places.close()
         tell(lines, time.monotonic() - began)
         return INTERRUPTED if is_interrupted else lines.exit_code(exit_zero=False)
+
+
+def _keep_inputs(output: Path, inputs: Sequence[Path]) -> None:
+    if output.is_file() and any(one.is_file() and one.samefile(output) for one in inputs):
+        raise click.UsageError(f"--output would overwrite {output}, which is read")
 
 
 def _drive(driver: Driver, lines: Lines, stop_on: str | None) -> None:

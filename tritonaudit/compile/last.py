@@ -18,14 +18,14 @@ from tritonaudit.source.outline import JitFunction, Module, Unparsable, outline
 
 @dataclass(frozen=True)
 class LastCompiled:
-    """A kernel, the first line and the digest of the text that was compiled."""
+    """A kernel, its first line, and the digest of its text and that of the file's other kernels and helpers."""
 
     kernel: CompiledKernel
     line: int
     text: str
 
     def is_of(self, module: Module, jit: JitFunction) -> bool:
-        """Whether the kernel's text is still the same."""
+        """Whether the kernel, and all that it may call in its file, is still the same."""
         return _digest(module, jit) == self.text
 
 
@@ -48,6 +48,8 @@ def keep_last(kernels: Sequence[CompiledKernel]) -> None:
                 for jit in module.jit
                 if jit.first_line <= kernel.span.line <= jit.last_line and jit.name == kernel.name
             ]
+            now = {one.kernel.name for one in found}
+            found += [one for one in last_compiled(Path(path)) if one.kernel.name not in now]
             write_whole(_place(path), encode(_File(tuple(found))))
 
 
@@ -66,5 +68,6 @@ def _place(path: str) -> Path:
 
 
 def _digest(module: Module, jit: JitFunction) -> str:
-    text = "\n".join(module.lines[jit.first_line - 1 : jit.last_line])
+    ordered = (jit, *(one for one in module.jit if one is not jit))
+    text = "\n".join(line for one in ordered for line in module.lines[one.first_line - 1 : one.last_line])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -77,9 +77,9 @@ def serve(connection: Connection, leave: Callable[[], NoReturn]) -> NoReturn:
         terms: Terms = connection.recv()
         hello = prepared(terms)
         connection.send(hello)
-        with ThreadPoolExecutor(terms.slots + 1) as threads:
-            while True:
-                threads.submit(do, connection.recv())
+        threads = ThreadPoolExecutor(terms.slots + 1)
+        while True:
+            threads.submit(do, connection.recv())
     except (EOFError, OSError):
         leave()
 

@@ -20,6 +20,7 @@ from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest
 from tritonaudit.config import Config
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.farm.driving import Driver, Told
+from tritonaudit.farm.events import FarmError
 from tritonaudit.farm.job import Asked
 from tritonaudit.farm.local import LocalPlaces
 from tritonaudit.farm.summary import CHEATS
@@ -103,7 +104,10 @@ class _Service:
             (folder / "reference.py").write_text(reference, encoding="utf-8")
         digest = hashlib.sha256(json.dumps((source, reference)).encode()).hexdigest()
         future: Future[Verdict] = Future()
+        future.set_running_or_notify_cancel()  # a caller that gives up cancels its own waiting, not the audit
         with self._changed:
+            if not self._is_open:
+                raise FarmError("its workers have ended")
             self._futures[str(folder / _NAME)] = future
             self._waiting.append((str(folder / _NAME), digest))
             self._changed.notify()
@@ -124,6 +128,7 @@ class _Service:
                     self._tell(told)
             except BaseException as error:
                 with self._changed:
+                    self._is_open = False
                     futures, self._futures = self._futures, {}
                 for future in futures.values():
                     future.set_exception(error)

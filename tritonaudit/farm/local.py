@@ -32,8 +32,8 @@ def gpus() -> list[str]:
     chosen = os.environ.get(_CHOOSES_GPU)
     if chosen is not None:
         return [name.strip() for name in chosen.split(",") if name.strip()]
-    found = [path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*")]
-    return sorted((name for name in found if name.isdecimal()), key=int) or [""]
+    devices = [path for path in Path("/dev").glob("nvidia[0-9]*") if path.name.removeprefix("nvidia").isdecimal()]
+    return [str(index) for index in range(len(devices))] or [""]
 
 
 @dataclass
@@ -89,6 +89,8 @@ class LocalPlaces:
                 yield self._welcomed(agent, said)
             elif isinstance(said, Answer):
                 yield Answered(said)
+                if said.failure:  # its process ends
+                    yield from self._died(agent)
 
     def close(self) -> None:
         """End them all, and what they do."""

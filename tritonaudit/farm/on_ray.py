@@ -10,13 +10,16 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tritonaudit.config import Config
 from tritonaudit.farm.agent import Hello, Terms, answered, prepared
 from tritonaudit.farm.events import Answered, Event, FarmError, Joined, Left
 from tritonaudit.farm.job import Answer, Asked, Job
@@ -24,6 +27,8 @@ from tritonaudit.farm.scheduler import Place
 from tritonaudit.source.discover import discover, project_root
 
 _MOST_FAILURES = 3
+_PAUSE = 0.5
+"""Seconds between looks for a node, while there is none."""
 _CONFIGURATIONS = ("pyproject.toml", "tritonaudit.toml")
 
 
@@ -40,23 +45,34 @@ class Sources:
         return hashlib.sha256(json.dumps((self.here, self.files)).encode()).hexdigest()
 
 
-def gathered(paths: Sequence[Path], config: Any) -> tuple[Sources, dict[str, bytes]]:
+def gathered(paths: Sequence[Path], config: Config) -> tuple[Sources, dict[str, bytes]]:
     """The sources of the projects of the paths, with their configurations, and what the digests stand for."""
     here = os.getcwd()
-    roots = {project_root(path) for path in discover(paths, config).sources}
-    base = os.path.commonpath([here, *map(str, roots)])
+    named = {Path(os.path.abspath(path)) for path in discover(paths, config).sources}
+    roots = {project_root(path) for path in named}
+    wanted = set(named)
+    for root in roots:
+        wanted.update(discover((root,), replace(config, root=root)).sources)
+    folders = {
+        folder for path in wanted for folder in path.parents if any(folder.is_relative_to(root) for root in roots)
+    }
+    wanted.update(one for folder in folders for name in _CONFIGURATIONS if (one := folder / name).is_file())
+    wanted.update(one for path in named for one in _extended(config.of(path)))
+    base = os.path.commonpath([here, *(str(path.parent) for path in wanted)])
     blobs: dict[str, bytes] = {}
     files: dict[str, str] = {}
-    for root in sorted(roots):
-        found = discover((root,), replace(config, root=root)).sources
-        folders = {folder for path in found for folder in path.parents if folder.is_relative_to(root)}
-        told = [folder / name for folder in (root, *folders) for name in _CONFIGURATIONS]
-        for path in (*found, *(one for one in told if one.is_file())):
-            content = path.read_bytes()
-            digest = hashlib.sha256(content).hexdigest()
-            blobs[digest] = content
-            files[os.path.relpath(path, base)] = digest
+    for path in sorted(wanted):
+        content = path.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        blobs[digest] = content
+        files[os.path.relpath(path, base)] = digest
     return Sources(base, os.path.relpath(here, base), tuple(sorted(files.items()))), blobs
+
+
+def _extended(config: Config) -> Iterator[Path]:
+    """The files that a configuration rests on."""
+    hardware = config.hardware_file
+    yield from (one for one in (config.source, hardware, *config.extended) if one is not None and one.is_file())
 
 
 def unpacked(sources: Sources, blobs: dict[str, bytes]) -> Path:
@@ -73,8 +89,10 @@ def unpacked(sources: Sources, blobs: dict[str, bytes]) -> Path:
             path = half / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(blobs[digest])
-        with suppress(OSError):  # another process of this machine was first
+        try:
             half.rename(folder)
+        except OSError:  # another process of this machine was first
+            shutil.rmtree(half, ignore_errors=True)
     return folder
 
 
@@ -96,8 +114,10 @@ class Actor:
 
     def do(self, job: Job) -> Answer:
         """Answer a job; paths in it are as where its sources come from."""
+        if os.path.isabs(job.path):
+            job = replace(job, path=str(self._folder / os.path.relpath(job.path, self._sources.base)))
         answer = answered(job, self._terms, self._hello)
-        there, here = (json.dumps(str(path))[1:-1] for path in (self._folder, self._sources.base))
+        there, here = (json.dumps(path)[1:-1] for path in (str(self._folder), self._sources.base.rstrip("/")))
         return replace(answer, line=answer.line.replace(there, here))
 
 
@@ -134,6 +154,7 @@ class RayPlaces:
         """What has happened, once something has; nothing where the seconds pass before. Raises FarmError."""
         self._look()
         if not self._calls:
+            time.sleep(_PAUSE if seconds is None else min(seconds, _PAUSE))
             return
         ready, _ = self._ray.wait(list(self._calls), num_returns=1, timeout=seconds)
         for call in ready:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ def _in_list(path: Path) -> list[Path]:
 def found(paths: Sequence[Path], config: Config) -> Found:
     """Files that hold subjects, in folders, and files that are named, whatever they hold."""
     everything = discover(paths, config)
-    named = {path.absolute() for path in paths if path.is_file()}
+    named = {os.path.abspath(path) for path in paths if path.is_file()}
     subjects = set(subject_files(everything.files))
-    files = [path for path in everything.sources if path in subjects or path.absolute() in named]
+    files = [path for path in everything.sources if path in subjects or os.path.abspath(path) in named]
     return Found(tuple(files), tuple(everything.problems))

@@ -90,7 +90,7 @@ def summary_of(file: Path) -> Summary:
             speeds.extend(_speeds(line, number))
             if line["verdict"] not in ("pass", "no subject"):
                 entries.append(Entry(line["path"], number, line["verdict"], _why(line)))
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise LineError(f"{file}:{number}: no line of an audit") from error
     kinds = [
         Counted(code, first[code][0], files, *first[code][1:])
@@ -109,6 +109,7 @@ def summary_of(file: Path) -> Summary:
 def _last_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
     """The last line of each path, with its number; one that is half written in the end is not one yet."""
     found: dict[str, tuple[int, dict[str, Any]]] = {}
+    number = 1
     try:
         with file.open(encoding="utf-8") as texts:
             for number, text in enumerate(texts, 1):
