@@ -171,7 +171,7 @@ def test_the_rule_of_ones_own_finds_an_atomic(tmp_path: Path) -> None:
 
 def test_the_rule_on_the_queries_shows_numbers(tmp_path: Path) -> None:
     found = told_by("how-it-knows.md", "TAM190", SCALED, tmp_path)
-    assert found == [(9, "it writes element 1,025 of 1,025")]
+    assert found == [(9, "it writes index 1,025 of 1,025 elements")]
 
 
 def test_the_program_that_repairs_repairs(tmp_path: Path) -> None:

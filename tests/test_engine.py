@@ -315,8 +315,7 @@ def test_a_defect_in_a_rule_costs_what_it_would_find_in_one_kernel(tmp_path: Pat
     assert error["path"] == "hard.py"
     assert error["line"] == 1 + (project / "hard.py").read_text().split("\n").index("@triton.jit")
     assert error["message"] == (
-        "tritonaudit failed on `hard` when it asked TAB198, please report it:"
-        " KeyError: 'no such thing' (defective_rule.py:16)"
+        "the rule TAB198 of `defective_rule` failed on `hard`: KeyError: 'no such thing' (defective_rule.py:16)"
     )
     assert sorted((finding["kernel"], finding["code"]) for finding in report["findings"]) == [
         ("beside", "TAB198"),

@@ -66,8 +66,12 @@ class Found:
         self.kernels += is_kernel
 
     def failed(self, shown: str, function: JitFunction, error: Exception, rule: Rule | None = None) -> None:
-        """A defect of ours ended the analysis of a function, or a rule on it."""
-        asked = "" if rule is None else f" when it asked {rule.code}"
+        """The analysis of a function raised, or a rule on it, which may be of another package than ours."""
+        if rule is not None and not rule.__module__.startswith("tritonaudit."):
+            said = f"the rule {rule.code} of `{rule.__module__}` failed on `{function.qualname}`: {_raised(error)}"
+            self.problems.append(Problem(shown, said, function.first_line))
+            return
+        asked = "" if rule is None else f" while running {rule.code}"
         self.problems.append(defect(shown, f"`{function.qualname}`{asked}", error, function.first_line))
 
 
@@ -124,9 +128,12 @@ def text_at(lines: Sequence[str], span: Span) -> str:
 
 
 def defect(shown: str, what: str, error: Exception, line: int | None = None) -> Problem:
+    return Problem(shown, f"tritonaudit failed on {what}, please report it: {_raised(error)}", line)
+
+
+def _raised(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
-    said = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
-    return Problem(shown, f"tritonaudit failed on {what}, please report it: {said}", line)
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
 def not_run(place: Placing, function: JitFunction, reason: str) -> Outcome:

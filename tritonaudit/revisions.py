@@ -21,7 +21,15 @@ def repository(folder: Path) -> Path:
 
 def commit_of(top: Path, revision: str) -> str:
     """The commit that a revision stands for. Raises NoRevision."""
-    return git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+    try:
+        return git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+    except NoRevision as error:
+        hint = (
+            "; this clone is shallow, so it may have to be fetched first"
+            if (top / ".git" / "shallow").is_file()
+            else ""
+        )
+        raise NoRevision(f"there is no revision {revision!r} here{hint}") from error
 
 
 def git(folder: Path, *arguments: str, input: bytes | None = None) -> bytes:

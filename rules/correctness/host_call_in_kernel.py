@@ -47,7 +47,7 @@ _WORDS = {
     (Kind.LAUNCH_INSIDE, "autotuned"): Words(
         "`{name}` is autotuned, and a kernel cannot call it", "call a function that has only `@triton.jit`"
     ),
-    (Kind.CALL, "one"): Words("`{name}` of one value, `{text}`: it takes two or more", "use `tl.{name}`"),
+    (Kind.CALL, "one"): Words("Python's `{name}` takes two or more values, and `{text}` is one", "use `tl.{name}`"),
     (Kind.CALL, "prefix"): Words(
         "the first argument of `{name}` must be a string, not `{text}`", 'begin with one: `{name}("x", {text})`'
     ),

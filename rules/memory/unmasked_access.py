@@ -63,11 +63,11 @@ class UnmaskedAccess(Rule):
 
 
 def _witness(access: Access, found: Refuted[Beyond]) -> str:
-    """`and at x.numel() = 1,025, BLOCK = 1,024 program 1 reads element 1,025 of 1,025`."""
+    """`and at x.numel() = 1,025, BLOCK = 1,024 program 1 reads index 1,025 of 1,025 elements`."""
     shown = found.shown
     numbers = {**{name: size for name, size in found.sizes.items() if ".stride(" not in name}, **shown.tile}
     sizes = ", ".join(f"{name} = {size:,}" for name, size in numbers.items())
     axes = [index for index, _ in enumerate(shown.program) if any(shown.program[index:])]
     program = str(shown.program[0]) if axes in ([], [0]) else str(shown.program[: axes[-1] + 1])
     verb = {"load": "reads", "store": "writes"}.get(access.kind, "changes")
-    return f"and at {sizes} program {program} {verb} element {shown.element:,} of {shown.elements:,}"
+    return f"and at {sizes} program {program} {verb} index {shown.element:,} of {shown.elements:,} elements"

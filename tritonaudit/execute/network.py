@@ -15,7 +15,7 @@ _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 
 
 def leave_network() -> bool:
-    """From now on let this process, which has one thread, and those it starts reach no other machine, nor each other.
+    """From now on let this process, which has one thread, and those it starts reach no other machine.
 
     Sockets that are open stay so. Without rights that takes a user namespace, in which the process is who it was, and
     which many systems forbid: then False, and nothing has changed.

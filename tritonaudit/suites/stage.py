@@ -83,6 +83,7 @@ class RunAudit:
 
 
 _OTHER_NAME = "its subjects are not run: only those of files named `audit_*.py` are"
+_NO_SUBJECT = "none of the files holds a subject; `tritonaudit init` writes one"
 Passed = Callable[[SubjectKey], None]
 """Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
 
@@ -98,13 +99,15 @@ def run_paths(
     warm_up()
     all_rules()  # while the warm process imports what is tried with
     found = discover(paths, config)
-    gpu, subjects, problems = _gpu_and_subjects(subject_files(found.files), request, progress)
+    files = subject_files(found.files)
+    gpu, subjects, problems = _gpu_and_subjects(files, request, progress)
     ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
     outcomes = (
         *ran.audit.outcomes,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
+        *((Outcome("run", "every kernel", Status.NOT_RUN, reason=_NO_SUBJECT),) if not files and found.files else ()),
     )
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
 
