@@ -86,8 +86,9 @@ def command(
     with their references: on the GPU if there is one, else on the CPU engine, which watches every access to memory.
 
     Whatever the budget, the core of each subject is tried: ordinary cases, sizes around the blocks, special values,
-    layouts, tests of numerical stability, memory and integrity. Without all of it the verdict is incomplete, which is not a pass. Some
-    cases are drawn at random each time, so that no kernel can be tuned to pass them; --seed repeats them.
+    layouts, tests of numerical stability, memory and integrity. Without all of it the verdict is incomplete, which is
+    not a pass. Some cases are drawn at random each time, so that no kernel can be tuned to pass them; --seed repeats
+    them.
 
     In the jsonl format each file is one line, written as soon as its result is known; --resume then continues after
     the lines in --output-file.
