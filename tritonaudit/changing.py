@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tritonaudit.config import Config, ConfigError
@@ -25,20 +25,25 @@ _MOST_RESTS = 20
 _LOOKS = 10
 
 
-def look(sources: Sequence[Path], config: Config, config_file: Path | None = None) -> Seen:
-    """The files of the sources, and those that configure them, as they are now."""
-    settings = set() if config_file is None else {str(config_file)}
+def look(sources: Sequence[Path], config: Config, also: Iterable[Path] = ()) -> Seen:
+    """The files of the sources, those that configure them, and others, as they are now."""
+    settings = set(map(str, also))
     files: list[str] = []
     try:
         found = discover(sources, config)
         files = [str(path) for path in (*found.sources, *found.templates)]
     except ConfigError as error:  # of a folder that came with it
         settings |= {problem.path for problem in error.problems}
-    settings |= {str(file) for one in config.every for file in (one.source, *one.extended) if file is not None}
+    settings |= {str(file) for one in config.every for file in _read_for(one) if file is not None}
     folders = {os.path.dirname(file) for file in files} | set(map(os.path.abspath, sources))
     folders |= {str(above) for folder in folders for above in Path(folder).parents}
     settings |= {f"{folder}/{name}" for folder in folders for name in _SETTINGS}
     return {file: _stamp(file) for file in sorted({*files, *settings})}
+
+
+def _read_for(config: Config) -> tuple[Path | None, ...]:
+    """The files that say what a configuration is."""
+    return config.source, *config.extended, config.hardware_file
 
 
 def _stamp(file: str) -> tuple[int, int, int] | None:

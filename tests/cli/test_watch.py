@@ -175,6 +175,17 @@ def test_what_vanishes_makes_it_an_error_until_it_is_back(project: Path, watchin
     assert watch.press()[0] == 2
 
 
+def test_a_file_that_is_extended_counts_before_it_was_right_once(project: Path, watching: Start) -> None:
+    watch = watching("src")
+    watch.starts()
+    base = project / "elsewhere.toml"
+    base.write_text("ignroe = ['TAN']\n")
+    (project / "tritonaudit.toml").write_text("extend = 'elsewhere.toml'\n")
+    watch.shows("ignroe.*\n")
+    base.write_text("ignore = ['TAN']\n")
+    assert "no longer found: TAN102" in watch.shows(r"Found 1 .*\n")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("-",), ("--fix",), ("--diff",), ("--statistics",), ("--output-format", "json"), ("--output-file", "x.txt")],

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tritonaudit.report.schema import breach
 FILES = [f"audit_{number}.py" for number in range(3)]
 
 
-def started(project: Path, *options: str) -> subprocess.Popen[str]:
+def started(project: Path, *options: str, paths: Sequence[str] = ()) -> subprocess.Popen[str]:
     fixed = (
         "--stages",
         "correctness",
@@ -43,7 +44,7 @@ def started(project: Path, *options: str) -> subprocess.Popen[str]:
     )
     found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
     return subprocess.Popen(
-        [sys.executable, "-m", "tritonaudit", "farm", *fixed, *options],
+        [sys.executable, "-m", "tritonaudit", "farm", *paths, *fixed, *options],
         cwd=project,
         env={**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")},
         text=True,
@@ -175,3 +176,24 @@ def test_a_file_of_something_else_is_named_with_its_line(tmp_path: Path) -> None
     file.write_text(line("a.py", "pass") + "my notes\n")
     with pytest.raises(LineError, match=r"notes\.jsonl:2: no line of an audit"):
         summary_of(file)
+
+
+def test_what_is_read_is_not_overwritten(project: Path, tmp_path: Path) -> None:
+    names = tmp_path / "list.txt"
+    names.write_text(f"{project / FILES[0]}\n")
+    before = (project / FILES[0]).read_text()
+    for paths, output in (([str(names)], names), (["run", "."], project / FILES[0])):
+        process = started(project, "--output", str(output), paths=paths)
+        _, err = process.communicate(timeout=100)
+        assert process.returncode == 2
+        assert f"--output would overwrite {output}, which is read" in err
+    assert names.read_text() == f"{project / FILES[0]}\n"
+    assert (project / FILES[0]).read_text() == before
+
+
+def test_a_results_file_that_is_none_is_named(tmp_path: Path) -> None:
+    for content in (b"\xff\xfe\x00", b'{"path": "a", "verdict": "fail", "errors": [], "findings": [], "ran": null}\n'):
+        results = tmp_path / "results.jsonl"
+        results.write_bytes(content)
+        with pytest.raises(LineError, match=r"results\.jsonl:1: no line of an audit"):
+            summary_of(results)

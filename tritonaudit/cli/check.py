@@ -110,7 +110,7 @@ def command(
         return watching.watch(
             watching.Watched(
                 sources,
-                config_file,
+                tuple(file for file in (config_file, baseline) if file is not None),
                 configured=lambda: configure(project_of(sources), config_file, overrides),
                 audited=found,
                 code=lambda audit, config: exit_code(audit, config, exit_zero, strict),

@@ -34,10 +34,13 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Watched:
-    """What is watched: how the sources are configured and audited, and what the exit code of an audit is."""
+    """What is watched: how the sources are configured and audited, and what the exit code of an audit is.
+
+    `also` are files beside the sources and their configurations, such as a baseline.
+    """
 
     sources: tuple[Path, ...]
-    config_file: Path | None
+    also: tuple[Path, ...]
     configured: Callable[[], Config]
     audited: Callable[[Config], Audit]
     code: Callable[[Audit, Config], int]
@@ -53,22 +56,26 @@ def watch(watched: Watched) -> int:
     code = INTERRUPTED
     try:
         config = watched.configured()
-        seen = look(watched.sources, config, watched.config_file)
+        also = set(watched.also)
+        seen = look(watched.sources, config, also)
         audit = told_once(watched.audited(config))
         code = watched.code(audit, config)
         is_read = _show_first(watched, audit, config)
         while is_read:
-            now = until_changed(partial(look, watched.sources, config, watched.config_file), seen)
+            now = until_changed(partial(look, watched.sources, config, also), seen)
             files, seen = changed(seen, now), now
             if not files:  # what came is gone again
                 continue
             before = audit
             try:
                 config = watched.configured()
-                seen = look(watched.sources, config, watched.config_file)  # which may be of other files now
+                seen = look(watched.sources, config, also)  # which may be of other files now
                 audit = told_once(watched.audited(config))
             except (ConfigError, click.ClickException) as error:
                 code = _COULD_NOT
+                if isinstance(error, ConfigError):  # of a file that is not known to belong to them yet
+                    also |= {Path(problem.path) for problem in error.problems}
+                    seen = look(watched.sources, config, also)
                 is_read = terminal.write(_header(files) + _reason(error))
                 continue
             code = watched.code(audit, config)
