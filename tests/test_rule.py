@@ -33,7 +33,7 @@ def test_complete_metadata_make_a_rule() -> None:
 
 @pytest.mark.parametrize("missing", METADATA)
 def test_each_gap_is_named(missing: str) -> None:
-    with pytest.raises(TypeError, match=f"SomeRule does not say its {missing}"):
+    with pytest.raises(TypeError, match=f"SomeRule does not declare its {missing}"):
         rule(**{missing: None})
 
 

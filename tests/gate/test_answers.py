@@ -155,7 +155,7 @@ def timings(*rows: Row, device: str | None = "H100") -> Timings:
         (timings(measured.row(2.0, 1.5)), FAIL, "no faster"),
         (timings(measured.row(3.0, 1.5)), FAIL, "slower"),
         (timings(measured.row(1.0, 1.5), device="A100"), NOT_RUN, "that was timed on H100, this on A100"),
-        (timings(measured.of_size(measured.row(1.0, 1.5), "small", n=64)), NOT_RUN, "at no size alike"),
+        (timings(measured.of_size(measured.row(1.0, 1.5), "small", n=64)), NOT_RUN, "not timed at any common size"),
         (timings(device=None), NOT_RUN, "there is no GPU"),
     ],
 )

@@ -60,7 +60,7 @@ def test_complete_metadata_make_a_rule() -> None:
 @pytest.mark.parametrize("missing", COMPLETE)
 def test_a_gap_raises(missing: str) -> None:
     given = {name: value for name, value in COMPLETE.items() if name != missing}
-    with pytest.raises(TypeError, match=f"SomeName does not say its {missing}"):
+    with pytest.raises(TypeError, match=f"SomeName does not declare its {missing}"):
         type("SomeName", (Rule,), given)
 
 
