@@ -19,7 +19,7 @@ def test_a_log_is_written_and_written_again(tmp_path: Path) -> None:
 def test_what_is_not_ours_stays(tmp_path: Path) -> None:
     path = tmp_path / "add_log.md"
     path.write_text("# Mine: Written by `tritonaudit select`, I once wrote\n")
-    with pytest.raises(NotOurs, match="is not the tool's"):
+    with pytest.raises(NotOurs, match="was not written by this tool"):
         write_log(path, "# Two\n")
     assert path.read_text().startswith("# Mine")
     with pytest.raises(NotOurs):

@@ -105,7 +105,7 @@ def test_a_second_run_writes_the_same_and_leaves_what_is_not_its_own(tmp_path: P
     assert again.selected[0].choice.name == "v1 (attempt 2)"
     assert (tmp_path / "logs" / "double_log.md").read_text() == log
     assert (tmp_path / "logs" / "summary.md").read_text() == "mine\n"
-    assert "is not the tool's" in again.problems[0].message
+    assert "was not written by this tool" in again.problems[0].message
     assert (tmp_path / "double" / "v1.py").read_text() == WRONG
 
 
