@@ -119,6 +119,8 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
         "roofline",
         "history",
         "history list",
+        "farm run",
+        "farm report",
         "init",
         "api",
         "completion",
