@@ -28,7 +28,11 @@ class House(Rule):
 BROKEN = {
     "an import": ("import no_such_package\n", "ModuleNotFoundError: No module named 'no_such_package'", 1),
     "syntax": ("x = (\n", "SyntaxError: '(' was never closed", 1),
-    "metadata": (GOOD.replace(', "1.0"', "").replace(", since", ""), "TypeError: rule House does not declare its since", 6),
+    "metadata": (
+        GOOD.replace(', "1.0"', "").replace(", since", ""),
+        "TypeError: rule House does not declare its since",
+        6,
+    ),
     "no facts": (GOOD.replace("KernelFlow):", "Kernel):"), "NameError: name 'Kernel' is not defined", None),
     "a code of ours": (GOOD.replace("TAB190", "TAM101"), "ValueError: several rules have the code TAM101", None),
     "an exit": ("import sys\n\nsys.exit('no')\n", "SystemExit: no", 3),
