@@ -54,7 +54,7 @@ def audit_files(
     """The audit of every file below the paths that is not known, as they are ready. Raises KeyboardInterrupt, NoGpu."""
     found = discover(paths, config)
     hear(found.problems)
-    digests = _digests(found.sources, config, request)
+    digests = digests_of(found.sources, config, request)
     wanted = [path for path in found.sources if not known(shown_path(path), digests[path])]
     subjects = set(subject_files([path for path in wanted if path not in found.notebooks]))
     others = [path for path in wanted if path not in subjects]
@@ -64,7 +64,13 @@ def audit_files(
     yield from _in_lanes([path for path in wanted if path in subjects], digests, config, request, progress)
 
 
-def _digests(files: Sequence[Path], config: Config, request: AuditRequest, where: str | None = None) -> dict[Path, str]:
+def digests_of(
+    paths: Sequence[Path], config: Config, request: AuditRequest, where: str | None = None
+) -> dict[Path, str]:
+    """Of each of the files a digest of all that its audit depends on. Raises NoGpu.
+
+    `where` stands for the GPU, where that is not this machine's.
+    """
     asked = (sorted(request.parts), request.seconds, request.most_cases, request.cross_checks)
     gpu = gpu_for(Where(request.device)) if where is None else where
     governing = cache(lambda root: _governing(root, config))
@@ -72,7 +78,7 @@ def _digests(files: Sequence[Path], config: Config, request: AuditRequest, where
     def digest(path: Path) -> str:
         return Runs(None, config, (*asked, gpu, config, governing(project_root(path)))).key(path, "")
 
-    return {path: digest(path) for path in files}
+    return {path: digest(path) for path in paths}
 
 
 def _governing(root: Path, config: Config) -> list[str]:
@@ -130,16 +136,6 @@ def _interruptible(full: FullAudit) -> FullAudit:
 
 
 # -- one file by itself ------------------------------------------------------------------------------------------------
-
-
-def digests_of(
-    paths: Sequence[Path], config: Config, request: AuditRequest, where: str | None = None
-) -> dict[Path, str]:
-    """Of each of the files a digest of all that its audit depends on. Raises NoGpu.
-
-    `where` stands for the GPU, where that is not this machine's.
-    """
-    return _digests(paths, config, request, where)
 
 
 def try_file(path: Path, config: Config, request: AuditRequest) -> FullAudit:

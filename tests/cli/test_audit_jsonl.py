@@ -53,9 +53,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(project: Path, *options: str, paths: tuple[str, ...] = (".",)) -> subprocess.Popen[str]:
     parts = "correctness,memory,stability,integrity"
     fixed = ("--only", parts, "--device", "cpu", "--budget", "0.1", "--jobs", "1", "--output-format", "jsonl")
+    return begun(project, "audit", *fixed, *options, *paths)
+
+
+def begun(project: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The command in a project, with a cache beside that."""
     found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
     return subprocess.Popen(
-        [sys.executable, "-m", "tritonaudit", "audit", *fixed, *options, *paths],
+        [sys.executable, "-m", "tritonaudit", *arguments],
         cwd=project,
         env={**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")},
         text=True,

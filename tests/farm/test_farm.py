@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +14,7 @@ from typing import Any
 import pytest
 
 from bench.hostile.subjects import KERNELS
-from tests.checkout import ROOT
-from tests.cli.test_audit_jsonl import SPEC
+from tests.cli.test_audit_jsonl import SPEC, begun
 from tritonaudit.farm.page import page
 from tritonaudit.farm.subjects import ListError, listed
 from tritonaudit.farm.summary import LineError, summary_of
@@ -42,15 +39,7 @@ def started(project: Path, *options: str, paths: Sequence[str] = ()) -> subproce
         "--jobs",
         "2",
     )
-    found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
-    return subprocess.Popen(
-        [sys.executable, "-m", "tritonaudit", "farm", *paths, *fixed, *options],
-        cwd=project,
-        env={**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    return begun(project, "farm", *paths, *fixed, *options)
 
 
 def lines_in(path: Path) -> dict[str, str]:
