@@ -57,7 +57,10 @@ def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
 
 @pytest.mark.slow
 def test_new_rules_pass_ruff_and_mypy(checkout: Path) -> None:
-    sources = [new(checkout, code, name) for code, name in (("TAM199", "one-name"), ("TAM399", "another-name"), ("TAM499", "third-name"))]
+    sources = [
+        new(checkout, code, name)
+        for code, name in (("TAM199", "one-name"), ("TAM399", "another-name"), ("TAM499", "third-name"))
+    ]
     python("-m", "ruff", "check", *sources, cwd=checkout)
     python("-m", "ruff", "format", "--check", *sources, cwd=checkout)
     python("-m", "mypy", *sources, cwd=checkout)
