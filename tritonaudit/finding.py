@@ -161,7 +161,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """Edits that mend a finding; `safe` when they cannot change a correct kernel's meaning."""
+    """Edits that fix a finding; `safe` when they cannot change a correct kernel's meaning."""
 
     message: str
     edits: tuple[Edit, ...]

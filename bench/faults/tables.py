@@ -14,15 +14,15 @@ Outcomes = Mapping[str, Outcome]
 """What each file came to, by its name without the ending."""
 
 
-def named(reported: Sequence[Reported], original: Outcomes, mended: Outcomes) -> str:
+def named(reported: Sequence[Reported], original: Outcomes, fixed: Outcomes) -> str:
     """Each file that was reported: what is wrong in it, and whether that, or anything, is flagged in an edition."""
     lines = [
-        "| reported | at line | kind | original | mended | what is wrong |",
+        "| reported | at line | kind | original | fixed | what is wrong |",
         "| --- | ---: | --- | --- | --- | --- |",
     ]
     for one in reported:
-        if one.file in original or one.file in mended:
-            there, here = (_found(one, outcomes) for outcomes in (original, mended))
+        if one.file in original or one.file in fixed:
+            there, here = (_found(one, outcomes) for outcomes in (original, fixed))
             lines.append(f"| {one.file} | {one.line} | {one.kind} | {there} | {here} | {one.why} |")
     return "\n".join(lines) + "\n"
 

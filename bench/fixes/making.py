@@ -16,7 +16,7 @@ from bench.mutation.sites import Function, code
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
 from tritonaudit.finding import Audit, Finding
-from tritonaudit.fixes import is_fixable, mend
+from tritonaudit.fixes.applying import apply_fixes, is_fixable
 
 PUBLISHED = "as published"
 _TRIES = 2
@@ -93,12 +93,12 @@ def _fixed(target: Target, rule: str, seed: str, original: str, before: str) -> 
     def look(text: str) -> list[Finding]:
         return [one for one in _found(text, target.path) if one.code == rule and _is_of(one, target)]
 
-    mended = mend(before, look)
-    problem = _problem(target, rule, original, mended.text, seed)
-    if not mended.settled or mended.dropped:
+    result = apply_fixes(before, look)
+    problem = _problem(target, rule, original, result.text, seed)
+    if not result.settled or result.dropped:
         problem = "a fix was dropped, or there is always another"
-    functions = [_function(text, target) for text in (before, mended.text)]
-    imports = _imports(before, mended.text, target)
+    functions = [_function(text, target) for text in (before, result.text)]
+    imports = _imports(before, result.text, target)
     return Made(target, rule, seed, functions[0], functions[1], imports or (), problem, imports is not None)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
-    (Kind.RETURN_IN_ONE, "undefined"): Words(
+    (MistakeKind.RETURN_IN_ONE, "undefined"): Words(
         "`{name}` returns a value here and nothing at its end: there its result is undefined, not None",
         "return a value on every path",
     ),

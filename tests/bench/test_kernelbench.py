@@ -15,7 +15,7 @@ from bench.kernelbench.faults import FAULTS
 from bench.kernelbench.files import PER_KERNEL, files, written
 from bench.kernelbench.judging import RIGHT, UNTOLD, WRONG, Judged, audited, table
 from bench.kernelbench.kernels import KERNELS
-from tritonaudit.subject.find import Kind, kind_of, reference_of
+from tritonaudit.subject.find import SubjectKind, kind_of, reference_of
 
 
 def test_there_are_a_hundred_files_of_that_shape(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_there_are_a_hundred_files_of_that_shape(tmp_path: Path) -> None:
     assert len(made) == len(KERNELS) * PER_KERNEL == 100
     for path, file in made.items():
         ast.parse(file.text)
-        assert kind_of(path) is Kind.PAIR
+        assert kind_of(path) is SubjectKind.PAIR
         assert reference_of(path) == path
     assert len({file.text for file in made.values()}) == 100
 

@@ -141,10 +141,10 @@ def test_a_killed_audit_is_resumed(project: Path, whole: tuple[dict[str, Any], s
 
     helper = project / "kernels.py"
     helper.write_text(KERNELS.replace("+ 1, mask", "* 2, mask"))
-    mended, _, made = audited(project, "--resume")
+    fixed, _, made = audited(project, "--resume")
     helper.write_text(KERNELS)
     assert made > number // 2
-    assert told(mended) != told(report)
+    assert told(fixed) != told(report)
 
 
 def test_an_audit_that_is_not_resumed_begins_anew(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:

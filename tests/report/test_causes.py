@@ -9,7 +9,7 @@ from tests.test_finding import FINDING
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.finding import Audit, Edit, Extent, Finding, Fix, Severity, Span
-from tritonaudit.fixes import edited
+from tritonaudit.fixes.applying import edited
 from tritonaudit.report.causes import told_once
 
 HEAD = "import triton\nimport triton.language as tl\n"

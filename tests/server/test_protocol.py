@@ -204,7 +204,7 @@ def test_nothing_is_said_of_a_closed_file(client: Client, project: Path) -> None
 # -- what can be done, and what is known -------------------------------------------------------------------------------
 
 
-def test_a_safe_fix_is_offered_and_mends(client: Client, project: Path) -> None:
+def test_a_safe_fix_is_offered_and_fixes(client: Client, project: Path) -> None:
     uri = client.open(project / "mixed.py", MIXED)
     fix = next(one for one in actions(client, uri) if one.get("isPreferred"))
     assert fix["kind"] == "quickfix"

@@ -1,4 +1,4 @@
-"""`tritonaudit check`, the default command: audits the source, and mends it where it is asked to."""
+"""`tritonaudit check`, the default command: audits the source, and fixes it on request."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _refuse_watching(paths: tuple[Path, ...], output_format: str, *others: objec
 
 
 def _refuse_together(
-    mends: bool,
+    fixes: bool,
     baseline: Path | None,
     write_baseline: Path | None,
     paths: tuple[Path, ...],
@@ -185,7 +185,7 @@ def _refuse_together(
     if baseline and write_baseline:
         raise click.UsageError("--write-baseline starts afresh, so it cannot be combined with --baseline")
     for option in (f"--changed-{name}" for name, revision in changed.items() if revision):
-        if mends or write_baseline:
+        if fixes or write_baseline:
             other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
             raise click.UsageError(f"{other}, so {option} cannot be combined with it")
         if _STDIN in paths:

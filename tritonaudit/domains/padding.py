@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import ONE, Affine, Atom, Kind
+from tritonaudit.domains.affine import ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.value import Condition, Fill, Less, Padding, Value
 
 if TYPE_CHECKING:
@@ -171,12 +171,12 @@ def murky_axes(value: Value) -> Axes:
 
 
 def placed(value: Value, base: CSTNode) -> tuple[Padding, ...]:
-    """The paddings of a load or a contraction: it is there that they can be mended first."""
+    """The paddings of a load or a contraction: where they can be fixed first."""
     return tuple(replace(padding, base=base, place=base) for padding in value.paddings)
 
 
 def spoiled_at(node: CSTNode, value: Value, *sources: Value) -> tuple[Padding, ...]:
-    """The paddings of an operation, those that it made a computed value mended at it."""
+    """The paddings of an operation, those that it made a computed value fixed at it."""
     before = {(p.condition, p.fill) for source in sources for p in source.paddings}
     return tuple(
         replace(p, place=node) if isinstance(p.fill, Fill) and (p.condition, p.fill) not in before else p
@@ -289,7 +289,7 @@ _FAR = 1e4
 def _reachable(padding: Padding) -> bool:
     """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end."""
     gap = padding.condition.gap
-    return all(_runs_out(gap, atom) for atom in set(gap.atoms()) if atom.kind is Kind.LOOP)
+    return all(_runs_out(gap, atom) for atom in set(gap.atoms()) if atom.kind is AtomKind.LOOP)
 
 
 def _runs_out(gap: Affine, loop: Atom) -> bool:
@@ -298,7 +298,7 @@ def _runs_out(gap: Affine, loop: Atom) -> bool:
     if extent is None or loop.start is None or loop.step is None or _is_whole(extent):
         return False
     bound = gap + loop.start + Affine.of(loop) * loop.step
-    names = {a for p in bound.terms if loop not in p and not any(a.kind is Kind.LANE for a in p) for a in p}
+    names = {a for p in bound.terms if loop not in p and not any(a.kind is AtomKind.LANE for a in p) for a in p}
     return bool(names & extent.atoms_inside())
 
 

@@ -124,7 +124,7 @@ class Padding:
     """Lanes that fail `condition` hold `fill` instead of data.
 
     `load` is the masked load, None where a `tl.where` put it there; `base` is the load or the contraction that the
-    value comes from, `place` the expression at which to mend it.
+    value comes from, `place` the expression at which to fix it.
     """
 
     condition: Less

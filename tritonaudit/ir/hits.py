@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.finding import Confidence, Elsewhere, Fix, Severity, Span
-from tritonaudit.ir.mistakes import COMPILES, Kind, Mistake
+from tritonaudit.ir.mistakes import COMPILES, Mistake, MistakeKind
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Target, written
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Words:
-    """A message and a remedy, with the names of a mistake's words in braces, and what mends it.
+    """A message and a remedy, with the names of a mistake's words in braces, and what fixes it.
 
     What is told `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
     """
@@ -27,12 +27,12 @@ class Words:
     remedy: str
     severity: Severity | None = None
     confidence: Confidence | None = None
-    mend: Callable[[KernelFlow, Mistake], Fix | None] | None = None
+    fix: Callable[[KernelFlow, Mistake], Fix | None] | None = None
     once: bool = False
     silent: bool = False
 
 
-Table = Mapping[tuple[Kind, str], Words]
+Table = Mapping[tuple[MistakeKind, str], Words]
 _MOST_PLACES = 8
 
 
@@ -79,7 +79,7 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
         remedy=words.remedy.format(**mistake.words),
         severity=words.severity or _severity(mistake, words),
         confidence=_confidence(mistake, words, kernel.target),
-        fix=None if words.mend is None or helper is not None else words.mend(kernel, mistake),
+        fix=None if words.fix is None or helper is not None else words.fix(kernel, mistake),
     )
 
 

@@ -15,7 +15,7 @@ from tritonaudit.port.selecting import Considered, Selected
 from tritonaudit.port.validating import Verdict
 from tritonaudit.report.markdown.text import code, prose, row, table
 from tritonaudit.shown import shown_path
-from tritonaudit.subject.find import Kind, kind_of
+from tritonaudit.subject.find import SubjectKind, kind_of
 from tritonaudit.subject.model import TIMED, Tensor
 from tritonaudit.subject.operations import Known, known_operation
 
@@ -125,7 +125,9 @@ def _sources(one: Counted) -> str:
 
 def _described(operation: Operation) -> Iterator[str]:
     """What the operation is, by where the variants' reference is from."""
-    spec = next((path for path in sorted(operation.folder.glob("audit_*.py")) if kind_of(path) is Kind.SPEC), None)
+    spec = next(
+        (path for path in sorted(operation.folder.glob("audit_*.py")) if kind_of(path) is SubjectKind.SPEC), None
+    )
     own = spec or next((path for path in [operation.folder / "op.py"] if path.is_file()), None)
     known = known_operation(operation.name)
     if own is not None:
@@ -295,5 +297,5 @@ def _choice(selected: Selected) -> Iterator[str]:
     yield from (f"* {prose(reason)}" for reason in selected.choice.reasons)
     for one in selected.variants:
         if not one.verdict.is_right:
-            mended = f"; attempt {one.mended.number} is right" if one.mended else ""
-            yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{mended}"
+            repaired = f"; attempt {one.repaired.number} is right" if one.repaired else ""
+            yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{repaired}"

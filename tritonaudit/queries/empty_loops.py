@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, Kind
+from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less, Step, Value
 from tritonaudit.queries.vanishing import COMPARISONS, Measure, divisors
@@ -162,7 +162,7 @@ def _smallest(length: Affine) -> int:
 
 def _has_program(value: Affine) -> bool:
     """Whether it differs from program to program by more than what they load."""
-    return any(atom.kind is Kind.PID for atom in _computed_from(value))
+    return any(atom.kind is AtomKind.PID for atom in _computed_from(value))
 
 
 def _computed_from(value: Affine) -> set[Atom]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import TooLarge
@@ -288,7 +288,7 @@ def _base(address: Affine) -> frozenset[object]:
 
 
 def _same_loop(atom: Atom) -> object:
-    return (atom.start, atom.step, atom.stop) if atom.kind is Kind.LOOP and atom.stop is not None else atom.id
+    return (atom.start, atom.step, atom.stop) if atom.kind is AtomKind.LOOP and atom.stop is not None else atom.id
 
 
 def _decides(flow: KernelFlow, load: Access) -> bool:

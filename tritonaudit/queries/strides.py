@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from tritonaudit.domains.affine import GIVEN, Affine, Kind
+from tritonaudit.domains.affine import GIVEN, Affine, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.host import LaunchSite
@@ -17,7 +17,7 @@ from tritonaudit.queries.launched import argument_node, set_before
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.source.outline import Module, dotted_name
 
-_MOVING = (Kind.PID, Kind.LANE, Kind.LOOP, Kind.OPAQUE)
+_MOVING = (AtomKind.PID, AtomKind.LANE, AtomKind.LOOP, AtomKind.OPAQUE)
 _VIEWS = frozenset(
     ("given", "view", "unsqueeze", "squeeze", "transpose", "permute", "narrow", "split", "chunk", "a part")
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tritonaudit.finding import Audit, Extent, Finding, Fix, Related
-from tritonaudit.fixes import united
+from tritonaudit.fixes.applying import united
 
 _MOST_PLACES = 8  # of the same kernel; of another kernel the first stands for all
 

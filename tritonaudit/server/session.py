@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 from tritonaudit.compile.last import last_compiled
 from tritonaudit.config import ConfigError
 from tritonaudit.finding import Finding, Problem, sentence_of
-from tritonaudit.fixes import mend
+from tritonaudit.fixes.applying import apply_fixes
 from tritonaudit.server.auditing import Audited, Auditor, Superseded
 from tritonaudit.server.diagnostics import diagnostic, moved
 from tritonaudit.server.hovers import addresses, pages, triton_name
@@ -118,13 +118,13 @@ class Session:
         findings = one.known.audit.findings if one.known is not None else ()
         return [(finding, diagnostic(finding, one.path, one.text)) for finding in findings]
 
-    def mended(self, path: Path, text: Text) -> str:
+    def fixed(self, path: Path, text: Text) -> str:
         """The text of a file with all safe fixes applied; in the thread of the audits."""
 
         def look(source: str) -> Sequence[Finding]:
             return self.auditor.audit(path, source).audit.findings
 
-        return mend(text.source, look).text
+        return apply_fixes(text.source, look).text
 
     async def hover(self, one: Opened, position: lsp.Position) -> str:
         """What is known of a place of its newest text, once that is audited, as Markdown."""

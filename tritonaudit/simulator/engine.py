@@ -44,7 +44,7 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.contraction import PRODUCT, SUMS, plan_of
-from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, numbered
 from tritonaudit.simulator.fixed import Fixed, fixed_of
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.lane_order import OrderedAccesses, order_of, waiting
@@ -206,16 +206,16 @@ _FORMS = Forms()
 
 _FOUND_ANEW = frozenset(
     (
-        Kind.UNDEFINED_STORED,
-        Kind.MASKED_STORED,
-        Kind.UNDEFINED_BRANCH,
-        Kind.UNDEFINED_MASK,
-        Kind.MASKED_MASK,
-        Kind.RACE_WRITE_WRITE,
-        Kind.RACE_READ_WRITE,
-        Kind.SAME_WRITES,
-        Kind.LANES_COLLIDE,
-        Kind.ASSERTION,
+        FaultKind.UNDEFINED_STORED,
+        FaultKind.MASKED_STORED,
+        FaultKind.UNDEFINED_BRANCH,
+        FaultKind.UNDEFINED_MASK,
+        FaultKind.MASKED_MASK,
+        FaultKind.RACE_WRITE_WRITE,
+        FaultKind.RACE_READ_WRITE,
+        FaultKind.SAME_WRITES,
+        FaultKind.LANES_COLLIDE,
+        FaultKind.ASSERTION,
     )
 )
 """The faults that are reported where values are stored, noted or tested; the others may be those of what is kept."""
@@ -239,7 +239,7 @@ def _take_turns(turns: Turns, works: Iterable[Callable[[], object]], faults: Fau
         turns.run(works)
     except Deadlock as deadlock:
         for site in deadlock.sites:
-            fault = Fault(Kind.WAITS_FOREVER, site.location)
+            fault = Fault(FaultKind.WAITS_FOREVER, site.location)
             faults.add_lanes(fault, torch.ones(len(site.programs), dtype=torch.bool), site)
 
 

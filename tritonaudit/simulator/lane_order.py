@@ -16,7 +16,7 @@ from math import prod
 import torch
 
 from tritonaudit.simulator.access import Accesses
-from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Site
 from tritonaudit.simulator.ir import Location, Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import AddressSpace, Buffer, buffer_of, position_of
@@ -181,7 +181,7 @@ class LaneOrder:
         lanes[access.places] = bad
         elements[access.places] = buffer.element(access.cells * buffer.memory.cell)
         other = self._sites.get(int(touched.time[access.cells[bad][0]]))
-        kind = Kind.LANES_WRITE_WRITE if are_writes else Kind.LANES_READ_WRITE
+        kind = FaultKind.LANES_WRITE_WRITE if are_writes else FaultKind.LANES_READ_WRITE
         fault = Fault(kind, site.location, buffer.name, beside=() if other is None else (other,))
         return fault, lanes, elements
 
