@@ -52,8 +52,10 @@ def others(
             cells = (file, flag.line, f"`{flag.kernel}`", flag.tensor, flag.kind, verdict, why)
             lines.append(f"| {' | '.join(map(str, cells))} |")
     flagged = sum(bool(_flags(outcomes[file])) for file in set(outcomes) - names)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    return "\n".join(lines) + "\n", f"{flagged} of {len(set(outcomes) - names)} others flagged; their flags: {told}"
+    by_verdict = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    return "\n".join(
+        lines
+    ) + "\n", f"{flagged} of {len(set(outcomes) - names)} others flagged; their flags: {by_verdict}"
 
 
 def missing(outcomes: Outcomes) -> str:

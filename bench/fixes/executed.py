@@ -65,7 +65,7 @@ def tables(found: Sequence[Tried]) -> str:
     kernels = {(trial.path, trial.kernel, trial.line) for trial in trials}
     groups = sorted({(trial.rule, trial.seed != PUBLISHED, trial.seed) for trial in trials})
     lines = [_line(rule, seed, trials) for rule, _, seed in groups]
-    head = ("code", "fault", "trials:", *(f"{name}:" for name in _OUTCOMES), "told after:")
+    head = ("code", "fault", "trials:", *(f"{name}:" for name in _OUTCOMES), "found after:")
     return "\n".join(
         (
             table(head, (*lines, ("**all**", "", *_counts(trials)))),

@@ -113,7 +113,7 @@ def try_fixes(task: Task) -> Tried:
         for one in made_of(Target(path, name.rpartition(".")[2], line, name, True), number, task.most)
     ]
     if not made:
-        return Tried((), f"{task.spec.name}: no fault of its kernels is told with a safe fix")
+        return Tried((), f"{task.spec.name}: no fault of its kernels is found with a safe fix")
     subjects, reason = loaded(task.spec)
     subject = next((one for one in subjects if one.name == task.subject), None)
     if subject is None:

@@ -33,7 +33,7 @@ BRAIN = (
 
 
 def folder(text: str) -> Path:
-    """A work folder, as an option names it; paths of files in it are told from others by how they begin."""
+    """A work folder, as an option names it; paths of files in it are distinguished from others by how they begin."""
     return Path(text).absolute()
 
 

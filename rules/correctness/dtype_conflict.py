@@ -8,7 +8,7 @@ from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.value import dtype_parameter
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.fixes.integers import divided_down
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.queries.dot_operands import hard_coded_operands, one_way_operands
 from tritonaudit.rule import Fixable, Hit, Rule
@@ -99,7 +99,7 @@ class DtypeConflict(Rule):
     fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)
         if not kernel.for_vendor:
             yield from _operands(kernel)
 

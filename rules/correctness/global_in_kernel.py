@@ -33,7 +33,7 @@ class GlobalInKernel(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        """A global that the file sets once is told of there, where it is to be changed; another where it is read."""
+        """A global that the file sets once is reported there, where it is to be changed; another where it is read."""
         uses: dict[str, list[Hit]] = {}
         for mistake in kernel.mistakes:
             words = _WORDS.get((mistake.kind, mistake.what))

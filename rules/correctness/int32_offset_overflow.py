@@ -32,9 +32,9 @@ class Int32OffsetOverflow(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        told = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is MistakeKind.LATE_WIDENING}
+        reported = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is MistakeKind.LATE_WIDENING}
         for found in narrow_offsets(kernel):
-            if told and kernel.tree.span(found.product.node).line in told:
+            if reported and kernel.tree.span(found.product.node).line in reported:
                 continue  # TAC132 has it, and a fix
             yield Hit(
                 found.place,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.fixes.integers import widened_factor
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
@@ -46,4 +46,4 @@ class IntegerWraps(Rule):
     fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
@@ -35,4 +35,4 @@ class MaskArithmetic(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tritonaudit.domains.facts import BooleanUse, KernelFlow
 from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 from tritonaudit.source.outline import span_of
@@ -69,7 +69,7 @@ class PythonBooleanOnTensor(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))
-        hits = tuple(told(kernel, _WORDS))
+        hits = tuple(hits_of(kernel, _WORDS))
         uses = {kernel.tree.span(use.node): use for use in (kernel.booleans if hits else ())}
         rejected: set[Span] = set()
         for hit in hits:

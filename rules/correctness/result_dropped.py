@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.fixes.assignments import assigned_back
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
@@ -39,4 +39,4 @@ class ResultDropped(Rule):
     fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

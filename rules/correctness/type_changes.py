@@ -8,7 +8,7 @@ from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.fixes.assignments import begun_as_float
 from tritonaudit.fixes.integers import divided_down_bound
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
@@ -57,4 +57,4 @@ class TypeChanges(Rule):
     fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

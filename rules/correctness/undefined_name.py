@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
+from tritonaudit.ir.hits import Words, hits_of
 from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.kernel.flagged_names import FlaggedName, flagged_names
 from tritonaudit.rule import Hit, Rule
@@ -37,7 +37,7 @@ class UndefinedName(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)
         if not kernel.for_vendor:
             for found in flagged_names(kernel.module, kernel.function, kernel.launches):
                 yield _unset_without(kernel, found)

@@ -120,7 +120,7 @@ def test_what_was_reported_counts_apart() -> None:
     assert found == [["3 flags, the first at line 7", "not run"], ["found, 1 flags", "not run"], ["no flag", "not run"]]
 
 
-def test_what_does_not_run_through_is_told_with_its_reason() -> None:
+def test_what_does_not_run_through_is_reported_with_its_reason() -> None:
     assert tables.ran_through(OUTCOMES) == 3
     assert tables.missing(OUTCOMES) == "* c: ValueError: no\n* d: took longer than 60 s\n"
 

@@ -104,7 +104,7 @@ def test_a_pointer_is_what_is_the_base_of_an_access(tmp_path: Path, body: str, n
         ("HEAD_DIM: tl.constexpr", "tl.store(out, 1.0, mask=tl.program_id(0) < HEAD_DIM)", ArgumentKind.CONSTEXPR, 64),
     ],
 )
-def test_numbers_and_constants_are_told_by_their_use_and_name(
+def test_numbers_and_constants_are_reported_by_their_use_and_name(
     tmp_path: Path, parameter: str, body: str, kind: ArgumentKind, value: Any
 ) -> None:
     found = call(tmp_path, kernel(f"out, {parameter}", body))

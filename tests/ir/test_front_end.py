@@ -159,7 +159,7 @@ def test_a_helper_is_read_with_the_types_of_its_arguments(tmp_path: Path) -> Non
     ]
 
 
-def test_a_mistake_of_a_helper_is_told_once(tmp_path: Path) -> None:
+def test_a_mistake_of_a_helper_is_reported_once(tmp_path: Path) -> None:
     text = """
         @triton.jit
         def last(x_ptr, n):

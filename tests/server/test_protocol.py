@@ -117,7 +117,7 @@ def test_the_nearest_configuration_governs_and_is_read_again_when_it_changes(cli
     assert codes(client.diagnostics(uri, 2)) == ["TAM101"]
 
 
-def test_a_wrong_configuration_is_told_and_ends_nothing(project: Path, tmp_path: Path) -> None:
+def test_a_wrong_configuration_is_reported_and_ends_nothing(project: Path, tmp_path: Path) -> None:
     (tmp_path / "tritonaudit.toml").write_text('selct = ["TAM101"]\n')
     with Client(tmp_path) as client:
         uri = client.open(tmp_path / "kernel.py", WRONG)

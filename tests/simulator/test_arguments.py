@@ -139,7 +139,7 @@ def test_what_triton_refuses_is_said() -> None:
         simulate(of_one, (1,), torch.zeros(1), size=7)
 
 
-def test_host_code_is_told_what_triton_refuses_where_it_would_be_on_a_gpu() -> None:
+def test_host_code_is_reported_what_triton_refuses_where_it_would_be_on_a_gpu() -> None:
     recorder = Recorder("sm_89", execute=Execution(FreshMemory()).launch, raises=True)
     stand_in = standing_in(device_for("sm_89"), 1 << 20)
     with stand_in, installed(), recording(recorder), pytest.raises(KeyError, match="size"):

@@ -231,12 +231,12 @@ def test_a_fault_at_any_operation_of_the_language_can_be_followed(launch: Any) -
     programs = Programs((1, 1, 1), torch.tensor([0]))
     operations = [(function, one) for function in module.functions for one in blocks_in(function.region.blocks)]
     origin = next((one.location for _, one in operations if one.name == "tt.load"), None)
-    told = 0
+    reported = 0
     for function, operation in operations:
         rank = max((function.types[number].rank for number in operation.operands), default=0)
         for kind in (FaultKind.OUT_OF_BOUNDS_LOAD, FaultKind.UNDEFINED_STORED):
             fault = Fault(kind, operation.location, origin=origin if kind is FaultKind.UNDEFINED_STORED else None)
             steps = chains.of(fault, Site(programs, operation, Nothing(function)), (0,) * (rank + 1))
-            told += bool(steps)
+            reported += bool(steps)
             assert all(step.values == () for step in steps)
-    assert told
+    assert reported

@@ -202,7 +202,7 @@ def test_programs_that_write_the_same_by_chance_race() -> None:
         assert "by chance" in found.detail
 
 
-def test_a_mask_of_lanes_that_were_left_out_is_told_where_memory_changes() -> None:
+def test_a_mask_of_lanes_that_were_left_out_is_reported_where_memory_changes() -> None:
     arguments = ones(128), ones(100), torch.zeros(128), 100
     found = fault_of(FaultKind.MASKED_MASK, stored_where_loaded, (1,), *arguments, BLOCK=128)
     assert (found.lane, found.count) == ((100,), 28)

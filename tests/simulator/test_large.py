@@ -1,4 +1,4 @@
-"""Launches on tensors that do not fit into memory: where accesses go is told without it, what they load is not."""
+"""Launches on tensors that do not fit into memory: where accesses go is known without it, what they load is not."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_an_offset_that_overflows_is_found_in_the_first_program_that_has_one() -
 def test_the_same_with_64_bits_is_silent_and_looked_at_on_both_sides() -> None:
     programs = triton.cdiv(MANY, 1024)
     found = simulate(wide_copy, (programs,), vast(MANY), vast(MANY), MANY, BLOCK=1024)
-    assert found.faults == found.untold == ()
+    assert found.faults == found.undecided == ()
     assert found.programs is not None
     assert {(0, 0, 0), (FAR // 1024 - 1, 0, 0), (FAR // 1024, 0, 0), (programs - 1, 0, 0)} <= set(found.programs)
     assert len(found.programs) < 20
@@ -277,57 +277,57 @@ def test_a_known_index_is_followed_into_a_tensor_without_memory() -> None:
     found = simulate(gather, (1,), vast(MANY), index, torch.zeros(4), BLOCK=4)
     assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD]
     assert (found.faults[0].lane, found.faults[0].element) == ((3,), MANY)
-    assert found.untold == ()
+    assert found.undecided == ()
 
 
 def test_an_index_that_is_not_known_is_said() -> None:
     found = simulate(gather, (MANY // 1024,), vast(1000), vast(MANY, dtype=torch.int64), vast(MANY), BLOCK=1024)
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_ADDRESS]
-    assert found.untold[0].origin is not None
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
+    assert found.undecided[0].origin is not None
     assert found.faults == ()
 
 
-def untold_and_faults(kernel: Any, *args: Any, **kwargs: Any) -> tuple[list[FaultKind], list[FaultKind]]:
+def undecided_and_faults(kernel: Any, *args: Any, **kwargs: Any) -> tuple[list[FaultKind], list[FaultKind]]:
     silent = simulate(kernel, (4,), *args, 0, **kwargs)
     found = simulate(kernel, (4,), *args, MANY, **kwargs)
     assert silent.faults == ()
-    assert kinds(silent.untold) == kinds(found.untold)
-    return kinds(found.untold), kinds(found.faults)
+    assert kinds(silent.undecided) == kinds(found.undecided)
+    return kinds(found.undecided), kinds(found.faults)
 
 
 def test_a_branch_that_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(branching, vast(4), vast(64))
-    assert untold == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    undecided, faults = undecided_and_faults(branching, vast(4), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
     assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
-def test_a_return_that_is_not_known_ends_what_is_told() -> None:
+def test_a_return_that_is_not_known_ends_what_is_reported() -> None:
     found = simulate(returning, (4,), vast(4), vast(64), 40)
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_BRANCH]
-    assert found.untold[0].count == 2
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_BRANCH]
+    assert found.undecided[0].count == 2
     assert found.faults == ()
     assert kinds(simulate(returning, (2,), vast(4), vast(64), 64).faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_loop_whose_bound_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(looping, vast(4, dtype=torch.int32), vast(64))
-    assert untold == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    undecided, faults = undecided_and_faults(looping, vast(4, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
     assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_loop_whose_end_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(waiting, vast(4, dtype=torch.int32), vast(64))
-    assert untold == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    undecided, faults = undecided_and_faults(waiting, vast(4, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
     assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_mask_that_is_not_known_is_said_where_it_matters() -> None:
     arguments = vast(64), vast(64), vast(64)
     found = simulate(masked_by, (4,), *arguments, MANY, BLOCK=16)
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_MASK, FaultKind.UNKNOWN_MASK]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_MASK, FaultKind.UNKNOWN_MASK]
     assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
     found = simulate(masked_by, (4,), *arguments, 0, BLOCK=16)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
 
 
 @pytest.mark.parametrize("rows", [1000, 1 << 20])
@@ -335,20 +335,20 @@ def test_indices_beside_an_atomic_are_known(rows: int) -> None:
     index = torch.tensor([5, 0, 999, 7], dtype=torch.int32)
     counts = torch.zeros(rows, dtype=torch.int32)
     found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
     index[2] = rows - 1
     found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
-    assert found.untold == ()
+    assert found.undecided == ()
     assert kinds(found.faults) == [FaultKind.OVERFLOW_ADDRESS] * (rows * 4096 > FAR)
     assert counts.eq(0).all()
 
 
 def test_lanes_that_are_known_to_be_left_out_are_not_in_question() -> None:
     found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(1000), 1000, BLOCK=256)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
     found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(999), 1000, BLOCK=256)
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_MASK]
-    assert found.untold[0].origin is not None
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_MASK]
+    assert found.undecided[0].origin is not None
 
 
 @triton.jit
@@ -370,15 +370,15 @@ def test_a_product_of_blocks_that_are_known_in_part() -> None:
 
 
 def test_what_an_atomic_gives_is_not_known() -> None:
-    untold, faults = untold_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
-    assert untold == [FaultKind.UNKNOWN_ADDRESS]
+    undecided, faults = undecided_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_ADDRESS]
     assert faults == [FaultKind.OUT_OF_BOUNDS_ATOMIC]
 
 
 def test_a_tensor_that_is_written_is_not_known_and_stays_as_it_is() -> None:
     x = torch.arange(4)
     found = simulate(in_place, (4,), x, vast(8))
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_ADDRESS]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
     assert found.faults == ()
     assert x.tolist() == [0, 1, 2, 3]
 
@@ -417,7 +417,7 @@ def test_rows_that_wrap_around_are_followed_through_a_long_loop(shift: int) -> N
     rows, k = 1000, 1 << 20
     x = vast(rows, k)
     found = simulate(wrapped_rows, (8,), x, vast(1024), rows, k, k, shift, M=128, K=1 << 12)
-    assert found.untold == ()
+    assert found.undecided == ()
     assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD] * shift
     if shift:
         assert (found.faults[0].program, found.faults[0].element) == ((7, 0, 0), rows * k)
@@ -426,7 +426,7 @@ def test_rows_that_wrap_around_are_followed_through_a_long_loop(shift: int) -> N
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_a_loop_over_all_of_a_tensor_is_looked_at_here_and_there(is_masked: bool) -> None:
     found = simulate(total, (1,), vast(MANY), vast(1), MANY, IS_MASKED=is_masked, BLOCK=64)
-    assert found.untold == ()
+    assert found.undecided == ()
     if is_masked:
         assert found.faults == ()
     else:
@@ -448,14 +448,14 @@ def test_an_offset_that_overflows_in_a_late_round(is_carried: bool) -> None:
 
 def test_what_a_long_loop_makes_of_a_value_is_not_known() -> None:
     found = simulate(halving, (1,), vast(4), vast(4_000_000), 1_000_000)
-    assert kinds(found.untold) == [FaultKind.UNKNOWN_ADDRESS]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
     assert found.faults == ()
     assert kinds(simulate(halving, (1,), vast(4), vast(3_999_996), 1_000_000).faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_long_loop_without_a_counter_is_not_followed_to_its_end() -> None:
     found = simulate(stepping, (2,), vast(4), vast(MANY), MANY, 4, BLOCK=16)
-    assert kinds(found.untold) == [FaultKind.LONG_LOOP, FaultKind.UNKNOWN_ADDRESS]
+    assert kinds(found.undecided) == [FaultKind.LONG_LOOP, FaultKind.UNKNOWN_ADDRESS]
     assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 

@@ -84,7 +84,7 @@ def test_of_several_models_the_one_of_like_name_is_meant(tmp_path: Path) -> None
     assert reference_of(tmp_path / "20_gelu_new.py") == tmp_path / "20_gelu.py"
 
 
-def test_where_it_cannot_be_told_there_is_none(tmp_path: Path) -> None:
+def test_where_it_is_unknown_there_is_none(tmp_path: Path) -> None:
     pair = write(tmp_path / "new.py", NEW)
     assert reference_of(pair) is None
     write(tmp_path / "a.py", MODEL)

@@ -97,12 +97,14 @@ def command(
     def audited(others: tuple[Path, ...]) -> Audit:
         return _Asked(others, configure(project_of(others), config_file, overrides), None, jobs, is_kept=False).audit()
 
-    known = Known(sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_told=not quiet)
+    known = Known(
+        sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_reported=not quiet
+    )
     if watch:
         from tritonaudit.cli import watching
 
         def found(config: Config) -> Audit:
-            marked = replace(known, config=config, is_told=False).applied(
+            marked = replace(known, config=config, is_reported=False).applied(
                 _Asked(sources, config, None, jobs, not no_cache).audit()
             )
             return marked if show_known else without_known(marked)

@@ -52,7 +52,7 @@ def combined(operator: str, left: Value, right: Value) -> Lanes:
 
 
 def _lost(kept: Collection[Less], *sources: Value) -> Axes:
-    """The axes of the paddings of which no more can be told."""
+    """The axes of the paddings of which no more is known."""
     gone = (p.axes() for source in sources for p in source.paddings if p.condition not in kept)
     return frozenset().union(*gone)
 
@@ -90,7 +90,7 @@ def _fill_of(value: Value, condition: Less) -> _Other:
 
 
 def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
-    """The fill of `fill operator other`; None when it cannot be told."""
+    """The fill of `fill operator other`; None when it is unknown."""
     if other is _OTHER:
         return 0.0 if fill == 0.0 and operator in ("Multiply", "Divide") else None
     if isinstance(fill, float) and isinstance(other, float):
@@ -166,7 +166,7 @@ def _computed(operator: str, left: float, right: float) -> float | Fill | None:
 
 
 def murky_axes(value: Value) -> Axes:
-    """The axes along which nothing can be told after an operation that flow does not follow."""
+    """The axes along which nothing is known after an operation that flow does not follow."""
     return value.murky.union(*(padding.axes() for padding in value.paddings))
 
 
@@ -185,7 +185,7 @@ def spoiled_at(node: CSTNode, value: Value, *sources: Value) -> tuple[Padding, .
 
 
 def extreme(operator: str, left: Value, right: Value) -> Lanes:
-    """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it cannot be told."""
+    """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it is unknown."""
     result: dict[Less, Padding] = {}
     for one, other in ((left, right), (right, left)):
         for padding in one.paddings:
@@ -197,7 +197,7 @@ def extreme(operator: str, left: Value, right: Value) -> Lanes:
 
 
 def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
-    """The paddings of an elementwise function of `value`; those of an unknown function cannot be told."""
+    """The paddings of an elementwise function of `value`; those of an unknown function are unknown."""
     if not value.paddings:
         return (), value.murky
     if function is None:

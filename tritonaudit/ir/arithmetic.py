@@ -159,7 +159,7 @@ def no_value(reader: Reader, value: Value, node: ast.AST, where: str, none: bool
 
 
 def _is_comma(value: Value) -> bool:
-    """Whether it is a tuple of one, which is told of where its comma stands."""
+    """Whether it is a tuple of one, which is reported where its comma stands."""
     return isinstance(value, Tuple) and len(value.items) == 1
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Words:
     """A message and a remedy, with the names of a mistake's words in braces, and what fixes it.
 
-    What is told `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
+    What is reported `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
     """
 
     message: str
@@ -36,7 +36,7 @@ Table = Mapping[tuple[MistakeKind, str], Words]
 _MOST_PLACES = 8
 
 
-def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
+def hits_of(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
     """The hits of one kernel for those of its mistakes that the table has words for."""
     alike: dict[object, tuple[Words, list[Mistake]]] = {}
     for number, mistake in enumerate(kernel.mistakes):
@@ -61,7 +61,7 @@ def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit
             span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
             lines.add(span.line)
         yield one
-    for one in told(kernel, table):
+    for one in hits_of(kernel, table):
         if isinstance(one.where, Span) and one.where.line not in lines:
             yield one
 
@@ -104,7 +104,7 @@ def _releases(mistake: Mistake, target: Target) -> str:
 
 
 def _confidence(mistake: Mistake, words: Words, target: Target) -> Confidence | None:
-    """A mistake in a few old releases alone is shown where somebody asked for them, or would not be told by them."""
+    """A mistake in a few old releases alone is shown where somebody asked for them, or would not be shown by them."""
     if mistake.releases == target.versions:
         return words.confidence
     many = 2 * len(mistake.releases) >= len(target.versions)

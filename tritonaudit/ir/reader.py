@@ -158,7 +158,7 @@ class Reader:
             self.state[arguments.kwarg.arg] = UNKNOWN
 
     def forget(self) -> None:
-        """What was told of one reading is told again of the next."""
+        """What was reported of one reading is reported again of the next."""
         self._seen.clear()
 
     def may_repeat(self, rounds: int) -> bool:

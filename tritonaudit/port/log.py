@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tritonaudit import __version__
+from tritonaudit.hardware.formatting import UNKNOWN, amount, ratio
 from tritonaudit.hardware.parts import Part, part_of_device
-from tritonaudit.hardware.telling import UNKNOWN, amount, ratio
 from tritonaudit.measure.counting import Counted
 from tritonaudit.port.attempts import Attempt
 from tritonaudit.port.costs import Resources, Times
@@ -143,8 +143,8 @@ def _described(operation: Operation) -> Iterator[str]:
 def _table_entry(known: Known) -> Iterator[str]:
     yield f"* Operation: {code(known.function)}"
     yield f"* Formula: {prose(known.formula)}"
-    told = ", ".join(f"{code(name)} {_argument(value)}" for name, value in known.arguments.items())
-    yield f"* Inputs: {told}, unless the folder has a `make_inputs`."
+    reported = ", ".join(f"{code(name)} {_argument(value)}" for name, value in known.arguments.items())
+    yield f"* Inputs: {reported}, unless the folder has a `make_inputs`."
     yield f"* Output: {prose(known.output)}"
     yield f"* Complexity: {prose(known.growth)}"
 

@@ -298,7 +298,7 @@ class _Asked:
         Only the strides that the launch passes are larger than they need be, and differ from tensor to tensor.
         """
         values = (self._site.integer(value) for value in self._site.arguments.values())
-        told = {atom.name for atom in inputs_of(value for value in values if value is not None)}
+        reported = {atom.name for atom in inputs_of(value for value in values if value is not None)}
         for place, passed in enumerate(self._site.arguments):
             memory = memory_for(self._site, passed)
             if memory is None or not memory.is_free or not memory.sizes:
@@ -307,7 +307,7 @@ class _Asked:
             sizes = [self._number(size, named, put, 1) for size in memory.sizes]
             for index in reversed(range(len(sizes))):
                 name = f"{memory.name}.stride({index})"
-                if last and name in told:
+                if last and name in reported:
                     stride = stride * last if index == len(sizes) - 1 else stride + 1 + place
                 yield name, stride
                 stride *= max(sizes[index], 1)

@@ -40,10 +40,10 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
     trails = ((step, _Trail(loops, flow.skipped)) for step in flow.steps if step.operation == "Divide")
     found = [(step, trail) for step, trail in trails if trail.leads_to(step)]
     compared = {v.made for s in flow.steps if s.operation in COMPARISONS for v in s.operands} if found else set()
-    told = {d.node for d in divisors(flow) if d.measure is not Measure.SUM and not d.swallowed} if found else set()
+    reported = {d.node for d in divisors(flow) if d.measure is not Measure.SUM and not d.swallowed} if found else set()
     seen: set[Atom] = set()
     for step, trail in found:
-        if step.node is None or step.node in told or not trail.steps.isdisjoint(compared) or trail.data & seen:
+        if step.node is None or step.node in reported or not trail.steps.isdisjoint(compared) or trail.data & seen:
             continue
         store = _stored(flow, step, frozenset(trail.data))
         if store is not None:

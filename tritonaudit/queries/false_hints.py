@@ -144,7 +144,7 @@ def _first(value: Affine) -> Affine:
 
 
 def _flaw(product: Product, factor: int, claim: Affine) -> Flaw | None:
-    """Why the term is no multiple of the claim; None where it is, or where that cannot be told."""
+    """Why the term is no multiple of the claim; None where it is, or where that is unknown."""
     if factor % (claim.value or 2) == 0:
         return None  # of a claim that is no number, a power of two, an even factor may be a multiple
     if any(atom.kind is AtomKind.CONSTEXPR or not _is_plain(atom) for atom in product):

@@ -122,7 +122,7 @@ def _maxima(value: Value) -> set[Step]:
 
 
 def _emptied(minuend: Value, largest: Value) -> tuple[Emptied, Step | None] | None:
-    """Why both may be -inf; None where that cannot be told, or where the maximum starts at a finite number."""
+    """Why both may be -inf; None where that is unknown, or where the maximum starts at a finite number."""
     step = largest.made
     if step is None:
         return None

@@ -1,6 +1,6 @@
 """Can an axis of a grid have more programs than a GPU takes?
 
-Any size may be large. What is told of are sizes that are: the rows of a matrix, all elements, and products of sizes.
+Any size may be large. What is reported are sizes that are: the rows of a matrix, all elements, and products of sizes.
 """
 
 from __future__ import annotations

@@ -69,17 +69,17 @@ class NarrowOffset:
 def narrow_offsets(flow: KernelFlow) -> list[NarrowOffset]:
     """What the project itself contradicts, one for an index and a product; and the nearest limit of the others."""
     found = _Offsets(flow).placed() if flow.accesses else []
-    told: list[NarrowOffset] = []
+    reported: list[NarrowOffset] = []
     seen: set[object] = set()
     for offset in sorted(found, key=lambda one: (one.cause.is_limit, -len(one.sizes))):
         keys = {offset.index, id(offset.place), id(offset.product), *([offset.rest] if offset.index.stop else [])}
         keys |= {id(offset.elsewhere)} if offset.elsewhere is not None else set()
         if not offset.cause.is_limit and not keys & seen:
-            told.append(offset)
+            reported.append(offset)
             seen |= keys
     limits = [offset for offset in found if offset.cause.is_limit]
     nearest = max(limits, key=lambda one: (one.is_wide, one.cause is Cause.LOADED, len(one.sizes)), default=None)
-    return told or ([] if nearest is None else [nearest])
+    return reported or ([] if nearest is None else [nearest])
 
 
 class _Offsets:

@@ -71,7 +71,7 @@ class _Lane:
 
 
 def wrong_mask(flow: KernelFlow, access: Access) -> BadMask | None:
-    """What is wrong with the mask of the access; None where it is right, is missing, or cannot be told."""
+    """What is wrong with the mask of the access; None where it is right, is missing, or is unknown."""
     if access.mask is None or not access.mask.mask or access.pointer.affine is None or not access.pointer.shape:
         return None
     lanes = list(_lanes(flow, access))
@@ -422,7 +422,7 @@ def _is_too_little(flow: KernelFlow, access: Access, promise: _Promise, lane: At
 
 
 def _is_whole(promise: _Promise, size: Affine) -> bool:
-    """Whether what is promised is made of whole tiles, whichever config is taken, or that cannot be told."""
+    """Whether what is promised is made of whole tiles, whichever config is taken, or that is unknown."""
     site = promise.site
     if site is None:
         is_named = any(atom.name == promise.written for atom in size.atoms())

@@ -32,10 +32,10 @@ def actions(
         if (fix := finding.fix) is not None and parses(edited(text.source, fix.edits)):
             yield _action(uri, text, _titled(finding, fix), fix.edits, diagnostic, is_preferred=fix.safe)
     for finding, diagnostic in here:
-        (told,) = with_suppressions([finding], text.source, REASON)
-        if told.fix is not None:
+        (reported,) = with_suppressions([finding], text.source, REASON)
+        if reported.fix is not None:
             title = f"Suppress {finding.code} {finding.name} on this line, with a reason"
-            yield _action(uri, text, title, told.fix.edits, diagnostic)
+            yield _action(uri, text, title, reported.fix.edits, diagnostic)
 
 
 def fix_all(uri: str, text: Text, fixed: str) -> lsp.CodeAction:

@@ -75,7 +75,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "audit")
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._audits = 0
 
@@ -101,7 +101,7 @@ class Session:
     def refresh(self) -> None:
         """Files on the disk have changed, on which any open one may rest."""
         self._thread.submit(self.auditor.refresh)
-        self._told.clear()
+        self._reported.clear()
         for one in self.opened.values():
             one.known_text = None
             self._start(one, PAUSE)
@@ -204,8 +204,8 @@ class Session:
     def _tell(self, problems: Sequence[Problem]) -> None:
         """Show what is wrong with a configuration, once."""
         said = "\n".join(map(sentence_of, problems))
-        if said not in self._told:
-            self._told.add(said)
+        if said not in self._reported:
+            self._reported.add(said)
             self.editor.show(f"tritonaudit: {said}")
 
 

@@ -22,7 +22,7 @@ Key: TypeAlias = "tuple[str, int]"
 """A value of a module: its function and its number there."""
 
 Lane: TypeAlias = "tuple[int, ...] | None"
-"""An element of a block; None where it cannot be told which."""
+"""An element of a block; None where it is not known which."""
 
 _Scope: TypeAlias = "tuple[str, str, tuple[Location, ...]]"
 """A variable, the file it is in, and the calls that its function is inlined through."""

@@ -34,7 +34,7 @@ _DIFFERS = "what they write is the same by chance, and differs with other conten
 _Place = tuple["Location | None", str]
 
 
-def told_apart(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:
+def distinguished(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:
     """What a launch showed, those programs reported to race that write the same by chance.
 
     The launch has been executed. Nothing is said where others hold what it writes, or where its programs wait.
@@ -49,7 +49,7 @@ def told_apart(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence
             break
         others = _with_other_contents(arguments, kept, torch.Generator().manual_seed(seed))
         racing |= _racing(module, grid, others, run)
-    return replace(outcome, faults=tuple(_retold(fault, racing) for fault in outcome.faults))
+    return replace(outcome, faults=tuple(_restated(fault, racing) for fault in outcome.faults))
 
 
 def _may_be_repeated(module: Module) -> bool:
@@ -66,7 +66,7 @@ def _racing(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run)
     return {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.RACE_WRITE_WRITE}
 
 
-def _retold(fault: Fault, racing: Set[_Place]) -> Fault:
+def _restated(fault: Fault, racing: Set[_Place]) -> Fault:
     if fault.kind is not FaultKind.SAME_WRITES or _place(fault) not in racing:
         return fault
     return replace(fault, kind=FaultKind.RACE_WRITE_WRITE, detail=_DIFFERS)

@@ -206,8 +206,8 @@ def _partly(
     places = known.nonzero().flatten()
     if not len(places):
         return lost.values
-    told = _Group(places, handler(machine, operation, frame.subset(places)))
-    return _united([told, lost], types, len(frame.programs))
+    reported = _Group(places, handler(machine, operation, frame.subset(places)))
+    return _united([reported, lost], types, len(frame.programs))
 
 
 def _known_for(programs: torch.Tensor, value: Value, operation: Operation) -> Value:

@@ -132,12 +132,12 @@ class Run:
 class Outcome:
     """What an execution shows: the faults, and what the programs print.
 
-    `untold` says where what happens depends on what is not known. `programs` are those that ran; None for all.
+    `undecided` says where what happens depends on what is not known. `programs` are those that ran; None for all.
     """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...] = ()
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     programs: tuple[Grid, ...] | None = None
 
 
@@ -196,10 +196,10 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     elif recall is not None and form is None and all(fault.kind in _FOUND_ANEW for fault in faults):
         is_apart = notes is not None and not notes.has_met and _fixed(module).is_steady and recall.is_complete
         _FORMS.keep(key, Form(recall.known, values, is_apart))
-    told = tuple(fault for fault in faults if not fault.kind.is_untold)
-    untold = tuple(fault for fault in faults if fault.kind.is_untold)
+    decided = tuple(fault for fault in faults if not fault.kind.is_undecided)
+    undecided = tuple(fault for fault in faults if fault.kind.is_undecided)
     ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
-    return Outcome(told, tuple(machine.printed), untold, ran if run.is_partial else None)
+    return Outcome(decided, tuple(machine.printed), undecided, ran if run.is_partial else None)
 
 
 _FORMS = Forms()

@@ -48,8 +48,8 @@ class FaultKind(Enum):
     LONG_LOOP = "loop of too many rounds to follow"
 
     @property
-    def is_untold(self) -> bool:
-        """Whether it is no fault, but says that what happens there cannot be told."""
+    def is_undecided(self) -> bool:
+        """Whether it is no fault, but says that what happens there is unknown."""
         return self in (
             FaultKind.UNKNOWN_BRANCH,
             FaultKind.UNKNOWN_ADDRESS,

@@ -37,7 +37,7 @@ _OF_FIRST = 16
 """Lanes that the first thread may have: as many as it loads at once of the smallest elements."""
 _LANES = 32  # bits of a lane's number, below which that of its block's shape stands
 _MOST = 1 << 24
-"""Cells of a memory, and lanes of an access, up to which they are told apart."""
+"""Cells of a memory, and lanes of an access, up to which they are distinguished."""
 
 
 @dataclass(eq=False)

@@ -31,7 +31,7 @@ class UnknownAccesses(Accesses):
     """
 
     def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
-        at, where = self._told(pointer, mask, type, site, FaultKind.OUT_OF_BOUNDS_LOAD)
+        at, where = self._reported(pointer, mask, type, site, FaultKind.OUT_OF_BOUNDS_LOAD)
         if where is mask and not self._is_absent(at):
             return super().load(at, where, other, type, site)
         self._look(at, where, type, site, FaultKind.OUT_OF_BOUNDS_LOAD)
@@ -57,13 +57,13 @@ class UnknownAccesses(Accesses):
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
         kind = FaultKind.OUT_OF_BOUNDS_STORE
-        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
+        self._look(*self._reported(pointer, mask, type, site, kind), type, site, kind)
 
     def atomic(
         self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
     ) -> tuple[tuple[()], tuple[int, ...], Doubt | None]:
         kind = FaultKind.OUT_OF_BOUNDS_ATOMIC
-        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
+        self._look(*self._reported(pointer, mask, type, site, kind), type, site, kind)
         return (), (len(site.programs), *type.shape), unknown(type, site.location).undefined
 
     def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
@@ -71,7 +71,7 @@ class UnknownAccesses(Accesses):
         if doubt is None or not doubt.is_unknown:
             super().check_stored(value, pointer, mask, site)
 
-    def _told(
+    def _reported(
         self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: FaultKind
     ) -> tuple[Value, Value | None]:
         """The access without the lanes of which it is not known where they go, or whether they do."""
@@ -96,7 +96,7 @@ class UnknownAccesses(Accesses):
         """Whether the lanes of that mask may access memory where they do."""
         faults = Faults()
         accesses = replace(self, addressing=replace(self.addressing, faults=faults))
-        accesses._look(*accesses._told(pointer, mask, type, site, kind), type, site, kind)
+        accesses._look(*accesses._reported(pointer, mask, type, site, kind), type, site, kind)
         return not faults.found
 
     def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: FaultKind) -> None:

@@ -39,7 +39,7 @@ _SYMPTOM_OF = {
 }
 _OF_LANES = (FaultKind.LANES_WRITE_WRITE, FaultKind.LANES_READ_WRITE)
 _MOST_BESIDE = 4
-"""Places of the other program's access that are told."""
+"""Places of the other program's access that are named."""
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
 """What a load has from there means nothing, and it is reported where it is loaded."""
 
@@ -88,7 +88,7 @@ def said(fault: Fault) -> str:
 
 
 def _used(fault: Fault) -> str:
-    """Where what is used comes from; of what nobody wrote, which is told where it is read, where it is used."""
+    """Where what is used comes from; of what nobody wrote, which is reported where it is read, where it is used."""
     if fault.origin is None:
         return ""
     if _SYMPTOM_OF.get(fault.kind) is Symptom.UNINITIALISED:
