@@ -82,19 +82,19 @@ class Twice(torch.autograd.Function):
 """
 
 
-def test_what_stands_in_the_file_of_the_launch_is_told_of_each_place_there(tmp_path: Path) -> None:
+def test_what_stands_in_the_file_of_the_launch_is_reported_of_each_place_there(tmp_path: Path) -> None:
     torch = "import torch\n" + IMPORTS
     (tmp_path / "pyproject.toml").write_text("")
     kernels, both = tmp_path / "kernels.py", tmp_path / "both.py"
     kernels.write_text(IMPORTS + BACKWARD_KERNEL)
     (tmp_path / "ops.py").write_text(torch + "from kernels import backward_kernel\n\n\n" + BACKWARD)
     both.write_text(torch + BACKWARD_KERNEL + BACKWARD)
-    told = [[finding.message for finding in check([path], Config(tmp_path)).findings] for path in (both, kernels)]
-    assert [message[:44] for message in told[0]] == [
+    reported = [[finding.message for finding in check([path], Config(tmp_path)).findings] for path in (both, kernels)]
+    assert [message[:44] for message in reported[0]] == [
         "the kernel addresses the gradient `do` as if",
         "the kernel addresses the gradient `dht` as i",
     ]
-    assert sorted(told[1]) == sorted(told[0])
+    assert sorted(reported[1]) == sorted(reported[0])
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_paths_are_shown_from_the_working_directory(tmp_path: Path, monkeypatch:
 # -- launches in other files ---------------------------------------------------------------------------------------
 
 
-def test_what_is_wrong_in_a_launch_of_another_file_is_told_at_the_kernel(
+def test_what_is_wrong_in_a_launch_of_another_file_is_reported_at_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

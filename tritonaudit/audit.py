@@ -271,7 +271,7 @@ def _together(one: _Done, other: _Done) -> _Done:
     return united((one[0], other[0])), (*one[1], *other[1]), one[2] or other[2]
 
 
-def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _reported_once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Of several that have one cause the first, with the others beside it."""
     left = list(findings)
     while left:
@@ -294,12 +294,12 @@ def _is_same(one: Finding, other: Finding) -> bool:
 
 
 def united(audits: Sequence[Audit]) -> Audit:
-    """One audit of several of the same files; a defect that two of them see is told once."""
+    """One audit of several of the same files; a defect that two of them see is reported once."""
     findings = {(f.code, f.path, f.span, f.message): f for audit in audits for f in audit.findings}
-    told = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)
+    reported = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)
     problems = dict.fromkeys(problem for audit in audits for problem in audit.problems)
     return Audit(
-        findings=tuple(sorted(_told_once(told), key=lambda finding: finding.sort_key)),
+        findings=tuple(sorted(_reported_once(reported), key=lambda finding: finding.sort_key)),
         problems=tuple(problems),
         outcomes=tuple(outcome for audit in audits for outcome in audit.outcomes),
         texts={path: text for audit in audits for path, text in audit.texts.items()},

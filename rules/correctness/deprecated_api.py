@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tritonaudit.api.facts import ApiFacts, Misuse
 from tritonaudit.api.hits import hits
-from tritonaudit.api.problems import Kind
+from tritonaudit.api.problems import ProblemKind
 from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.rule import Fixable, Hit, Rule
 
@@ -20,11 +20,11 @@ class DeprecatedApi(Rule):
     fixable = Fixable.EITHER
 
     def check(self, file: ApiFacts) -> Iterator[Hit]:
-        for misuse, hit in hits(file, (Kind.GONE, Kind.DEPRECATED)):
+        for misuse, hit in hits(file, (ProblemKind.GONE, ProblemKind.DEPRECATED)):
             yield replace(hit, severity=_severity(misuse), confidence=None if misuse.sure else Confidence.LOW)
 
 
 def _severity(misuse: Misuse) -> Severity | None:
-    if misuse.problem.kind is Kind.GONE:
+    if misuse.problem.kind is ProblemKind.GONE:
         return None
     return Severity.INFO if misuse.problem.documented else Severity.WARNING

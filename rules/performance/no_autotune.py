@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.affine import AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.kernel.fixed_sizes import fixed_grids, fixed_sizes
@@ -39,7 +39,7 @@ def _of_tiles(kernel: KernelFlow) -> frozenset[str]:
         other
         for product in kernel.products
         for one, other in (product.operands, product.operands[::-1])
-        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is Kind.PID
+        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is AtomKind.PID
     ]
     steps = (atom.step for access in kernel.accesses if access.pointer.affine for atom in access.pointer.affine.atoms())
     found = (*(value.affine for value in factors), *steps)

@@ -97,7 +97,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.02)
 
 
-def told(report: dict[str, Any]) -> list[Any]:
+def reported(report: dict[str, Any]) -> list[Any]:
     """All that the report says of findings and checks."""
     return [report["findings"], [(one["subject"], one["cases"], one["checks"]) for one in report["ran"]["subjects"]]]
 
@@ -132,25 +132,25 @@ def test_a_killed_audit_is_resumed(project: Path, whole: tuple[dict[str, Any], s
     made = calls(project) - before
     assert made < number, "it was killed too late"
     resumed, err, rest = audited(project, "--resume")
-    assert told(resumed) == told(report)
+    assert reported(resumed) == reported(report)
     assert number <= made + rest <= number + ONE_TRIAL
     assert "wrong" in err
 
     again, _, more = audited(project, "--resume")
-    assert (told(again), more) == (told(report), 0)
+    assert (reported(again), more) == (reported(report), 0)
 
     helper = project / "kernels.py"
     helper.write_text(KERNELS.replace("+ 1, mask", "* 2, mask"))
-    mended, _, made = audited(project, "--resume")
+    fixed, _, made = audited(project, "--resume")
     helper.write_text(KERNELS)
     assert made > number // 2
-    assert told(mended) != told(report)
+    assert reported(fixed) != reported(report)
 
 
 def test_an_audit_that_is_not_resumed_begins_anew(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:
     report, _, number = whole
     anew, _, made = audited(project, cache="other cache")
-    assert (told(anew), made) == (told(report), number)
+    assert (reported(anew), made) == (reported(report), number)
 
 
 def test_ctrl_c_leaves_a_report_of_what_was_done(project: Path) -> None:

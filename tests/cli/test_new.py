@@ -69,8 +69,8 @@ def test_new_rules_pass_ruff_and_mypy(checkout: Path) -> None:
 @pytest.mark.parametrize(("code", "facts"), [("TAM399", "CompiledKernel"), ("TAM499", "RunKernel")])
 def test_a_rule_of_a_later_stage_reads_its_facts(checkout: Path, code: str, facts: str) -> None:
     new(checkout, code, "some-name")
-    told = f"from tritonaudit.rules import find_rule; print(find_rule({code!r}).facts().__name__)"
-    assert python("-c", told, cwd=checkout).stdout == f"{facts}\n"
+    reported = f"from tritonaudit.rules import find_rule; print(find_rule({code!r}).facts().__name__)"
+    assert python("-c", reported, cwd=checkout).stdout == f"{facts}\n"
     for name in ("bad.py", "good.py"):
         spec = checkout / "fixtures" / "rules" / f"{code}_some_name" / name
         assert 'copy_subject = Subject(copy, inputs=Tensor("size"))' in spec.read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def test_a_special_number_that_is_wrong_fails_the_edges_alone() -> None:
     assert (correct.shapes(found).status, correct.matches(found).status) == (PASS, PASS)
 
 
-def test_what_may_be_harmless_is_told_and_passes() -> None:
+def test_what_may_be_harmless_is_reported_and_passes() -> None:
     found = material(ran.run("s", wrong({"n": 64}, is_certain=False), ran.trial({"n": 64}, fill="nan")))
     assert correct.matches(found).status is PASS
     assert "may be harmless: wrong result at n=64" in correct.matches(found).reason

@@ -1,4 +1,4 @@
-"""The gate of stage 3 on a kernel that passes what can be told without a GPU, and on others with one fault each."""
+"""The gate of stage 3 on a kernel that passes what can be checked without a GPU, and on others with one fault each."""
 
 from __future__ import annotations
 

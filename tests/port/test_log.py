@@ -109,9 +109,9 @@ def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
 
 def test_the_summary_says_what_was_not_tried_of_what_was_chosen() -> None:
     hasty = Verdict(True, coverage=Coverage(38, 38, (), 12, 3))
-    told = "Tried of those chosen: `softmax` core 38 of 38, cases 3 of 12. A larger `--budget` tries more cases."
+    reported = "Tried of those chosen: `softmax` core 38 of 38, cases 3 of 12. A larger `--budget` tries more cases."
     slow, quick = times(10.0, 20.0, 60.0), times(1.0, 2.0, 6.0)
-    assert told in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
+    assert reported in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
     whole = Verdict(True, coverage=Coverage(38, 38, (), 12, 12))
     assert "Tried of those" not in summary_text(
         [selected(variant("v1", hasty, times=slow), variant("v2", whole, times=quick))], []

@@ -39,8 +39,8 @@ HEADINGS = [
 
 
 def report(*sections: Section, audit: Audit = CLEAN, stages: frozenset[Stage] = EVERY, **about: object) -> str:
-    told = About("tritonaudit audit", stages, **about)  # type: ignore[arg-type]
-    return render(audit, "markdown", color=False, sections=sections, about=told)
+    reported = About("tritonaudit audit", stages, **about)  # type: ignore[arg-type]
+    return render(audit, "markdown", color=False, sections=sections, about=reported)
 
 
 def cells(text: str, first: str) -> list[str]:
@@ -146,7 +146,7 @@ def test_a_check_that_was_never_tried_is_no_pass() -> None:
     assert (status, issues) == ("🟡 INCOMPLETE", "wrong result in `op`: not tried")
 
 
-def test_a_check_that_no_checklist_asks_for_is_told_of_a_pass() -> None:
+def test_a_check_that_no_checklist_asks_for_is_reported_of_a_pass() -> None:
     text = report(section(run("op", checks={Symptom.THREAD.value: Status.NOT_RUN})))
     assert cells(text, "Correctness") == ["✅ PASS", "thread or stream beside the call in `op`: not run: why"]
 
@@ -156,7 +156,7 @@ def test_another_subject_that_was_not_checked_keeps_a_category_from_passing() ->
     assert cells(text, "Correctness") == ["🟡 INCOMPLETE", "wrong result in `two`: not run: why"]
 
 
-def test_checks_that_did_not_run_for_one_reason_are_told_together() -> None:
+def test_checks_that_did_not_run_for_one_reason_are_reported_together() -> None:
     missed = dict.fromkeys(list(PASSING)[:6], Status.NOT_RUN)
     text = report(section(run("one", checks=missed), run("two", checks=missed)))
     assert cells(text, "Correctness")[1].endswith("and 4 others in `one` and `two`: not run: why")
@@ -201,7 +201,7 @@ def test_an_inconclusive_check_is_a_warning() -> None:
 # findings, recommendations, commands
 
 
-def test_a_finding_is_told_with_its_witness_and_how_to_see_it_again(make_finding: MakeFinding) -> None:
+def test_a_finding_is_reported_with_its_witness_and_how_to_see_it_again(make_finding: MakeFinding) -> None:
     witness = Witness("n=3 float32", "python -c \"import tritonaudit as t; t.reproduce('a.py', 'op')\"")
     found = make_finding(code="TAC401", path="a b.py", witness=witness, remedy="write `x`", kernel="kernel")
     static = make_finding(path="a b.py", severity=Severity.WARNING)

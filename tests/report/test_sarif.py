@@ -82,10 +82,10 @@ def test_no_other_default_is_written(audit: Audit) -> None:
 
 def published(monkeypatch: pytest.MonkeyPatch, folder: Path, *urls: str) -> None:
     """As if a wheel whose project names these addresses were installed."""
-    told = folder / "tritonaudit-0.1.0.dist-info"
-    told.mkdir()
+    reported = folder / "tritonaudit-0.1.0.dist-info"
+    reported.mkdir()
     lines = ("Metadata-Version: 2.4", "Name: tritonaudit", "Version: 0.1.0", *(f"Project-URL: {url}" for url in urls))
-    (told / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (reported / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
 
 

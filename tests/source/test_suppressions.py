@@ -232,7 +232,7 @@ def test_a_malformed_directive_is_reported_and_suppresses_nothing(directive, fau
         ("# TritonAudt: ignore-file[TAM101]", "did you mean `# tritonaudit: ignore-file[TAM101]`?"),
     ],
 )
-def test_what_was_meant_for_us_and_is_not_read_is_told(comment, fault):
+def test_what_was_meant_for_us_and_is_not_read_is_reported(comment, fault):
     suppressions = read(f"x = 1  {comment}\n")
     (malformed,) = suppressions.malformed
     assert fault in malformed.message
@@ -303,6 +303,6 @@ def test_only_a_selector_whose_every_rule_ran_can_be_unused(selectors, ran, unus
     assert bool(idle(f"x = 1  # tritonaudit: ignore{selectors}", *ran)) is unused
 
 
-def test_equal_directives_on_two_lines_are_told_apart():
+def test_equal_directives_on_two_lines_are_distinguished():
     text = "x = 1  # tritonaudit: ignore[TAM101]\ny = 1  # tritonaudit: ignore[TAM101]\n"
     assert idle(text, "TAM101", suppressing=("TAM101",)) == [(2, ("TAM101",), True)]

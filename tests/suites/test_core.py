@@ -62,7 +62,7 @@ def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
 
 
 def test_the_largest_sizes_that_are_named_are_tried_in_the_coarsest_dtype() -> None:
-    """A sum that is rounded to 16 bits as it grows loses nothing worth telling in a few rows."""
+    """A sum that is rounded to 16 bits as it grows loses nothing worth reporting in a few rows."""
     rows = replace(ROWS, sizes={"rows": [8, 1, 33], "cols": [128, 100]})
     found = called_cases(rows, axes_of(rows, (128,)), audit_cases(rows, (128,)))
     (largest,) = [one.case for one in found if one.what == "the largest sizes in bfloat16"]
@@ -167,7 +167,7 @@ def test_a_case_that_the_wrapper_refuses_is_tried_where_another_was_judged() -> 
     assert not alone.is_complete
 
 
-def test_hardships_that_the_wrapper_refuses_one_and_all_are_told() -> None:
+def test_hardships_that_the_wrapper_refuses_one_and_all_are_reported() -> None:
     refused = CaseOutcome(Case({"n": 64}, fill="3"), frozenset(), is_refused=True)
     found = coverage(Planned((CALL, TIES), ()), Ended(CALL.trial, COMPARED), Ended(TIES.trial, refused), SPENT)
     assert (found.missing, found.refused, found.tried) == ((), 1, 2)

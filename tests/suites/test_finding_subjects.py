@@ -65,7 +65,7 @@ def test_they_are_found_again_where_torch_cannot_use_the_gpu(monkeypatch: pytest
     assert found(monkeypatch, lambda: "") == ("", [(Path("pair.py"), "on the engine")], [])
 
 
-def test_a_gpu_that_is_asked_for_and_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_asked_for_and_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def gpu() -> str:
         raise NoGpu("torch finds no GPU")
 

@@ -38,7 +38,7 @@ def test_targets_are_there_to_be_followed() -> None:
 
 
 @pytest.mark.slow
-def test_a_grid_that_no_gpu_takes_is_told_of_large_tensors() -> None:
+def test_a_grid_that_no_gpu_takes_is_reported_of_large_tensors() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     from tritonaudit.suites.stage import RunRequest, Where, run_paths

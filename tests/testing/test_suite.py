@@ -51,7 +51,7 @@ def test_a_finding_fails_its_suite_alone(symptom: Symptom, code: str, suite: Sui
     assert [one for one in OF_RUN if verdict(one, coded(code)).failed] == [suite]
 
 
-def test_a_finding_below_the_level_fails_nothing_and_is_told() -> None:
+def test_a_finding_below_the_level_fails_nothing_and_is_reported() -> None:
     warning = coded("TAC401", Severity.WARNING)
     assert verdict(Suite.CORRECTNESS, warning) == Verdict(False, (warning,))
 

@@ -287,7 +287,7 @@ class _Trial:
         return usual.ELEMENTS if "numel" in key else usual.number(name.rpartition(".")[2])
 
     def truth(self, condition: Condition) -> bool | None:
-        """Whether it holds; None where that is not told."""
+        """Whether it holds; None where that is not known."""
         decide = _DECIDE.get(condition.test.relation)
         found = None if decide is None else decide(self, condition)
         return None if found is None else found is condition.holds

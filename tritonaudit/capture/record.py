@@ -450,5 +450,5 @@ def _config_label(config: Any, among: Sequence[Any]) -> str:
     options = config.all_kwargs()
     named = [*config.kwargs, "num_warps", "num_stages"]
     others = dict.fromkeys(name for other in among for name in other.all_kwargs() if name not in named)
-    telling = [name for name in others if len({repr(other.all_kwargs().get(name)) for other in among}) > 1]
-    return " ".join(f"{name}={options[name]}" for name in (*named, *telling) if name in options)
+    distinguishing = [name for name in others if len({repr(other.all_kwargs().get(name)) for other in among}) > 1]
+    return " ".join(f"{name}={options[name]}" for name in (*named, *distinguishing) if name in options)

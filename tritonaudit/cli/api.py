@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tritonaudit.api.listing import lines_of
 from tritonaudit.api.lookup import find, similar
 from tritonaudit.api.table import table
-from tritonaudit.api.telling import lines_of
 from tritonaudit.cli import terminal
 from tritonaudit.target import Target, TargetError
 

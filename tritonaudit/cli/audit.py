@@ -127,8 +127,8 @@ def command(
         raise click.ClickException(str(error)) from error
     warn_of_config(config)
     color = not output_file and terminal.wants_color()
-    told = about(config, sources, *result.stages)
-    deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
+    what_ran = about(config, sources, *result.stages)
+    deliver(render(result.audit, output_format, color=color, sections=result.sections, about=what_ran), output_file)
     if keep_folder is not None:
         keep(keep_folder, config, sources, result, note)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config, exit_zero)

@@ -138,9 +138,9 @@ def _keep_inputs(output: Path, inputs: Sequence[Path]) -> None:
 
 
 def _drive(driver: Driver, lines: Lines, stop_on: str | None) -> None:
-    for told in driver.lines():
-        lines.add_text(told.line, told.path, told.verdict)
-        if told.verdict == stop_on:
+    for reported in driver.lines():
+        lines.add_text(reported.line, reported.path, reported.verdict)
+        if reported.verdict == stop_on:
             return
 
 

@@ -83,7 +83,7 @@ def command(
     require_history(keep_folder, note)
     earlier = _read(against) if against else None
     from tritonaudit.gate.gate import GateRequest, NoSuchSubject, gate
-    from tritonaudit.gate.telling import data_of, text_of
+    from tritonaudit.gate.reporting import data_of, text_of
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu, Where
 

@@ -41,7 +41,7 @@ def list_command(context: click.Context, shows_masked: bool) -> int:
 
 
 def _list(folder: Path, shows_masked: bool) -> int:
-    from tritonaudit.history.telling import list_text
+    from tritonaudit.history.reporting import list_text
 
     history = _read(folder)
     return _tell(history, list_text(history.every if shows_masked else history.versions))
@@ -53,7 +53,7 @@ def _list(folder: Path, shows_masked: bool) -> int:
 def show_command(context: click.Context, number: int) -> int:
     """All figures and findings of version NUMBER."""
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import show_text
+    from tritonaudit.history.reporting import show_text
 
     history = _read(_folder(context))
     try:
@@ -74,7 +74,7 @@ def compare_command(context: click.Context, earlier: int, later: int) -> int:
     """
     from tritonaudit.history.compare import compared
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import compared_text
+    from tritonaudit.history.reporting import compared_text
 
     history = _read(_folder(context))
     try:
@@ -94,7 +94,7 @@ def trend_command(context: click.Context, subject: str | None) -> int:
     size with the longest roof comes as close to it as the target asks. It is 3 where one has not.
     """
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import trend_text
+    from tritonaudit.history.reporting import trend_text
     from tritonaudit.history.trend import trends
 
     history = _read(_folder(context))

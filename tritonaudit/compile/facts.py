@@ -66,7 +66,7 @@ class Resources:
     """What one program of a compiled kernel needs. Registers per thread; memory in bytes.
 
     `spill_stores` and `spill_loads` are bytes per thread as ptxas counts them, for AMD the registers spilt times 4.
-    `occupancy` estimates the warps that a multiprocessor can hold, of `occupancy_of`. None: cannot be told.
+    `occupancy` estimates the warps that a multiprocessor can hold, of `occupancy_of`. None: unknown.
     """
 
     registers: int | None

@@ -108,7 +108,7 @@ def _judged(
     request: CompileRequest,
     kept: KeptLaunches,
 ) -> Audit:
-    """The findings in what was compiled, as they are kept where nothing has changed; rules of others change untold."""
+    """The findings in what was compiled, kept while nothing changes; rules of others change unnoticed."""
     governing = sorted({repr(config.of(path)) for path in files})
     about = b"" if installed() else _about(kernels, launches, repr((config, governing, request.budget)))
     audit = kept.judged(files, about) if about else None
@@ -140,7 +140,7 @@ def _settling(audit: Audit, settled: Settled) -> Audit:
         )
         for finding in settled.refuted
     )
-    confirmed = [finding for finding in settled.confirmed if not _is_told(finding, audit)]
+    confirmed = [finding for finding in settled.confirmed if not _is_reported(finding, audit)]
     return replace(
         audit,
         findings=tuple(sorted((*audit.findings, *confirmed), key=lambda finding: finding.sort_key)),
@@ -149,7 +149,7 @@ def _settling(audit: Audit, settled: Settled) -> Audit:
     )
 
 
-def _is_told(finding: Finding, audit: Audit) -> bool:
+def _is_reported(finding: Finding, audit: Audit) -> bool:
     """Whether the compiler itself says at this line that the kernel does not compile, as the finding does."""
     if finding.category is not Category.CORRECTNESS or finding.severity is not Severity.ERROR:
         return False

@@ -74,7 +74,7 @@ def be_last() -> None:
 def tell_waiting(waited: float, seconds: float) -> None:
     """From within a task, have the pool know that it waits for its turn: so many seconds more it may take in all.
 
-    Negative ones take back what it was told of too many. It kills the task if nothing more comes within the seconds.
+    Negative ones take back what was announced too many. It kills the task if nothing more comes within the seconds.
     """
     if _serving is not None:
         _serving.tell_waiting(waited, seconds)

@@ -169,7 +169,7 @@ _Seen = tuple[CaseOutcome, Sighting]
 
 
 def _seen(trials: Iterable[CaseOutcome], symptoms: frozenset[Symptom] = _DEFECTS) -> Iterator[_Seen]:
-    """What is certain to be wrong, of these symptoms; that it does not compile is told once."""
+    """What is certain to be wrong, of these symptoms; that it does not compile is reported once."""
     for trial in trials:
         for sighting in trial.sightings:
             if sighting.symptom in symptoms and sighting.is_certain and not sighting.text.startswith(NOT_COMPILED):
@@ -193,7 +193,7 @@ def _sighted(seen: Sequence[_Seen]) -> str:
 
 
 def _doubts(trials: Iterable[CaseOutcome], symptoms: frozenset[Symptom] = frozenset(Symptom)) -> str:
-    """What may be harmless, and is told."""
+    """What may be harmless, and is reported."""
     doubtful = [
         f"{sighting.symptom.value} at {trial.case.label}"
         for trial in trials

@@ -160,7 +160,7 @@ def _list(run: Run, frame: Frame, node: ast.List | ast.Set) -> Value:
 
 
 def _written(run: Run, found: Value, nodes: list[ast.expr]) -> Value:
-    """Where the elements of a sequence stand, for what is told of them; it is kept, so that its id stays its own."""
+    """Where the elements of a sequence are, for reports of them; it is kept, so that its id stays its own."""
     run.written[id(found)] = (found, nodes)
     return found
 

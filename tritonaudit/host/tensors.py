@@ -23,7 +23,7 @@ _DTYPES = {
 
 
 def made(run: Run, shape: Value, dtype: Value, how: str) -> Tensor:
-    """A new tensor, contiguous; of unknown shape where it is not told."""
+    """A new tensor, contiguous; of unknown shape where none is given."""
     symbol = run.unknown(f"the elements of `{how}`", shape, name="a new tensor")
     known: Shape = run.dims(shape) if isinstance(shape, (tuple, list, Dims)) else Dims(symbol)
     return Tensor(symbol, known, None, dtype, how, True)

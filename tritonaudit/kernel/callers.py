@@ -42,7 +42,7 @@ class Decision:
 
 
 def decisions(module: Module, kernel: JitFunction) -> Iterator[Decision]:
-    """Those in the file's wrappers, in the order of the text, told of the first kernel that is launched there."""
+    """Those in the file's wrappers, in the order of the text, reported of the first kernel that is launched there."""
     if not _may_ask(module):
         return
     launches = launches_of(module)

@@ -145,7 +145,7 @@ class _Reader:
 
 
 def _unread(extent: Extent, constexpr: bool) -> Changing | None:
-    """Of what nothing reads: a length is told by the tiles that it is divided into."""
+    """Of what nothing reads: a length is known by the tiles that it is divided into."""
     if extent.is_batch and constexpr:
         return Changing.BATCH
     if not constexpr and (extent.surely < _LEAST_TILE or Place.ELEMENTS in extent.places):

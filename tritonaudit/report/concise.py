@@ -14,7 +14,7 @@ from tritonaudit.report.shortfall import shortfall_lines
 
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
-    """`path:line:column: CODE [severity] message`, then what could not be analysed, what the sections add, and what was fixed."""
+    """`path:line:column: CODE [severity] message`, then what was not analysed, sections, and what was fixed."""
     added = ("".join(text for text, _ in line) for section in sections for line in section.short_lines())
     lines = [*map(_line, audit.findings), *shortfall_lines(audit), *added, *done(audit)]
     return "".join(f"{line}\n" for line in lines)

@@ -42,7 +42,7 @@ def _lines(span: Span) -> dict[str, int]:
 
 def _problem(problem: Problem) -> str:
     line = {} if problem.line is None or problem.cell is not None else {"line": problem.line}
-    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    text = in_cell(problem.line, problem.cell) + visible(problem.full_message)
     return _command("error", problem.path if problem.in_file else None, line, "problem", text)
 
 

@@ -42,7 +42,7 @@ def _finding(finding: Finding, sources: Sources) -> dict[str, Any]:
 
 def _problem(problem: Problem) -> dict[str, Any]:
     line = 1 if problem.line is None or problem.cell is not None else problem.line
-    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    text = in_cell(problem.line, problem.cell) + visible(problem.full_message)
     return _entry("problem", text, "critical", problem.path if problem.in_file else ".", line, problem.message)
 
 

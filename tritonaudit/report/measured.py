@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonaudit.finding import Status
-from tritonaudit.hardware.telling import figure_data, roofline_data
+from tritonaudit.hardware.formatting import figure_data, roofline_data
 from tritonaudit.measure.facts import Profile, Ratio, Role, Row, Sample, Timed
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit

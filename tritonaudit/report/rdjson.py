@@ -82,7 +82,7 @@ def _related(related: Related, places: _Places) -> dict[str, Any]:
 def _problem(problem: Problem) -> dict[str, Any]:
     line = {} if problem.line is None or problem.cell is not None else {"range": {"start": {"line": problem.line}}}
     return {
-        "message": in_cell(problem.line, problem.cell) + visible(problem.told),
+        "message": in_cell(problem.line, problem.cell) + visible(problem.full_message),
         "location": {"path": visible(problem.path) if problem.in_file else ".", **line},
         "severity": "ERROR",
         "code": {"value": "problem"},

@@ -36,11 +36,11 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
     if about.here:
         audit = _from_root(audit, about.here)
     kept = _worst(audit.findings, _MOST_RESULTS)
-    told = _verdicts(sections)
-    text = _log(audit, kept, told, about)
+    reported = _verdicts(sections)
+    text = _log(audit, kept, reported, about)
     while kept and (size := _packed_size(text)) > _MOST_BYTES:
         kept = _worst(kept, int(len(kept) * 0.9 * _MOST_BYTES / size))
-        text = _log(audit, kept, told, about)
+        text = _log(audit, kept, reported, about)
     return text
 
 
@@ -85,12 +85,12 @@ def _packed_size(text: str) -> int:
     return len(text) if len(text) <= _MOST_BYTES else len(gzip.compress(text.encode("ascii")))
 
 
-def _log(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> str:
-    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, told, about)])
+def _log(audit: Audit, kept: Sequence[Finding], reported: dict[str, Any] | None, about: About) -> str:
+    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, reported, about)])
     return json.dumps(plain(log), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> om.Run:
+def _run(audit: Audit, kept: Sequence[Finding], reported: dict[str, Any] | None, about: About) -> om.Run:
     rules = all_rules()
     indices = {rule.code: index for index, rule in enumerate(rules)}
     sources = {path: Source(text) for path, text in audit.texts.items()}
@@ -102,7 +102,7 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, abo
         original_uri_base_ids=None if about.checkout is None else {ROOT: folder_location(about.checkout)},
         invocations=[_invocation(audit, kept)],
         results=[result(finding, indices, sources.get(finding.path, unread), places) for finding in kept],
-        properties=told,
+        properties=reported,
     )
 
 
@@ -135,7 +135,7 @@ def _of_problem(problem: Problem) -> om.Notification:
     place = om.Location(physical_location=physical_location(problem.path, region))
     return om.Notification(
         level="error",
-        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.told)),
+        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.full_message)),
         locations=[place] if problem.in_file else None,
     )
 

@@ -138,12 +138,12 @@ def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
 
 def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[Words]:
     """Checks that failed where no finding says so: it may be suppressed, or its rule off."""
-    told = {finding.code for finding in evidence.audit.findings}
+    reported = {finding.code for finding in evidence.audit.findings}
     failed = [
         shown_check(outcome.check)
         for run in runs
         for outcome in _outcomes(category, run)
-        if outcome.status in _FAILED and not told & reported_by(outcome.check)
+        if outcome.status in _FAILED and not reported & reported_by(outcome.check)
     ]
     return [words("seen, with no finding of it: ", among(failed))] if failed else []
 
@@ -226,7 +226,7 @@ def _untried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence)
 
 
 def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[Words], list[Words]]:
-    """What did not run of the checks that the category needs, and of others, told by the reasons."""
+    """What did not run of the checks that the category needs, and of others, by reason."""
     needed: dict[str, list[tuple[str, str]]] = {}
     others: dict[str, list[tuple[str, str]]] = {}
     for run in runs:
@@ -236,10 +236,10 @@ def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) 
             if category_of(check) is category and applies(check, run) and not is_known:
                 missed = needed if check in ASKED else others
                 missed.setdefault(why_unknown(check, run), []).append((shown_check(check), evidence.label(run)))
-    return _told(needed), _told(others)
+    return _reported(needed), _reported(others)
 
 
-def _told(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[Words]:
+def _reported(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[Words]:
     """`wrong result and 4 others in `softmax`: not run: …`."""
     return [
         words(among((check for check, _ in alike), 2), " in ", among(Code(name) for _, name in alike), f": {why}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from tritonaudit.api.listing import lines_of
 from tritonaudit.api.lookup import find
 from tritonaudit.api.table import table
-from tritonaudit.api.telling import lines_of
 from tritonaudit.domains.affine import Affine
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less

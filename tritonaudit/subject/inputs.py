@@ -381,7 +381,7 @@ def _asked(subject: Subject, case: Case) -> dict[str, Any]:
 
 
 def _fill_keywords(fill: str) -> dict[str, Any]:
-    """A fill as these functions are told of it: a number, the name of a pattern, or a special value."""
+    """A fill as these functions are given it: a number, the name of a pattern, or a special value."""
     if fill == "normal":
         return {}
     if fill == "alternating":

@@ -34,7 +34,7 @@ class Ran:
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
     of those where it is known which of their bytes were written. Where it was watched so closely `held` has a digest of
     each storage that it was given, as that was before, `sizes` its bytes, and `left` those of what it may have written.
-    `untold` says where what happens depends on what is not known. `site` is the line that launches it.
+    `undecided` says where what happens depends on what is not known. `site` is the line that launches it.
     """
 
     launch: Launch
@@ -44,7 +44,7 @@ class Ran:
     held: Mapping[int, int] = field(default_factory=dict)
     sizes: Mapping[int, int] = field(default_factory=dict)
     left: Mapping[int, torch.Tensor] = field(default_factory=dict)
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     site: tuple[str, int] | None = None
 
 

@@ -79,7 +79,7 @@ def gather(
     """The run of a subject, from its journal; where that has no end, it was `cut_short` by this.
 
     Of a subject that ran on a GPU, the journal of what the CPU engine `watched` of its memory stands beside it. Where
-    it was to be `cross_checked`, what came of that is told, too.
+    it was to be `cross_checked`, what came of that is reported, too.
     """
     records = [record] if watched is None else [record, watched]
     ended = [entry for one in records for entry in one.ended]

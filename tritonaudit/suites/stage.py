@@ -86,7 +86,7 @@ class RunAudit:
 _OTHER_NAME = "its subjects are not run: only those of files named `audit_*.py` are"
 _NO_SUBJECT = "none of the files holds a subject; "
 Passed = Callable[[SubjectKey], None]
-"""Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
+"""Learns of each subject as soon as its core has been tried, and is known to compute what it should."""
 
 
 def run_paths(
@@ -275,8 +275,8 @@ class _Running:
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
         seconds = self._journals[key].read().spent
-        told = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
-        self._progress.done(shown_subject(key), told)
+        reported = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
+        self._progress.done(shown_subject(key), reported)
 
 
 def _too_little(core: Expected, seconds: float) -> str:

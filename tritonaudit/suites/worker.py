@@ -325,7 +325,7 @@ class _Audit:
         self._cross_check(plan)
 
     def _core(self) -> Plan:
-        """Try what has to be tried, the most telling first; the plan for all that comes after it."""
+        """Try what has to be tried, the most decisive first; the plan for all that comes after it."""
         ordinary = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases
         first = next(filter(_has_distinct_elements, ordinary), ordinary[0])
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)

@@ -35,7 +35,7 @@ _INTEGRITY = frozenset(
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite came to: it `failed` with these findings or reasons, or why it cannot be told is `unknown`.
+    """What a suite came to: it `failed` with these findings or reasons, or why that is not known is `unknown`.
 
     Findings below the level that fails stand beside it in any case.
     """
@@ -64,13 +64,13 @@ def verdict_of_run(suite: Suite, ran: RunAudit, config: Config) -> Verdict:
     """What a suite of the run stage came to, from the audit of one subject.
 
     A check that was not made, or came to nothing certain, makes it unknown, and so does one that failed and of which
-    nothing is told, since that is suppressed or its rule is off.
+    nothing is reported, since that is suppressed or its rule is off.
     """
     findings = tuple(finding for finding in ran.audit.findings if suite_of_finding(finding) is suite)
     if (failed := _failed(ran.audit, findings, config)) is not None:
         return failed
-    told = {finding.code for finding in ran.audit.findings}
-    unknown = (reason for run in ran.runs for reason in _unknown(suite, run, told))
+    reported = {finding.code for finding in ran.audit.findings}
+    unknown = (reason for run in ran.runs for reason in _unknown(suite, run, reported))
     return Verdict(False, findings, unknown=next(unknown, "" if ran.runs else "it was not run"))
 
 
@@ -80,9 +80,9 @@ def verdict_of_measuring(measured: MeasureAudit, config: Config) -> Verdict:
     if (failed := _failed(measured.audit, findings, config)) is not None:
         return failed
     outcomes = [outcome for subject in measured.subjects for outcome in subject.outcomes]
-    if wrong := [_told(outcome) for outcome in outcomes if outcome.status is Status.FAIL]:
+    if wrong := [_reported(outcome) for outcome in outcomes if outcome.status is Status.FAIL]:
         return Verdict(True, findings, tuple(wrong))
-    missed = (_told(one) for one in outcomes if one.check in NEEDED and one.status is not Status.PASS)
+    missed = (_reported(one) for one in outcomes if one.check in NEEDED and one.status is not Status.PASS)
     return Verdict(False, findings, unknown=measured.reason or next(missed, ""))
 
 
@@ -91,13 +91,13 @@ def _failed(audit: Audit, findings: Sequence[Finding], config: Config) -> Verdic
     return Verdict(True, tuple(findings), problems) if problems or fails(findings, config) else None
 
 
-def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
+def _unknown(suite: Suite, run: SubjectRun, reported: set[str]) -> Iterator[str]:
     """Why it cannot be said that the suite passes."""
     outcomes = [outcome for outcome in run.outcomes if suite_of(outcome.check) is suite]
     for outcome in outcomes:
         if outcome.status is Status.INCONCLUSIVE:
-            yield _told(outcome)
-        if outcome.status in (Status.FAIL, Status.WARN) and not told & reported_by(outcome.check):
+            yield _reported(outcome)
+        if outcome.status in (Status.FAIL, Status.WARN) and not reported & reported_by(outcome.check):
             yield f"seen, with no finding of it: {outcome.check}"
     if missing := run.coverage.missing_of(suite):
         yield f"not everything that has to be tried was tried: {shown_missing(missing)}"
@@ -107,5 +107,5 @@ def _unknown(suite: Suite, run: SubjectRun, told: set[str]) -> Iterator[str]:
             yield f"{check}: {why}"
 
 
-def _told(outcome: Outcome) -> str:
+def _reported(outcome: Outcome) -> str:
     return ": ".join(filter(None, (outcome.check, outcome.status.value, outcome.reason)))

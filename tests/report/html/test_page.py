@@ -26,8 +26,8 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;
 
 
 def page(*sections: Section, audit: Audit | None = None) -> Element:
-    told = About("tritonaudit audit", EVERY)
-    return read(render(audit or Audit(files=1, kernels=1), "html", color=False, sections=sections, about=told))
+    reported = About("tritonaudit audit", EVERY)
+    return read(render(audit or Audit(files=1, kernels=1), "html", color=False, sections=sections, about=reported))
 
 
 def rows(table: Element) -> list[list[str]]:
@@ -89,12 +89,14 @@ def test_the_summary_says_what_markdown_says(make_finding: MakeFinding) -> None:
     root = page(*sections, audit=audit)
     about = About("tritonaudit audit", EVERY)
     markdown = render(audit, "markdown", color=False, sections=sections, about=about)
-    told = [line.replace("`", "").strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")]
+    reported = [
+        line.replace("`", "").strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")
+    ]
     standings, *_ = root.one("section", id="summary").all("table")
-    assert rows(standings)[1:] == told[1:6]
+    assert rows(standings)[1:] == reported[1:6]
     answers = [row[:2] for table in root.one("section", id="checklists").all("table")[:-1] for row in rows(table)]
-    first = next(number for number, row in enumerate(told) if row[0] == "Item")
-    assert answers == [[item.replace("\\", ""), said] for item, said, *_ in told[first : first + len(answers)]]
+    first = next(number for number, row in enumerate(reported) if row[0] == "Item")
+    assert answers == [[item.replace("\\", ""), said] for item, said, *_ in reported[first : first + len(answers)]]
     assert len(answers) > 80
 
 
@@ -130,7 +132,7 @@ def test_a_fix_is_a_diff(audit: Audit, make_finding: MakeFinding) -> None:
     check(root)
 
 
-def test_a_fix_of_a_text_that_is_not_known_is_told(make_finding: MakeFinding) -> None:
+def test_a_fix_of_a_text_that_is_not_known_is_reported(make_finding: MakeFinding) -> None:
     found = make_finding(fix=Fix("Call `c`.", (Edit(Span(9, 1, 9, 1), "c"),), safe=True))
     for texts in ({}, {"a.py": "one line"}):
         fix = page(audit=Audit(findings=(found,), texts=texts)).one("figure", class_="fix")
@@ -151,14 +153,14 @@ def test_the_verdict_comes_first(make_finding: MakeFinding) -> None:
 
 
 def test_what_passes_but_for_what_did_not_run_is_incomplete() -> None:
-    told = page(section(run("op"))).one("p", class_="verdict").text
-    assert told.startswith("🟡 INCOMPLETE No findings. Not run: Performance. Passes: ")
+    reported = page(section(run("op"))).one("p", class_="verdict").text
+    assert reported.startswith("🟡 INCOMPLETE No findings. Not run: Performance. Passes: ")
     nothing = render(Audit(), "html", color=False, about=About("tritonaudit", frozenset()))
     assert read(nothing).one("p", class_="verdict").text.startswith("➖ NOT RUN No findings. Not run: ")
     unread = Audit(problems=(Problem("a.py", "it does not parse", 1),))
-    told = page(section(run("op")), timed.section(timed.subject("op", *timed.copy())), audit=unread)
-    assert told.one("p", class_="verdict").text.startswith("🟡 INCOMPLETE ")
-    assert told.one("p", class_="verdict").text.endswith(". Not all could be read or done.")
+    reported = page(section(run("op")), timed.section(timed.subject("op", *timed.copy())), audit=unread)
+    assert reported.one("p", class_="verdict").text.startswith("🟡 INCOMPLETE ")
+    assert reported.one("p", class_="verdict").text.endswith(". Not all could be read or done.")
 
 
 def test_findings_stand_kernel_by_kernel_and_a_kernels_row_leads_to_them(make_finding: MakeFinding) -> None:
@@ -222,7 +224,7 @@ def test_ten_thousand_findings_are_written_soon_and_fit_into_five_megabytes(make
     assert len(text.encode()) < 5_000_000
     assert text.count("<article") == 10_000
     assert 300 < text.count('<figure class="fix">') < 9000
-    assert re.search(r"Of 10000 findings the \d+ least severe are told in short\.", text)
+    assert re.search(r"Of 10000 findings the \d+ least severe are shown in short\.", text)
 
 
 def test_a_rule_is_explained_once(make_finding: MakeFinding) -> None:

@@ -48,8 +48,8 @@ def _checklist(asked: Checklist, evidence: Evidence) -> Markup:
 def _counts(answers: Sequence[Answer]) -> Markup:
     """How many of the answers are good ones, bad ones, or neither, and why where it is the same of all."""
     counts = Counter(found.is_good for found in answers)
-    told = ((True, "in order"), (False, "not in order"), (None, "open"))
-    shown = ", ".join(f"{counts[is_good]} {word}" for is_good, word in told if counts[is_good])
+    reported = ((True, "in order"), (False, "not in order"), (None, "open"))
+    shown = ", ".join(f"{counts[is_good]} {word}" for is_good, word in reported if counts[is_good])
     reasons = {found.because for found in answers}
     return joined(shown, *((": ", reasons.pop()) if len(reasons) == 1 else ()))
 

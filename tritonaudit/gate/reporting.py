@@ -68,5 +68,5 @@ def _conclusion(one: GateOfSubject) -> str:
     if one.holds:
         return "The gate holds."
     counts = ((Status.FAIL, "failed"), (Status.NOT_RUN, "not run"))
-    told = ", ".join(f"{one.count(status)} {word}" for status, word in counts if one.count(status))
-    return f"The gate does not hold: {told}."
+    missing = ", ".join(f"{one.count(status)} {word}" for status, word in counts if one.count(status))
+    return f"The gate does not hold: {missing}."

@@ -15,7 +15,7 @@ from tritonaudit.finding import Finding
 
 
 @dataclass(frozen=True)
-class Telling:
+class Asked:
     """Functions of a package, and the numbers of those mutants of each that are to be looked at."""
 
     targets: tuple[tuple[Target, tuple[int, ...]], ...]
@@ -25,7 +25,7 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Told:
+class Detected:
     """The rules that tell of each mutant, by the numbers of its target and its own; the findings without a fault."""
 
     rules: tuple[tuple[int, int, tuple[str, ...]], ...]
@@ -33,22 +33,22 @@ class Told:
     reason: str = ""
 
 
-def asked_of(task: Task, tried: Tried) -> Telling:
+def asked_of(task: Task, tried: Tried) -> Asked:
     """Those mutants of a task that are faulty, or that Triton refuses."""
     wanted = [one.number for one in tried.trials if one.is_faulty or one.outcome == "compile"]
     numbers = (tuple(number for place, number in wanted if place == at) for at in range(len(task.targets)))
     targets = tuple(zip(task.targets, numbers, strict=True)) if tried.trials else ()
-    return Telling(targets, task.root, task.seed, task.most)
+    return Asked(targets, task.root, task.seed, task.most)
 
 
-def with_told(tried: Tried, told: Told) -> Tried:
-    """The trials with what is told of them."""
-    rules = {(place, number): codes for place, number, codes in told.rules}
-    trials = tuple(replace(one, told=rules.get(one.number, ())) for one in tried.trials)
-    return replace(tried, trials=trials, reason=tried.reason or told.reason)
+def with_detected(tried: Tried, detected: Detected) -> Tried:
+    """The trials with what is detected in them."""
+    rules = {(place, number): codes for place, number, codes in detected.rules}
+    trials = tuple(replace(one, detected=rules.get(one.number, ())) for one in tried.trials)
+    return replace(tried, trials=trials, reason=tried.reason or detected.reason)
 
 
-def tell(asked: Telling) -> Told:
+def tell(asked: Asked) -> Detected:
     """For worker processes."""
     rules, noise = [], []
     for place, (target, wanted) in enumerate(asked.targets):
@@ -56,8 +56,8 @@ def tell(asked: Telling) -> Told:
         noise += source.noise(target)
         for number, mutant in enumerate(mutants(source.text, target, asked.seed, asked.most)):
             if number in wanted:
-                rules.append((place, number, source.told(mutant.text)))
-    return Told(tuple(rules), tuple(noise))
+                rules.append((place, number, source.detected(mutant.text)))
+    return Detected(tuple(rules), tuple(noise))
 
 
 class _Source:
@@ -71,7 +71,7 @@ class _Source:
         self._before = _counted(self._found)
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def told(self, text: str) -> tuple[str, ...]:
+    def detected(self, text: str) -> tuple[str, ...]:
         """The codes of the rules with more findings in a kernel than before."""
         if text not in self._known:
             more = _counted(self._findings(text)) - self._before

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tritonaudit.finding import Edit, Fix, Span
-from tritonaudit.fixes import edited
+from tritonaudit.fixes.applying import edited
 from tritonaudit.kernel.tuning import Config
 from tritonaudit.source.edits import inserted
 from tritonaudit.source.outline import Module, span_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tritonaudit.config import project_config
 from tritonaudit.engine import check
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 from tritonaudit.source.discover import project_root
 
 
@@ -40,7 +40,7 @@ def found_in(asked: Asked) -> Found:
     """For worker processes, which are in the folder then, as a command that `score` runs would be."""
     os.chdir(asked.folder)
     config = project_config(project_root((asked.folder / asked.file).parent))
-    findings = told_once(check([Path(asked.file)], config, jobs=1)).findings
+    findings = reported_once(check([Path(asked.file)], config, jobs=1)).findings
     return Found(
         tuple(
             (one.code, one.path, one.span.line, tuple((at.path, at.span.line) for at in one.related))

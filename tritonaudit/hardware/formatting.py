@@ -22,7 +22,7 @@ _IN_TABLE = (
 )
 
 
-def told(value: float | None, unit: str) -> str:
+def with_unit(value: float | None, unit: str) -> str:
     """A value with its unit: "3,350 GB/s", "50 MiB", "132"; UNKNOWN where there is none."""
     if value is None:
         return UNKNOWN
@@ -76,7 +76,7 @@ def _row(part: Part) -> tuple[str, ...]:
 
 
 def _marked(figure: Figure) -> str:
-    return told(figure.value, figure.unit) + ("*" if figure.conflicts else "")
+    return with_unit(figure.value, figure.unit) + ("*" if figure.conflicts else "")
 
 
 def ridge(part: Part, rate: Figure) -> float | None:
@@ -98,7 +98,7 @@ def part_text(part: Part) -> str:
 
 def figure_lines(figure: Figure, more: str = "") -> Iterator[str]:
     """A figure with its source, how it was derived, and what contradicts it."""
-    yield f"{figure.name}: {told(figure.value, figure.unit)}{more}"
+    yield f"{figure.name}: {with_unit(figure.value, figure.unit)}{more}"
     if figure.source is not None:
         yield from (f"  {line}" for line in _source_lines(figure.source))
     elif not figure.conflicts:
@@ -106,7 +106,7 @@ def figure_lines(figure: Figure, more: str = "") -> Iterator[str]:
     if figure.note:
         yield f"  {figure.note}"
     for conflict in figure.conflicts:
-        yield f"  {'' if figure.value is None else 'but '}{told(conflict.value, figure.unit)}, says"
+        yield f"  {'' if figure.value is None else 'but '}{with_unit(conflict.value, figure.unit)}, says"
         yield from (f"    {line}" for line in _source_lines(conflict.source))
 
 

@@ -41,8 +41,8 @@ def trend_text(versions: Sequence[Version], found: Sequence[Trend]) -> str:
     for one in found:
         rows = [[f"  {line.name}", *(shown or _NONE for shown in line.shown)] for line in one.lines]
         word = "reached" if one.standing.is_reached else "not reached"
-        told = f"  target {word}: {visible(one.standing.reason)}\n"
-        parts.append(f"{visible(one.subject)}  {visible(one.path)}\n{_table(rows)}{told}")
+        target = f"  target {word}: {visible(one.standing.reason)}\n"
+        parts.append(f"{visible(one.subject)}  {visible(one.path)}\n{_table(rows)}{target}")
     return "\n".join(parts)
 
 
@@ -118,8 +118,8 @@ def _compared(earlier: Version, later: Version, found: Compared) -> Iterator[str
             yield f"not compared: {', '.join(parts)}, which only v{number} was asked for"
     if found.unasked:
         yield f"{_counted(found.unasked, 'finding')} not compared: only one of the two was asked for them"
-    if found.untold:
-        yield f"{_counted(found.untold, 'figure')} not compared: they were timed on different devices"
+    if found.untimed:
+        yield f"{_counted(found.untimed, 'figure')} not compared: they were timed on different devices"
 
 
 def _joined(lines: Iterator[str]) -> str:

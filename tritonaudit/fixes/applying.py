@@ -26,8 +26,8 @@ class Syntax:
 
 
 @dataclass(frozen=True)
-class Mended:
-    """A text with fixes applied, how many findings they mended, and what was not done.
+class FixedText:
+    """A text with fixes applied, how many findings they fixed, and what was not done.
 
     `dropped` are findings whose fix would leave a text that does not parse. A text is `settled` when looking again
     offers no further fix.
@@ -39,19 +39,19 @@ class Mended:
     settled: bool = True
 
 
-def mend(text: str, look: Look, *, unsafe: bool = False, syntax: Syntax | None = None) -> Mended:
+def apply_fixes(text: str, look: Look, *, unsafe: bool = False, syntax: Syntax | None = None) -> FixedText:
     """Apply the safe fixes, or the `unsafe` ones as well, of what `look` finds until it finds none to apply.
 
     The newlines of the text stay as they are, and new ones are like its first. It is Python without another `syntax`.
     """
     syntax = syntax or Syntax(edited, parses)
-    mended = Mended(text)
+    result = FixedText(text)
     for _ in range(MOST_ROUNDS):
-        offered = _offered(mended, look, unsafe)
+        offered = _offered(result, look, unsafe)
         if not offered:
-            return mended
-        mended = _round(mended, offered, syntax)
-    return replace(mended, settled=not _offered(mended, look, unsafe))
+            return result
+        result = _round(result, offered, syntax)
+    return replace(result, settled=not _offered(result, look, unsafe))
 
 
 def is_fixable(finding: Finding, *, unsafe: bool) -> bool:
@@ -59,11 +59,11 @@ def is_fixable(finding: Finding, *, unsafe: bool) -> bool:
     return finding.fix is not None and (finding.fix.safe or unsafe)
 
 
-def _offered(mended: Mended, look: Look, unsafe: bool) -> list[Finding]:
-    dropped = {(finding.code, finding.fingerprint) for finding in mended.dropped}
+def _offered(result: FixedText, look: Look, unsafe: bool) -> list[Finding]:
+    dropped = {(finding.code, finding.fingerprint) for finding in result.dropped}
     return [
         finding
-        for finding in look(mended.text)
+        for finding in look(result.text)
         if is_fixable(finding, unsafe=unsafe) and (finding.code, finding.fingerprint) not in dropped
     ]
 
@@ -89,27 +89,27 @@ def united(fixes: Sequence[Fix]) -> Fix:
     return replace(fixes[0], edits=tuple(edits))
 
 
-def _round(mended: Mended, offered: Sequence[Finding], syntax: Syntax) -> Mended:
+def _round(result: FixedText, offered: Sequence[Finding], syntax: Syntax) -> FixedText:
     chosen = _compatible(offered)
-    text = syntax.edited(mended.text, (edit for _, fix in chosen for edit in fix.edits))
+    text = syntax.edited(result.text, (edit for _, fix in chosen for edit in fix.edits))
     if syntax.parses(text):
-        return replace(mended, text=text, fixed=mended.fixed + len(chosen))
-    return _one_by_one(mended, chosen, syntax)
+        return replace(result, text=text, fixed=result.fixed + len(chosen))
+    return _one_by_one(result, chosen, syntax)
 
 
-def _one_by_one(mended: Mended, chosen: Sequence[tuple[Finding, Fix]], syntax: Syntax) -> Mended:
+def _one_by_one(result: FixedText, chosen: Sequence[tuple[Finding, Fix]], syntax: Syntax) -> FixedText:
     """The fixes that leave a text that parses, also with those before them; those that alone leave none are dropped."""
     edits: list[Edit] = []
     dropped: list[Finding] = []
     done = 0
     for finding, fix in chosen:
-        if syntax.parses(syntax.edited(mended.text, [*edits, *fix.edits])):
+        if syntax.parses(syntax.edited(result.text, [*edits, *fix.edits])):
             edits.extend(fix.edits)
             done += 1
-        elif not syntax.parses(syntax.edited(mended.text, fix.edits)):
+        elif not syntax.parses(syntax.edited(result.text, fix.edits)):
             dropped.append(finding)
     return replace(
-        mended, text=syntax.edited(mended.text, edits), fixed=mended.fixed + done, dropped=(*mended.dropped, *dropped)
+        result, text=syntax.edited(result.text, edits), fixed=result.fixed + done, dropped=(*result.dropped, *dropped)
     )
 
 

@@ -12,7 +12,7 @@ from tritonaudit.domains.facts import Access, KernelFlow, Reduction
 from tritonaudit.domains.padding import NEUTRAL
 from tritonaudit.domains.value import FLOATS, Padding
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.mends.scope import same_value
+from tritonaudit.fixes.scope import same_value
 from tritonaudit.queries.refilled import is_neutral_everywhere, poisoned_by
 from tritonaudit.source.edits import inserted, keyword_argument, with_argument
 

@@ -1,10 +1,10 @@
-"""How figures, amounts and times are told."""
+"""How figures, amounts and times are written."""
 
 from __future__ import annotations
 
 import pytest
 
-from tritonaudit.hardware.telling import amount, columns, duration, ratio, told
+from tritonaudit.hardware.formatting import amount, columns, duration, ratio, with_unit
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from tritonaudit.hardware.telling import amount, columns, duration, ratio, told
     ],
 )
 def test_a_value_with_its_unit(value: float | None, unit: str, text: str) -> None:
-    assert told(value, unit) == text
+    assert with_unit(value, unit) == text
 
 
 @pytest.mark.parametrize(

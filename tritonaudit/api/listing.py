@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.api.table import UNTOLD, Definition, Name, Table
+from tritonaudit.api.table import UNLISTED, Definition, Name, Table
 from tritonaudit.target import Version, written
 
 
@@ -33,7 +33,7 @@ def _stretches(known: Table, name: Name, versions: tuple[Version, ...]) -> Itera
 def _described(name: Name, definition: Definition | None) -> str:
     if definition is None:
         return "not there"
-    if definition is UNTOLD:
+    if definition is UNLISTED:
         return "not listed"
     last = name.dotted.rpartition(".")[2]
     marks = [definition.kind, *filter(None, [definition.state])]

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Affine, Kind
+from tritonaudit.domains.affine import Affine, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Edit, Fix
-from tritonaudit.mends.scope import same_value
+from tritonaudit.fixes.scope import same_value
 from tritonaudit.queries.unbounded import unbounded_lane
 from tritonaudit.source.edits import keyword_argument, with_argument
 
 _MASKED_BY_NAME = ("load", "store", "add", "max", "min", "and", "or", "xor", "xchg")
-_MOVING = (Kind.PID, Kind.LOOP)
+_MOVING = (AtomKind.PID, AtomKind.LOOP)
 
 
 def masked_as_beside(flow: KernelFlow, access: Access, *, safe: bool) -> Fix | None:

@@ -10,7 +10,7 @@ from bench.corpus import ROOT
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
 from tritonaudit.finding import Finding
-from tritonaudit.fixes import is_fixable, mend
+from tritonaudit.fixes.applying import apply_fixes, is_fixable
 
 _FIXTURES = ROOT / "fixtures" / "rules"
 
@@ -34,8 +34,8 @@ def fixtures(release: str) -> Iterator[Fixture]:
     """Every fixture that has a `bad.fixed.py`, or something to fix in this release; kernels are those with a fix."""
     for bad in sorted(_FIXTURES.glob("*/bad.py")):
         before = bad.read_text(encoding="utf-8")
-        safe, safe_kernels = _mended(bad, before, release, unsafe=False)
-        after, kernels = _mended(bad, before, release, unsafe=True)
+        safe, safe_kernels = _fixed(bad, before, release, unsafe=False)
+        after, kernels = _fixed(bad, before, release, unsafe=True)
         if kernels or bad.with_name("bad.fixed.py").exists():
             yield Fixture(code_of(bad), before, safe, after, safe_kernels, kernels)
 
@@ -45,7 +45,7 @@ def code_of(bad: Path) -> str:
     return bad.parent.name.partition("_")[0]
 
 
-def _mended(bad: Path, before: str, release: str, *, unsafe: bool) -> tuple[str, tuple[str, ...]]:
+def _fixed(bad: Path, before: str, release: str, *, unsafe: bool) -> tuple[str, tuple[str, ...]]:
     """The text with the fixes of the fixture's rule, and the kernels that these are in; it is a project of its own."""
     alone = Path("/nowhere") / bad.name
     check = text_checker(Config(alone.parent, select=(code_of(bad),), target_triton=f"=={release}"))
@@ -57,4 +57,4 @@ def _mended(bad: Path, before: str, release: str, *, unsafe: bool) -> tuple[str,
         kernels.update(dict.fromkeys(finding.kernel for finding in fixable if finding.kernel))
         return found
 
-    return mend(before, look, unsafe=unsafe).text, tuple(kernels)
+    return apply_fixes(before, look, unsafe=unsafe).text, tuple(kernels)
