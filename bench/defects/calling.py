@@ -50,15 +50,15 @@ class Called:
 
 
 def call(
-    function: Callable[..., Any], *arguments: Any, config: int = 0, order: Order = "forward", **keywords: Any
+    function: Callable[..., Any], *arguments: Any, chosen_config: int = 0, order: Order = "forward", **keywords: Any
 ) -> Called:
-    """Call a wrapper on tensors of the CPU; of an autotuned kernel the `config` of that number runs.
+    """Call a wrapper on tensors of the CPU; of an autotuned kernel the config of that number runs.
 
     Raises what the wrapper raises, and NotSimulated.
     """
     fresh = FreshMemory()
     execution = Execution(fresh, order=partial(numbers_in, order))
-    recorder = Recorder(target(), configs=1, execute=execution.launch, chosen=config)
+    recorder = Recorder(target(), configs=1, execute=execution.launch, chosen=chosen_config)
     returned, rejected = None, []
     with tensors_on(Host.CPU), fresh, recording(recorder):
         try:

@@ -17,8 +17,8 @@ DEFECT = Defect(
     package="amd-aiter",
     version="0.1.7.post2.dev18",
     place="aiter/ops/triton/_triton_kernels/unified_attention.py:738",
-    what="`unified_attention` does not compile for head sizes that are no power of two, where keys are many enough to be split",
-    inputs="a head size of 96, 600 keys",
+    what="`unified_attention` does not compile for head sizes that are no power of two",
+    inputs="a head size of 96, and more than 512 keys, which are split",
     rule="TAC120",
     target=AMD,
 )

@@ -16,7 +16,7 @@ from bench.defects.defect import Defect
 DEFECT = Defect(
     package="conch-triton-kernels",
     version="1.3",
-    place="conch/kernels/quantization/gemm.py:375",
+    place="conch/kernels/quantization/gemm.py:340",
     what="`mixed_precision_gemm` reads past the end of both operands, and adds what it finds",
     inputs="K = 96, in blocks of 64",
     rule="TAM101",

@@ -17,7 +17,7 @@ DEFECT = Defect(
     package="flashlib",
     version="0.4.0",
     place="flashlib/kernels/distance/triton/affinity.py:25",
-    what="the degrees of the affinity matrix are a multiple of what they are in the first call of each size: the autotuner's runs all add to them",
+    what="the first call of each size returns degrees that all runs of the autotuner have added to",
     inputs="one launch for each measurement; Triton's own benchmark makes dozens",
     rule="TAC201",
 )

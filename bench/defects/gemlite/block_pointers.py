@@ -17,8 +17,8 @@ DEFECT = Defect(
     package="gemlite",
     version="0.6.0.post2",
     place="gemlite/quant_utils.py:1049",
-    what="`scale_activations_mxfp8` does not compile with Triton 3.9, which has no block pointers; the package asks for triton>=3.6.0",
-    inputs="any activation",
+    what="`scale_activations_mxfp8` does not compile with Triton 3.9, which has no block pointers",
+    inputs="any activation; the package asks for triton>=3.6.0",
     rule="TAC106",
 )
 

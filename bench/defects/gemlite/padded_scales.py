@@ -30,7 +30,7 @@ def shown() -> Sequence[str]:
     from bench.defects.importing import module
 
     quantise = module("gemlite.quant_utils").scale_activations_nvfp4_triton
-    return call(quantise, torch.randn(129, 64, dtype=torch.float16), config=1).out_of_bounds
+    return call(quantise, torch.randn(129, 64, dtype=torch.float16), chosen_config=1).out_of_bounds
 
 
 if __name__ == "__main__":

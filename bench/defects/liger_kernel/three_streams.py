@@ -17,8 +17,8 @@ DEFECT = Defect(
     package="liger-kernel",
     version="0.8.5",
     place="liger_kernel/ops/mhc.py:1089",
-    what="`LigerMHC` does not compile unless the number of streams is a power of two; its documentation recommends 2 to 16",
-    inputs="3 streams",
+    what="`LigerMHC` does not compile unless the number of streams is a power of two",
+    inputs="3 streams, of the 2 to 16 that its documentation recommends",
     rule="TAC102",
 )
 

@@ -19,7 +19,6 @@ DEFECT = Defect(
     place="torchao/kernel/intmm_triton.py:311",
     what="`int_scaled_matmul` reads past the end of both operands, and adds what it finds",
     inputs="K = 72, in blocks of 32; with TORCHAO_AUTOTUNER_ENABLE=1, and the first config",
-    rule="TAM102",
 )
 
 
