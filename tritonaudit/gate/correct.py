@@ -11,14 +11,13 @@ from tritonaudit.compile.facts import CompiledKernel, Variant
 from tritonaudit.finding import Status
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
-from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, why_unknown
+from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, suite_of, why_unknown
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.suite import Suite
-from tritonaudit.testing.suite import suite_of
 
 _RESULT = frozenset(
     (

@@ -26,6 +26,7 @@ from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.hollow import FAR, LARGE
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
@@ -237,6 +238,35 @@ def category_of(check: str) -> Category:
     return next((Category(code[2]) for code in sorted(codes_of(check))), Category.CORRECTNESS)
 
 
+SUITE_OF_CATEGORY = {Category.STABILITY: Suite.STABILITY, Category.MEMORY: Suite.MEMORY}
+"""The suite whose checks are of a category, where that is one suite."""
+INTEGRITY = frozenset(
+    symptom.value
+    for symptom in (
+        Symptom.NO_KERNEL,
+        Symptom.TORCH_WORK,
+        Symptom.STALE,
+        Symptom.ALIASED,
+        Symptom.NO_TENSOR,
+        Symptom.THREAD,
+        Symptom.PATCHED,
+        Symptom.WEAK_REFERENCE,
+    )
+)
+"""The checks of integrity."""
+_ANY_HARDSHIP = "stability: "
+_OFFSETS = frozenset((Symptom.OVERFLOW.value, LARGE, FAR))
+
+
+def suite_of(check: str) -> Suite:
+    """The suite that a check of the run stage belongs to."""
+    if check in INTEGRITY:
+        return Suite.INTEGRITY
+    if check.startswith(_ANY_HARDSHIP):
+        return Suite.STABILITY
+    return Suite.MEMORY if check in _OFFSETS else SUITE_OF_CATEGORY.get(category_of(check), Suite.CORRECTNESS)
+
+
 def applies(check: str, run: SubjectRun) -> bool:
     """Whether a check can be made of a subject: it may hold no such numbers as those of a hardship."""
     if category_of(check) is Category.STABILITY and Suite.STABILITY.value in dict(run.coverage.inapplicable):
@@ -250,6 +280,8 @@ _HARDSHIPS = {stability(hardship.name): hardship for hardship in HARDSHIPS}
 
 def why_unknown(check: str, run: SubjectRun) -> str:
     """Why a check that applies to a subject came to no verdict; empty where it did."""
+    if suite_of(check) not in run.asked:
+        return "not asked for"
     outcome = outcome_of(run, check)
     if outcome is None:
         failed = any(_fails(run, symptom.value) for symptom in NUMERIC)

@@ -18,7 +18,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, cancelling, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
-from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.finding import EVERY_KERNEL, Audit, Outcome, Problem, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import all_rules
@@ -107,7 +107,7 @@ def run_paths(
         *ran.audit.outcomes,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
-        *((Outcome("run", "every kernel", Status.NOT_RUN, reason=_NO_SUBJECT),) if not files and found.files else ()),
+        *((Outcome("run", EVERY_KERNEL, Status.NOT_RUN, reason=_NO_SUBJECT),) if not files and found.files else ()),
     )
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
 
