@@ -15,7 +15,16 @@ from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases
 from tritonaudit.suites.core import called_cases, config_trial, configs_trial, core_trials, inapplicable
-from tritonaudit.suites.coverage import SUITES, Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
+from tritonaudit.suites.coverage import (
+    SUITES,
+    Coverage,
+    Missed,
+    Verdict,
+    core_outcome,
+    coverage_of,
+    shown_missing,
+    verdict_of,
+)
 from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
 from tritonaudit.suites.gather import SubjectRun, gather
 from tritonaudit.suites.journal import CoreTrial, Ended, Planned, Record, Stopped, Trial
@@ -88,7 +97,13 @@ def test_the_core_has_every_hardship_once_and_integrity_on_the_first_case() -> N
     found = trials(ROWS, 128)
     hardships = of("stability", found)
     assert len(hardships) == len(set(hardships)) == 17
-    assert of("integrity", found) == ["integrity"]
+    assert of("integrity", found) == ["rows=128 cols=128 float32"]
+
+
+def test_what_is_missing_of_integrity_is_named_by_its_case() -> None:
+    (trial,) = [one for one in trials(ROWS, 128) if one.suite == "integrity"]
+    text = shown_missing([Missed(trial.suite, trial.what, "its process was killed")])
+    assert text == f"integrity: {trial.trial.case}: its process was killed"
 
 
 def test_memory_is_part_of_the_core_where_it_is_watched_and_not_with_special_values() -> None:
