@@ -118,10 +118,13 @@ def test_junit_fails_for_errors_and_for_what_was_not_done() -> None:
 def test_what_was_not_looked_at_is_in_every_format(format: str) -> None:
     audit = Audit(
         problems=(Problem("b.py", "not UTF-8", 3),),
-        outcomes=(Outcome("source", "c.py", Status.NOT_RUN), Outcome("core", "d.py", Status.INCOMPLETE, "core 1 of 2")),
+        outcomes=(
+            Outcome("source", "c.py", Status.NOT_RUN),
+            Outcome("core", "d.py", Status.INCOMPLETE, "1 of 2 core trials"),
+        ),
     )
     text = render(audit, format, color=False)
-    for said in ("not UTF-8", "c.py: not analysed", "d.py: INCOMPLETE, core 1 of 2"):
+    for said in ("not UTF-8", "c.py: not analysed", "d.py: INCOMPLETE, 1 of 2 core trials"):
         assert said in text
 
 

@@ -35,7 +35,7 @@ _GENUINE = tuple(symptom.value for symptom in Symptom if suite_of(symptom.value)
 _DEFECTS = frozenset(Symptom) - {Symptom(check) for check in _GENUINE}
 """All but what says that it is not the kernels which do the work: that has an item of its own."""
 _EDGE_SIZES = (0, 1)
-_MISSED = re.compile(r"\d+ of \d+ cases, (?P<values>.*) in none before")
+_MISSED = re.compile(r"\d+ cases?, (?P<values>.*) in none before")
 _SIZE = re.compile(r"\w+=\d+")
 _REST = "the rest"
 _MOST_NAMED = 3

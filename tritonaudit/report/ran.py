@@ -107,7 +107,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "core": {"tried": coverage.tried, "of": coverage.core},
         "refused": coverage.refused,
         "inapplicable": [{"suite": suite, "why": why} for suite, why in coverage.inapplicable],
-        "cases": {"tried": coverage.called, "of": coverage.planned},
+        "cases": {"tried": coverage.called, "of": coverage.cases},
         "missing": [{"suite": one.suite, "what": one.what, "why": one.why} for one in coverage.missing],
     }
 

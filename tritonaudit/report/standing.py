@@ -216,7 +216,7 @@ def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
     """What a pass of the category does not speak of, and how far beyond the core it rests on."""
     if category is Category.CORRECTNESS and _is_asked(category, evidence.runs):
         for run in evidence.runs:
-            if run.coverage.planned:
+            if run.coverage.cases:
                 yield words(Code(evidence.label(run)), f": {cases_tried(run)}")
     if category is Category.PRACTICE:
         unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
