@@ -14,7 +14,7 @@ from tritonaudit.engine import check
 from tritonaudit.execute.pool import cancelling
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.file_cache import open_cache
-from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
+from tritonaudit.finding import ALL_FILES, EVERY_KERNEL, Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
@@ -137,7 +137,7 @@ def _full(results: Sequence[tuple[tuple[Stage, ...], Future[_Done]]], cancel: Ca
 
 
 def _not_run(stage: Stage) -> Audit:
-    return Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),))
+    return Audit(outcomes=(Outcome(stage.name.lower(), ALL_FILES, Status.NOT_RUN, reason="interrupted"),))
 
 
 _Done = tuple[Audit, tuple[Section, ...], bool]
@@ -173,10 +173,11 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
 
 
 def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.report.parts import asked_for
     from tritonaudit.report.ran import RanSection
     from tritonaudit.suites.stage import run_paths
 
-    ran = run_paths(paths, config, _run_request(request), progress)
+    ran = asked_for(run_paths(paths, config, _run_request(request), progress), request.parts)
     return ran.audit, (RanSection(ran),), ran.is_interrupted
 
 
@@ -185,7 +186,11 @@ def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.report.measured import MeasuredSection
 
     measured = measure_paths(paths, config, _measure_request(request), progress)
-    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+    audit = measured.audit
+    if measured.reason and measured.subjects and not request.parts & RUN_PARTS:
+        missing = Outcome(PERFORMANCE, EVERY_KERNEL, Status.INCOMPLETE, "performance NOT RUN", measured.reason)
+        audit = replace(audit, outcomes=(*audit.outcomes, missing))
+    return audit, (MeasuredSection(measured),), measured.is_interrupted
 
 
 def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
@@ -202,6 +207,7 @@ def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditReques
 
 def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
     from tritonaudit.measure.stage import Lane, at_once
+    from tritonaudit.report.parts import asked_for
     from tritonaudit.report.ran import RanSection
     from tritonaudit.suites.stage import run_paths
 
@@ -220,7 +226,8 @@ def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditR
         except BaseException:
             cancel()
             raise
-    return _together((ran.audit, (RanSection(ran),), ran.is_interrupted), timed)
+    shown = asked_for(ran, request.parts)
+    return _together((shown.audit, (RanSection(shown),), ran.is_interrupted), timed)
 
 
 def time_runs(runs: Sequence[SubjectRun], config: Config, request: AuditRequest) -> FullAudit:

@@ -239,6 +239,12 @@ class Finding:
         return (self.path, self.span.cell or 0, self.span, self.code, self.message)
 
 
+ALL_FILES = "all files"
+EVERY_KERNEL = "every kernel"
+EVERYTHING = frozenset((ALL_FILES, EVERY_KERNEL))
+"""Subjects of outcomes that do not begin with a path."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a check came to on a subject: passes and checks that did not run are recorded, not implied.

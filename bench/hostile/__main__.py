@@ -105,7 +105,16 @@ def audited(deeds: Sequence[str], budget: float, jobs: int) -> Audited:
         (project / "report.json").write_text("true")
         before = _files(project)
         mark = f"{_MARK}={folder}"
-        options = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json", "--seed", "7")
+        options = (
+            "--only",
+            "correctness,memory,stability,integrity",
+            "--device",
+            "cpu",
+            "--output-format",
+            "json",
+            "--seed",
+            "7",
+        )
         began = time.monotonic()
         done = subprocess.run(
             [*map(str, tritonaudit("audit", *options, "--budget", str(budget), "--jobs", str(jobs), "."))],

@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 _READ = ("api", "domains", "fixes", "host", "ir", "kernel", "queries", "source")
 _FACTS = ("compile", "hardware", "measure")
 _SINGLE = (
-    *("config", "engine", "finding", "guards", "requirements", "results", "rule", "selection", "shown"),
+    *("config", "engine", "finding", "guards", "progress", "requirements", "results", "rule", "selection", "shown"),
     *("target", "vendors", "capture/launch", "subject/dimension", "subject/model", "suites/facts", "suites/sentences"),
 )
 BRAIN = (

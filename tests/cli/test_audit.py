@@ -210,6 +210,46 @@ def test_each_part_of_what_is_run_has_a_name(part: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, b"Nothing was checked.\n")
 
 
+def test_performance_that_nothing_can_measure_is_incomplete(project: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tritonaudit",
+        "audit",
+        "--only",
+        "performance",
+        "--device",
+        "cpu",
+        "audit_right.py",
+    ]
+    done = subprocess.run(
+        command, cwd=project, env=environment(project, "cache"), check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert "every kernel: INCOMPLETE, performance NOT RUN: there is no GPU\n" in done.stdout
+    assert done.stdout.endswith("No kernel was analysed in 1 file. 2 not analysed.\n")
+
+
+def test_only_what_was_asked_for_is_shown(project: Path) -> None:
+    command = [sys.executable, "-m", "tritonaudit", "audit", "--only", "memory", *OPTIONS[2:], "audit_wrong.py"]
+    done = subprocess.run(
+        [*command, "--output-format", "json"],
+        cwd=project,
+        env=environment(project, "cache"),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    report = json.loads(done.stdout)
+    (subject,) = report["ran"]["subjects"]
+    checks = {one["check"] for one in subject["checks"]}
+    assert {"all that has to be tried", "access out of bounds", "integer overflow in an address"} <= checks
+    assert not {"wrong result", "stale result"} & checks
+    assert not [check for check in checks if check.startswith("stability: ")]
+    assert (subject["asked"], subject["failed_unasked"]) == (["memory"], ["wrong result"])
+    assert "TAC401" not in {finding["code"] for finding in report["findings"]}
+
+
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "-1", "0", "soon"])
 @pytest.mark.parametrize("command", [("audit", "."), ("gate", "audit_it.py", "--stage", "1"), ("select", "operation")])
 def test_a_budget_is_a_number_of_seconds(seconds: str, command: tuple[str, ...], tmp_path: Path) -> None:

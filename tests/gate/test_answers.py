@@ -103,10 +103,10 @@ def test_a_weak_reference_is_no_pass() -> None:
 @pytest.mark.parametrize(
     ("left_out", "shapes", "edges"),
     [
-        ("7 of 9 cases, n=4096 in none before", NOT_RUN, PASS),
-        ("7 of 9 cases, layout offset in none before", PASS, NOT_RUN),
-        ("7 of 9 cases, n=0 in none before", NOT_RUN, NOT_RUN),
-        ("7 of 9 cases", PASS, PASS),
+        ("7 cases, n=4096 in none before", NOT_RUN, PASS),
+        ("7 cases, layout offset in none before", PASS, NOT_RUN),
+        ("7 cases, n=0 in none before", NOT_RUN, NOT_RUN),
+        ("7 cases", PASS, PASS),
         ("n other sizes", PASS, PASS),
         ("the rest", NOT_RUN, NOT_RUN),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests import ran
 from tests.history.entries import WRONG, entry, finding
 from tests.measured import missed, of_size, row
-from tritonaudit.finding import Stage, Status
+from tritonaudit.finding import Confidence, Stage, Status
 from tritonaudit.history.asked import asked_of
 from tritonaudit.history.compare import Compared, compared
 from tritonaudit.history.folder import HistoryError, Version
@@ -102,10 +103,20 @@ def test_what_a_rule_finds_is_compared_where_both_asked_for_it() -> None:
 
 
 def test_what_only_pedantic_audits_show_is_not_compared_with_others() -> None:
-    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(finding(),))
+    doubtful = replace(finding(), confidence=Confidence.LOW)
+    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(doubtful,))
     assert between(plain, pedantic).findings == ()
     assert between(pedantic, plain).findings == ()
     assert [one.move for one in between(entry(asked=asked(pedantic=True)), pedantic).findings] == ["new"]
+
+
+def test_a_sure_finding_is_new_or_gone_though_only_one_audit_was_pedantic() -> None:
+    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(finding(),))
+    assert [one.move for one in between(plain, pedantic).findings] == ["new"]
+    assert [one.move for one in between(pedantic, plain).findings] == ["gone"]
+    for one in pedantic["findings"]:  # as older releases kept it
+        del one["confidence"]
+    assert between(plain, pedantic).findings == ()
 
 
 def test_parts_that_only_one_did_are_not_compared() -> None:

@@ -15,11 +15,14 @@ from tritonaudit.report import render
 from tritonaudit.report.about import About, today
 from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.markdown.text import code, fenced, prose, row
+from tritonaudit.report.parts import asked_for
+from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
 from tritonaudit.subject.model import Layout
 from tritonaudit.suites.coverage import Coverage, Missed
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
 
 MakeFinding = Callable[..., Finding]
@@ -291,7 +294,7 @@ def test_values_are_covered_by_the_cases_that_were_tried() -> None:
         trial({"batch": 7, "n": 64}, blocks=(64,)),
         trial({"batch": 1, "n": 131}, layout=Layout.TRANSPOSED, dtype="bfloat16"),
         trial({"batch": 1, "n": 1000}, fill="1e6"),
-        left_out=(("fill 1e38", "float16 cannot hold it"), ("3 of 9 cases, n=63 in none before", "the time was spent")),
+        left_out=(("fill 1e38", "float16 cannot hold it"), ("3 cases, n=63 in none before", "the time was spent")),
         coverage=Coverage(38, 38, (), 9, 6),
     )
     text = report(section(subject))
@@ -368,3 +371,11 @@ def test_code_and_tables_hold_anything() -> None:
     assert code("`a") == "`` `a ``"
     assert row("a|b", "`c|d`") == r"| a\|b | `c\|d` |"
     assert fenced(["```", "x"]) == ["````", "```", "x", "````"]
+
+
+def test_a_part_that_nobody_asked_for_did_not_run() -> None:
+    wrong = run("op", checks={Symptom.WRONG_RESULT.value: Status.FAIL})
+    text = report(RanSection(asked_for(RunAudit(Audit(), (wrong,)), {"memory"})))
+    assert cells(text, "Memory patterns") == ["✅ PASS", "none"]
+    assert cells(text, "Correctness") == ["➖ NOT RUN", "not asked for; wrong result fails all the same in `op`"]
+    assert cells(text, "Numerical stability") == ["➖ NOT RUN", "not asked for"]

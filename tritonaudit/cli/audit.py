@@ -94,7 +94,8 @@ def command(
     the lines in --output-file.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
-    read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report covers what was
+    read or done, 3 if nothing is found and a verdict is incomplete, or if --only asks for performance without a part
+    that runs kernels and there is no GPU. Ctrl-C makes it 130, and the report covers what was
     done by then.
     """
     require_compiler("audit")

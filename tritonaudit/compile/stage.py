@@ -19,7 +19,7 @@ from tritonaudit.compile.last import keep_last
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.data import NotData, encode
-from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
+from tritonaudit.finding import EVERY_KERNEL, Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
@@ -60,7 +60,7 @@ def compile_paths(
                 *audit.problems,
             ),
             outcomes=(
-                *(Outcome("compile", "every kernel", Status.NOT_RUN, reason=gap) for gap in gaps.values()),
+                *(Outcome("compile", EVERY_KERNEL, Status.NOT_RUN, reason=gap) for gap in gaps.values()),
                 *gathered.outcomes,
                 *_uncompiled(gathered.launches, compiled.lost),
                 *notebooks_passed_over(found.notebooks, "compile"),

@@ -11,14 +11,13 @@ from tritonaudit.compile.facts import CompiledKernel, Variant
 from tritonaudit.finding import Status
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
-from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, why_unknown
+from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, suite_of, why_unknown
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.suite import Suite
-from tritonaudit.testing.suite import suite_of
 
 _RESULT = frozenset(
     (
@@ -36,7 +35,7 @@ _GENUINE = tuple(symptom.value for symptom in Symptom if suite_of(symptom.value)
 _DEFECTS = frozenset(Symptom) - {Symptom(check) for check in _GENUINE}
 """All but what says that it is not the kernels which do the work: that has an item of its own."""
 _EDGE_SIZES = (0, 1)
-_MISSED = re.compile(r"\d+ of \d+ cases, (?P<values>.*) in none before")
+_MISSED = re.compile(r"\d+ cases?, (?P<values>.*) in none before")
 _SIZE = re.compile(r"\w+=\d+")
 _REST = "the rest"
 _MOST_NAMED = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tritonaudit.finding import Confidence
 from tritonaudit.history.asked import Both
 from tritonaudit.history.entry import Data
 from tritonaudit.history.figures import Move, figures_of
@@ -116,10 +117,24 @@ def _findings(earlier: Data, later: Data, both: Both) -> tuple[tuple[Difference,
     new = [one for key, one in after.items() if key not in before]
     gone = [one for key, one in before.items() if key not in after]
     reported = [
-        *(_finding("new", one) for one in new if both.asks_for(one["code"]) and not both.later_is_pedantic),
-        *(_finding("gone", one) for one in gone if both.asks_for(one["code"]) and not both.earlier_is_pedantic),
+        *(
+            _finding("new", one)
+            for one in new
+            if both.asks_for(one["code"]) and not (both.later_is_pedantic and _is_doubtful(one))
+        ),
+        *(
+            _finding("gone", one)
+            for one in gone
+            if both.asks_for(one["code"]) and not (both.earlier_is_pedantic and _is_doubtful(one))
+        ),
     ]
     return tuple(reported), len(new) + len(gone) - len(reported)
+
+
+def _is_doubtful(one: Data) -> bool:
+    """Whether only a pedantic audit may show the finding, as far as its entry says."""
+    confidence: str = one.get("confidence", Confidence.LOW.value)
+    return confidence == Confidence.LOW.value
 
 
 def _finding(move: str, one: Data) -> Difference:

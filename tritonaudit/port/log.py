@@ -84,7 +84,7 @@ def _tried(selected: Selected) -> Iterator[str]:
     """How much was tried of the variant that was chosen, where that is not all."""
     if selected.chosen is not None and selected.chosen.right is not None:
         coverage = selected.chosen.right[1].coverage
-        if coverage.called < coverage.planned:
+        if coverage.called < coverage.cases:
             yield coverage.shown
 
 

@@ -34,7 +34,7 @@ def incomplete(audit: Audit) -> list[Outcome]:
 
 
 def incomplete_line(outcome: Outcome) -> str:
-    """`path: subject: INCOMPLETE, core 12 of 38, …: what is missing`."""
+    """`path: subject: INCOMPLETE, 12 of 38 core trials, …: what is missing`."""
     return f"{visible(outcome.subject)}: INCOMPLETE, {outcome.case}: {visible(outcome.reason)}"
 
 

@@ -118,10 +118,22 @@ def _is_tried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence
     """Whether the stage that decides it ran for any of these, so that what is missing is missing of something."""
     match _DECISIVE[category]:
         case Stage.RUN:
-            return bool(runs)
+            return _is_asked(category, runs)
         case Stage.MEASURE:
             return not evidence.why_nothing_measured
     return False
+
+
+def _is_asked(category: Category, runs: Sequence[SubjectRun]) -> bool:
+    return any(suite in run.asked for run in runs for suite in _SUITES[category])
+
+
+def _unasked(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> Iterator[Words]:
+    """That nobody asked for the category, and what failed of it all the same."""
+    yield words("not asked for")
+    for run in runs:
+        if failed := [shown_check(check) for check in run.failed_unasked if category_of(check) is category]:
+            yield words(among(failed), " fails all the same in ", Code(evidence.label(run)))
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -168,6 +180,8 @@ def _gaps(
         return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
         return [words(evidence.why_nothing_ran)]
+    if runs and not _is_asked(category, runs):
+        return list(_unasked(category, runs, evidence))
     gaps = list(_untried(category, runs, evidence)) or _missed(category, runs, evidence)[0]
     if unlaunched:
         gaps.append(words("no subject launches ", among(Code(kernel.name) for kernel in unlaunched)))
@@ -200,9 +214,9 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
 
 def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
     """What a pass of the category does not speak of, and how far beyond the core it rests on."""
-    if category is Category.CORRECTNESS:
+    if category is Category.CORRECTNESS and _is_asked(category, evidence.runs):
         for run in evidence.runs:
-            if run.coverage.planned:
+            if run.coverage.cases:
                 yield words(Code(evidence.label(run)), f": {cases_tried(run)}")
     if category is Category.PRACTICE:
         unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)

@@ -184,7 +184,7 @@ def core_trials(
     """
     repeated = [one.case for one in cases[:2]][-1:] or [first]
     return (
-        _trial(Suite.INTEGRITY, INTEGRITY, "integrity", first),
+        _trial(Suite.INTEGRITY, INTEGRITY, first.label, first),
         *(_trial(Suite.CORRECTNESS, CALL, one.what, one.case) for one in cases),
         _trial(Suite.CORRECTNESS, REPEAT, "other orders of programs", repeated[0]),
         *hardship_trials(subject, blocks),

@@ -18,7 +18,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, cancelling, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
-from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.finding import EVERY_KERNEL, Audit, Outcome, Problem, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import all_rules
@@ -118,7 +118,7 @@ def _without_subject(files: Sequence[Path]) -> Iterator[Outcome]:
     beside = [spec for file in files if (spec := spec_beside(file)).is_file()]
     if files:
         hint = f"{shown_path(beside[0])} does" if beside else "`tritonaudit init` writes one"
-        yield Outcome("run", "every kernel", Status.NOT_RUN, reason=_NO_SUBJECT + hint)
+        yield Outcome("run", EVERY_KERNEL, Status.NOT_RUN, reason=_NO_SUBJECT + hint)
 
 
 def _gpu_and_subjects(

@@ -79,6 +79,7 @@ from tritonaudit.suites.late import (
 from tritonaudit.suites.limits import LARGEST
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
+from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.smaller import Smaller
 from tritonaudit.suites.stability import (
     endure,
@@ -566,7 +567,7 @@ class _Audit:
         if missed:
             values = ", ".join(map(str, plan.uncovered(outcome.case for outcome in self.outcomes)))
             with_it = f", {values} in none before" if values else ""
-            yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
+            yield f"{counted(len(missed), 'case')}{with_it}", reason
 
     def _more_integrity(self, plan: Plan) -> None:
         for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:

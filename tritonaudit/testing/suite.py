@@ -6,31 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tritonaudit.config import Config
-from tritonaudit.finding import Audit, Category, Finding, Outcome, Stage, Status
+from tritonaudit.finding import Audit, Finding, Outcome, Status
 from tritonaudit.measure.stage import MeasureAudit
-from tritonaudit.report.evidence import ASKED, applies, category_of, codes_of, reported_by, why_unknown
+from tritonaudit.report.evidence import ASKED, INTEGRITY, applies, reported_by, suite_of, why_unknown
+from tritonaudit.report.parts import suite_of_finding
 from tritonaudit.report.standing import NEEDED
 from tritonaudit.report.status import fails
 from tritonaudit.suites.coverage import shown_missing
-from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
-
-_OF_CATEGORY = {Category.STABILITY: Suite.STABILITY, Category.MEMORY: Suite.MEMORY}
-_INTEGRITY = frozenset(
-    symptom.value
-    for symptom in (
-        Symptom.NO_KERNEL,
-        Symptom.TORCH_WORK,
-        Symptom.STALE,
-        Symptom.ALIASED,
-        Symptom.NO_TENSOR,
-        Symptom.THREAD,
-        Symptom.PATCHED,
-        Symptom.WEAK_REFERENCE,
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -44,20 +29,6 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     reasons: tuple[str, ...] = ()
     unknown: str = ""
-
-
-def suite_of(check: str) -> Suite:
-    """The suite that a check of the run stage belongs to."""
-    return Suite.INTEGRITY if check in _INTEGRITY else _OF_CATEGORY.get(category_of(check), Suite.CORRECTNESS)
-
-
-def suite_of_finding(finding: Finding) -> Suite:
-    """The suite that a finding of the run or the measure stage belongs to."""
-    if finding.stage is Stage.MEASURE:
-        return Suite.PERFORMANCE
-    if any(finding.code in codes_of(check) for check in _INTEGRITY):
-        return Suite.INTEGRITY
-    return _OF_CATEGORY.get(finding.category, Suite.CORRECTNESS)
 
 
 def verdict_of_run(suite: Suite, ran: RunAudit, config: Config) -> Verdict:
@@ -101,7 +72,7 @@ def _unknown(suite: Suite, run: SubjectRun, reported: set[str]) -> Iterator[str]
             yield f"seen, with no finding of it: {outcome.check}"
     if missing := run.coverage.missing_of(suite):
         yield f"not everything that has to be tried was tried: {shown_missing(missing)}"
-    asked = (check for check in sorted(ASKED | _INTEGRITY) if suite_of(check) is suite and applies(check, run))
+    asked = (check for check in sorted(ASKED | INTEGRITY) if suite_of(check) is suite and applies(check, run))
     for check in asked:
         if why := why_unknown(check, run):
             yield f"{check}: {why}"

@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from hypothesis import given, settings
 
@@ -15,10 +16,25 @@ from tests.ran import FILE, run, section, trial
 from tests.report.html import timed
 from tests.report.html.page import Element, read
 from tests.report.test_hostile_text import audits, unprintable
-from tritonaudit.finding import Audit, Edit, Finding, Fix, Problem, Related, Severity, Span, Stage, Witness
+from tritonaudit.finding import (
+    Audit,
+    Edit,
+    Finding,
+    Fix,
+    Outcome,
+    Problem,
+    Related,
+    Severity,
+    Span,
+    Stage,
+    Status,
+    Witness,
+)
 from tritonaudit.report import render
 from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
+from tritonaudit.suites.coverage import Coverage, Missed
+from tritonaudit.suites.facts import Symptom
 
 MakeFinding = Callable[..., Finding]
 EVERY = frozenset(Stage)
@@ -291,3 +307,33 @@ def test_no_text_becomes_markup(make_finding: MakeFinding) -> None:
     shown = HOSTILE.replace("\u202e", "\\u202e").replace("\u202c", "\\u202c")
     assert root.one("article").one("p", class_="message").text == shown.replace("`", "")
     assert root.one("table", id="case-table").one("tbody").all("th")[0].text == shown
+
+
+def test_no_tick_of_a_message_is_left(make_finding: MakeFinding) -> None:
+    said = "`x < y & z` is odd"
+    finding = make_finding(
+        message=said, remedy=said, witness=Witness(said), related=(Related("a.py", Span(1, 1, 1, 2), said),)
+    )
+    audit = Audit(
+        (finding,),
+        problems=(Problem("a.py", said),),
+        outcomes=(Outcome("source", "a.py", Status.NOT_RUN, reason=said),),
+        texts={"a.py": "x\n"},
+        files=1,
+    )
+    missing = Coverage(2, 1, (Missed("memory", said, said),))
+    tried = run(
+        "op",
+        replace(trial(), checked=frozenset(), unchecked=((Symptom.CRASH, said),)),
+        checks={Symptom.CRASH.value: Status.NOT_RUN},
+        left_out=((said, said),),
+        coverage=missing,
+    )
+    untimed = replace(timed.subject("op", *timed.copy()), reason=said)
+    for sections in ((), (section(tried), timed.section(untimed))):
+        for stages in (frozenset((Stage.SOURCE,)), EVERY):
+            about = About("tritonaudit audit", stages)
+            text = render(audit, "html", color=False, sections=sections, about=about)
+            shown = re.sub(r"<(script|style|code|details)\b.*?</\1>", "", text, flags=re.DOTALL)
+            assert re.findall(r"[^>]*`[^<]*", shown) == []
+    assert "<code>x &lt; y &amp; z</code> is odd" in text

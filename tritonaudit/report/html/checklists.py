@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tritonaudit.report.answers import Answer, answer, further_checks
 from tritonaudit.report.checklists import CHECKLISTS, Checklist
-from tritonaudit.report.evidence import Evidence, shown_left_out
+from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.html.badge import badge, badge_of_status
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
 from tritonaudit.report.html.table import table
@@ -29,7 +29,7 @@ def checklists(evidence: Evidence) -> Iterator[Markup]:
         )
     for run in evidence.runs:
         if run.left_out:
-            left_out = (element("li", prose(f"{what}: {why}")) for what, why in shown_left_out(run))
+            left_out = (element("li", prose(f"{what}: {why}")) for what, why in run.left_out)
             yield element("h3", "Left out of ", Code(evidence.label(run)))
             yield element("ul", lines(*left_out))
 
