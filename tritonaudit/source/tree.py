@@ -44,12 +44,11 @@ class FunctionTree:
         ):
             raise TooDeep
         # An indented function keeps its columns under a statement of our own, one line earlier.
-        indented = source[:1] in (" ", "\t")
-        self._first_line = function.first_line - (1 if indented else 0)
-        self._module = cst.parse_module(_WRAPPER + source if indented else source)
+        self._is_indented = source[:1] in (" ", "\t")
+        self._module = cst.parse_module(_WRAPPER + source if self._is_indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
-        self.outlined, self._lines = function, module.lines
+        self.outlined, self._file = function, module
 
     @cached_property
     def _concrete(self) -> dict[int, cst.CSTNode]:
@@ -65,13 +64,15 @@ class FunctionTree:
         return self._concrete.get(id(node))
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node of this tree stands in the file."""
+        """Where a node of this tree stands in the file, where lines may have been put in before the function."""
         written = self._written.get(id(node))
         if written is not None:
-            return span_of(written, self._lines)
+            return span_of(written, self._file.lines)
         if self._places is None:
-            self._places = _positions(self._module, self._first_line - 1)
-        return Span(*self._places[id(node)])
+            self._places = _positions(self._module)
+        above = self.outlined.first_line - 1 - self._is_indented
+        line, column, end_line, end_column = self._places[id(node)]
+        return Span(line + above, column, end_line + above, end_column)
 
     def code(self, node: cst.CSTNode) -> str:
         return self._module.code_for_node(node)
@@ -132,15 +133,15 @@ _STRINGS = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING
 
 
 _Place = tuple[int, int, int, int]
-"""The line and the column where a node starts, and those past its end: a span that nobody has asked for yet."""
+"""The line of the tree and the column where a node starts, and those past its end."""
 
 
 class _Recorder(CodegenState):
     """Writes the module out and notes where each node starts and ends, without its surrounding whitespace."""
 
-    def __init__(self, module: cst.Module, offset: int) -> None:
+    def __init__(self, module: cst.Module) -> None:
         super().__init__(default_indent=module.default_indent, default_newline=module.default_newline)
-        self.line = 1 + offset
+        self.line = 1
         self.column = 1
         self.places: dict[int, _Place] = {}
         self._starts: list[tuple[int, int]] = []
@@ -184,7 +185,7 @@ class _Recording:
         recorder.places[id(self._node)] = (*self._start, recorder.line, recorder.column)
 
 
-def _positions(module: cst.Module, offset: int) -> dict[int, _Place]:
-    recorder = _Recorder(module, offset)
+def _positions(module: cst.Module) -> dict[int, _Place]:
+    recorder = _Recorder(module)
     module._codegen(recorder)
     return recorder.places
