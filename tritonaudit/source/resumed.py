@@ -93,7 +93,8 @@ class Edited:
             before, after = self.changed.function
             gone += [before, *Nodes(before).of(ast.FunctionDef), *Nodes(before).of(ast.AsyncFunctionDef)]
             if self.is_silent:
-                _take_places(before, after, _dead(before), _dead(after))
+                is_kernel = any(kernel.node is before for kernel in jit)
+                _take_places(before, after, *((frozenset(),) * 2 if is_kernel else map(_dead, (before, after))))
             else:
                 made = after if self.kernel is None else _with_body(before, after)
                 _put(made, before, self.changed.around[-1][0].body)
@@ -130,8 +131,10 @@ def edited(before: Module, after: Module) -> Edited | None:
         return edit if len(changed.around) == 1 or isinstance(changed.around[-1][0], ast.ClassDef) else None
     old, new = changed.function
     kernel = next((number for number, jit in enumerate(before.jit) if jit.node is old), None)
+    if kernel is not None and after.jit[kernel].node is not new:
+        return None
     if kernel is not None:
-        return replace(edit, kernel=kernel) if after.jit[kernel].node is new else None
+        return edit if _is_spaced_otherwise(before, after, edit) else replace(edit, kernel=kernel)
     if any(isinstance(one, _FUNCTIONS) for one, _ in changed.around):
         return None
     is_silent = first > (old.body[0].end_lineno or 0) and _does_the_same(before, old, new)
@@ -243,6 +246,14 @@ def _is_blank_outside(before: Module, after: Module, changed: _Changed, lines: t
         return True  # the edit is inside of it
     comments = [any(line.lstrip().startswith("#") for line in part[-1:]) for part in parts]
     return comments[0] == comments[1]
+
+
+def _is_spaced_otherwise(before: Module, after: Module, edit: Edited) -> bool:
+    """Whether the texts of a kernel differ in blank lines and blanks at the ends of lines only."""
+    assert edit.changed.function is not None
+    old, new = before.lines[edit.first - 1 : edit.last], after.lines[edit.first - 1 : edit.last + edit.by]
+    written = [[line for text in lines if (line := text.rstrip())] for lines in (old, new)]
+    return written[0] == written[1] and _alike(*edit.changed.function, frozenset(), frozenset())
 
 
 # -- functions that do the same ----------------------------------------------------------------------------------------

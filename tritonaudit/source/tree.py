@@ -48,7 +48,9 @@ class FunctionTree:
         self._module = cst.parse_module(_WRAPPER + source if self._is_indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
+        self._rows: dict[int, int] | None = None
         self.outlined, self._file = function, module
+        self._lines, self._lines_now = source.split("\n"), module.lines
 
     @cached_property
     def _concrete(self) -> dict[int, cst.CSTNode]:
@@ -70,9 +72,23 @@ class FunctionTree:
             return span_of(written, self._file.lines)
         if self._places is None:
             self._places = _positions(self._module)
-        above = self.outlined.first_line - 1 - self._is_indented
         line, column, end_line, end_column = self._places[id(node)]
-        return Span(line + above, column, end_line + above, end_column)
+        return Span(self._line(line), column, self._line(end_line), end_column)
+
+    def _line(self, line: int) -> int:
+        """Where a line of the tree stands in the file: blank lines may have come, or gone, before it and inside."""
+        row = line - 1 - self._is_indented
+        if self._lines_now is not self._file.lines:
+            self._lines_now, self._rows = self._file.lines, self._moved_rows()
+        return self.outlined.first_line + (row if self._rows is None else self._rows[row])
+
+    def _moved_rows(self) -> dict[int, int] | None:
+        """The rows of the function's lines by those that they had when it was parsed; None where they are the same."""
+        now = self._file.text_of(self.outlined).split("\n")
+        if now == self._lines[:-1]:
+            return None
+        written = [[row for row, line in enumerate(lines) if line.strip()] for lines in (self._lines, now)]
+        return dict(zip(*written, strict=True))
 
     def code(self, node: cst.CSTNode) -> str:
         return self._module.code_for_node(node)
