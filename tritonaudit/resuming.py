@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,9 @@ from tritonaudit.target import Target
 
 if TYPE_CHECKING:
     from tritonaudit.domains.facts import KernelFlow
+
+
+_NAMES_A_LINE = re.compile(r"\bline \d")
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ def _moved_finding(edit: Edited, finding: Finding, shown: str) -> Finding | None
     related, way = _moved_related(edit, finding.related, shown), _moved_related(edit, finding.way, shown)
     edits = None if finding.fix is None else _moved_edits(edit, finding.fix)
     if span is None or related is None or way is None or (finding.fix is not None and edits is None):
+        return None
+    if edit.by and _NAMES_A_LINE.search(finding.message):
         return None
     fix = finding.fix if finding.fix is None or edits is None else replace(finding.fix, edits=edits)
     return replace(finding, span=span, related=related, way=way, fix=fix)
