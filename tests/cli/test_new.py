@@ -26,8 +26,10 @@ def checkout(tmp_path: Path) -> Path:
     return copy_checkout(tmp_path / "checkout")
 
 
-def new(checkout: Path, *arguments: str) -> None:
-    python("-m", "tritonaudit", "new", *arguments, cwd=checkout)
+def new(checkout: Path, *arguments: str) -> Path:
+    """Write a rule; its Python file."""
+    written = python("-m", "tritonaudit", "new", *arguments, cwd=checkout).stdout
+    return Path(written.splitlines()[0].removeprefix("wrote "))
 
 
 def refusal(checkout: Path, *arguments: str) -> str:
@@ -54,12 +56,14 @@ def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", ["TAM199", "TAM399", "TAM499"])
-def test_a_new_rule_passes_ruff_and_mypy(checkout: Path, code: str) -> None:
-    new(checkout, code, "some-name")
-    python("-m", "ruff", "check", SOURCE, cwd=checkout)
-    python("-m", "ruff", "format", "--check", SOURCE, cwd=checkout)
-    python("-m", "mypy", SOURCE, cwd=checkout)
+def test_new_rules_pass_ruff_and_mypy(checkout: Path) -> None:
+    sources = [
+        new(checkout, code, name)
+        for code, name in (("TAM199", "one-name"), ("TAM399", "another-name"), ("TAM499", "third-name"))
+    ]
+    python("-m", "ruff", "check", *sources, cwd=checkout)
+    python("-m", "ruff", "format", "--check", *sources, cwd=checkout)
+    python("-m", "mypy", *sources, cwd=checkout)
 
 
 @pytest.mark.parametrize(("code", "facts"), [("TAM399", "CompiledKernel"), ("TAM499", "RunKernel")])

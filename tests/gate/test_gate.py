@@ -35,7 +35,7 @@ FAILED = {
 
 
 def request(stage: int, subject: str | None = None) -> GateRequest:
-    return GateRequest(stage, 60.0, os.cpu_count() or 1, Where.CPU, subject)
+    return GateRequest(stage, 10.0, os.cpu_count() or 1, Where.CPU, subject)
 
 
 @pytest.fixture(scope="module")

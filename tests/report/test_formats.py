@@ -171,3 +171,8 @@ def test_light_formats_import_nothing_heavy(format: str) -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout == "\n"
+
+
+def test_one_line_a_finding_also_says_what_was_fixed() -> None:
+    assert render(Audit(fixed=2, files=1, kernels=1), "concise", color=False) == "Fixed 2 findings.\n"
+    assert render(Audit(files=1, kernels=1), "concise", color=False) == ""

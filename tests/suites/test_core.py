@@ -332,6 +332,7 @@ def get_inputs():
     return [torch.randn(ROWS, 4096)]
 """
 KERNELS = ROOT / "fixtures" / "kernels" / "softmax"
+MOST_CASES = 80  # the core and some cases beyond it
 GIVEN = ROOT / "tests" / "suites" / "subjects" / "given"
 
 
@@ -340,7 +341,8 @@ def run_of(path: Path, seconds: float) -> SubjectRun:
     pytest.importorskip("triton")
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-    (run,) = run_paths([path], Config(path.parent), RunRequest(seconds, 1, device=Where.CPU)).runs
+    request = RunRequest(seconds, 1, device=Where.CPU, most_cases=MOST_CASES)
+    (run,) = run_paths([path], Config(path.parent), request).runs
     return run
 
 

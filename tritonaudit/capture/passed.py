@@ -139,7 +139,7 @@ class _Trial:
             if arg.annotation is not None
         }
         self._defaults = _defaults(node)
-        self._asked = used_as_tensors(node)
+        self._asked = used_as_tensors(node, site.entry.scope.module)
         self._saved = launched.host.saved(site.entry)
         self._chosen = dict(site.configs[0].constants) if site.configs else {}
         self._named = self._names()

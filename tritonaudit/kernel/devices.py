@@ -31,7 +31,7 @@ class FixedDevice:
 
 def fixed_device(module: Module, function: JitFunction, launches: tuple[Launch, ...]) -> FixedDevice | None:
     """What the file's first such launch is given, if it is one of this kernel's: it is one habit, reported once."""
-    if _GPU not in module.text or not any(map(_made_on_gpu, launches)) or _CHOOSES.search(module.text) is not None:
+    if not module.says(_GPU) or not any(map(_made_on_gpu, launches)) or module.says(_CHOOSES):
         return None
     found = [
         (made, kernel, beside)

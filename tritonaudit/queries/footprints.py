@@ -62,8 +62,9 @@ class Footprint:
     def programs(self, launch: Numbers) -> Iterator[tuple[tuple[int, int, int], set[int]]]:
         """Of each program, or of each round of a loop in it, where it goes."""
         points = touched = 0
-        for program in product(*(range(size) for size in launch.grid)):
-            at = Point(launch.given, (program[0], program[1], program[2]), launch.grid, {}, {})
+        columns, rows, layers = map(range, launch.grid)
+        for program in ((x, y, z) for x in columns for y in rows for z in layers):
+            at = Point(launch.given, program, launch.grid, {}, {})
             for point in _rounds(at, self._loops):
                 points += 1
                 places = self._at(point)

@@ -122,14 +122,13 @@ def summary(audit: Audit) -> str:
         )
     else:
         found = _nothing_found(audit)
-    done = (("Fixed", audit.fixed), ("Suppressed", audit.suppressed))
-    return (
-        "".join(f"{verb} {_count(count, 'finding')}. " for verb, count in done if count)
-        + found
-        + _in_baseline(audit)
-        + _fixable(audit)
-        + _missed(audit)
-    )
+    return " ".join([*done(audit), found]) + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+
+
+def done(audit: Audit) -> list[str]:
+    """`Fixed 2 findings.`; nothing where no file was changed."""
+    counts = (("Fixed", audit.fixed), ("Suppressed", audit.suppressed))
+    return [f"{verb} {_count(count, 'finding')}." for verb, count in counts if count]
 
 
 def _checked(audit: Audit, unread: int = 0) -> str:
