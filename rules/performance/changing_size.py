@@ -1,4 +1,4 @@
-"""TAP201: a kernel is compiled or tuned anew for each value of a size that changes from call to call."""
+"""TAP201: a kernel is compiled or tuned again for each value of a size that changes from call to call."""
 
 from __future__ import annotations
 
