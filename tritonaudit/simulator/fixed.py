@@ -18,10 +18,10 @@ _INDICES = ("i32", "i64")
 class Parts:
     """A block's operations, without the last.
 
-    `recomputed` are those whose results depend on more than the launch's numbers, or that do something; each comes after
-    the fixed results before it, and `fixed` are the last of these. The operations of `steady`, by their `id`, access the
-    same elements in each launch with these numbers. `given` are results of loads: they are taken for fixed, too, and
-    have to be compared with what they were.
+    `recomputed` are those whose results depend on more than the launch's numbers, or that do something; each comes
+    after the fixed results before it, and `fixed` are the last of these. The operations of `steady`, by their `id`,
+    access the same elements in each launch with these numbers. `given` are results of loads: they are taken for fixed,
+    too, and have to be compared with what they were.
     """
 
     recomputed: tuple[tuple[tuple[int, ...], Operation], ...]
