@@ -81,7 +81,7 @@ class AutotuneKey(Rule):
                     yield self._hit(
                         kernel,
                         value,
-                        f"`{name}` stands among the constants of this config, where its default overrides it",
+                        f"`{name}` is among the constants of this config, where its default overrides it",
                         f"pass it to `triton.Config` by name: `triton.Config({{…}}, {name}=…)`",
                         fix=option_beside(kernel.module, config, name, value),
                     )

@@ -14,7 +14,7 @@ from tritonaudit.rule import Fixable, Hit, Rule
 
 class DeprecatedApi(Rule):
     code, name = "TAC106", "deprecated-api"
-    summary = "A name or a keyword that the targeted Triton has removed, or is about to."
+    summary = "A name or a keyword that the targeted Triton has removed or deprecated."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     once_in = Extent.FILE
     fixable = Fixable.EITHER

@@ -38,7 +38,7 @@ _WORDS = {
         "loop with `range`, or make it `tl.constexpr`",
     ),
     (MistakeKind.CONSTANT_AGAIN, "*"): Words(
-        "`{name}` has a value already, and a `tl.constexpr` is set once", "give the constant a name of its own"
+        "`{name}` has a value already, and a `tl.constexpr` is set once", "give the constant its own name"
     ),
     (MistakeKind.CONSTANT_IN_LOOP, "*"): Words(
         "the constant `{name}` is set again in a loop", "copy it to a variable before the loop, and set that"

@@ -20,7 +20,7 @@ _WORDS = {
 
 class PartialReturn(Rule):
     code, name = "TAC131", "partial-return"
-    summary = "A helper returns a value on some paths only, and an undefined one on the others."
+    summary = "A helper returns a value only on some paths, and an undefined one on the others."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

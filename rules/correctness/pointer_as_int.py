@@ -39,6 +39,6 @@ def _reported(found: ForeignArgument) -> tuple[str, str]:
             f"annotate `{found.parameter}: tl.constexpr` and pass a dtype of `tl`",
         )
     return (
-        f"`{text}` is a CPU tensor, because nothing says otherwise where it is made: no kernel on a GPU can read it",
+        f"`{text}` is a CPU tensor, since it is made without a device: no kernel on a GPU can read it",
         "make it with the `device=` of the other tensors",
     )

@@ -51,7 +51,7 @@ _SUPPORT = {
     Construct.YIELD: _Support("`yield`", "store the values"),
     Construct.AWAIT: _Support("`await`", "leave it out"),
     Construct.MATCH: _Support("`match`", "use `if` and `elif`"),
-    Construct.WALRUS: _Support("`:=`", "assign in a statement of its own", since=(3, 8), accepted=True),
+    Construct.WALRUS: _Support("`:=`", "assign in a separate statement", since=(3, 8), accepted=True),
 }
 
 _FSTRING = Words(
@@ -108,7 +108,7 @@ _WORDS = {
         once=True,
     ),
     (MistakeKind.SET_ATTRIBUTE, "*"): Words(
-        "`{name}` is set, and values have no attributes to set", "use a name of its own"
+        "`{name}` is set, and values have no attributes to set", "use a separate name"
     ),
     (MistakeKind.ASSIGNMENT, "several targets"): Words(
         "`a = b = …` does not compile", "write one assignment for each name"

@@ -16,7 +16,7 @@ _LOW = 4
 
 class LowOccupancy(Rule):
     code, name = "TAP304", "low-occupancy"
-    summary = "A multiprocessor is estimated to hold few warps of a kernel that lives on memory."
+    summary = "A multiprocessor is estimated to hold few warps of a memory-bound kernel."
     severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:

@@ -149,8 +149,8 @@ def test_a_killed_audit_is_resumed(project: Path, whole: tuple[dict[str, Any], s
 
 def test_an_audit_that_is_not_resumed_begins_anew(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:
     report, _, number = whole
-    anew, _, made = audited(project, cache="other cache")
-    assert (reported(anew), made) == (reported(report), number)
+    again, _, made = audited(project, cache="other cache")
+    assert (reported(again), made) == (reported(report), number)
 
 
 def test_ctrl_c_leaves_a_report_of_what_was_done(project: Path) -> None:

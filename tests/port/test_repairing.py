@@ -1,4 +1,4 @@
-"""A command that writes a variant anew, whatever it does: it is told what failed, and it costs no more than it may."""
+"""A command that rewrites a variant, whatever it does: it is told what failed, and it costs no more than it may."""
 
 from __future__ import annotations
 

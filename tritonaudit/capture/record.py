@@ -30,7 +30,7 @@ class Recorder:
     them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
     the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
     written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target. Of an
-    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they begin anew. Where it
+    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they start over. Where it
     `raises`, host code is told what Triton refuses, and may have another way.
     """
 

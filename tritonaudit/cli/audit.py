@@ -50,7 +50,7 @@ def parts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     multiple=True,
     callback=parts,
     metavar="PARTS",
-    help=f"Do only these parts: {', '.join(_STAGES)}. Correctness, memory, stability and integrity go together.",
+    help=f"Do only these parts: {', '.join(_STAGES)}. Of a run, only the checks of these parts are shown.",
 )
 @budget_option("subject")
 @SEED

@@ -36,7 +36,7 @@ def command(context: click.Context, folder: Path) -> int | None:
 @click.option("--all", "shows_masked", is_flag=True, help="Include masked ones.")
 @click.pass_context
 def list_command(context: click.Context, shows_masked: bool) -> int:
-    """A line for each version."""
+    """List the versions, one line each."""
     return _list(_folder(context), shows_masked)
 
 
@@ -51,7 +51,7 @@ def _list(folder: Path, shows_masked: bool) -> int:
 @click.argument("number", type=click.IntRange(min=1))
 @click.pass_context
 def show_command(context: click.Context, number: int) -> int:
-    """All figures and findings of version NUMBER."""
+    """Show all figures and findings of version NUMBER."""
     from tritonaudit.history.folder import HistoryError
     from tritonaudit.history.reporting import show_text
 
@@ -67,7 +67,7 @@ def show_command(context: click.Context, number: int) -> int:
 @click.argument("later", type=click.IntRange(min=1))
 @click.pass_context
 def compare_command(context: click.Context, earlier: int, later: int) -> int:
-    """What got better, worse, new or gone from version EARLIER to LATER.
+    """Show what got better, worse, new or gone from version EARLIER to LATER.
 
     A time or a speed-up has moved where its 95 % intervals do not meet, the worst error where it has by more than
     10 %. Times of different devices are not compared.
@@ -88,9 +88,9 @@ def compare_command(context: click.Context, earlier: int, later: int) -> int:
 @click.argument("subject", required=False)
 @click.pass_context
 def trend_command(context: click.Context, subject: str | None) -> int:
-    """A line per figure over all versions, of SUBJECT or of every one.
+    """Show each figure over all versions, for SUBJECT or for every subject.
 
-    The exit code is 0 where every subject has reached the target in the latest version: no check of it fails, and its
+    The exit code is 0 if every subject has reached the target in the latest version: no check of it fails, and its
     size with the longest roof comes as close to it as the target asks. It is 3 where one has not.
     """
     from tritonaudit.history.folder import HistoryError

@@ -51,7 +51,7 @@ def command(
     config_file: Path | None,
     jobs: int | None,
 ) -> int:
-    """Say how fast the subjects in files and folders can be at best on a GPU, which need not be there.
+    """Say how fast the subjects in files and folders can be at best on a GPU; no GPU is needed.
 
     PATHS defaults to the current folder. Of each subject and size: the operations and bytes that it takes, what
     bounds it, the shortest time that the GPU's data sheet allows, and the target, 90 % of that speed. Every figure has

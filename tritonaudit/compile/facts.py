@@ -135,7 +135,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Sweep:
-    """How often a kernel is specialised anew while one size grows within one block: `sizes` led to `variants`.
+    """How often a kernel is specialised again while one size grows within one block: `sizes` led to `variants`.
 
     `argument` is the parameter to blame: a constexpr or a specialised number that changed with every size.
     """

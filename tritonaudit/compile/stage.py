@@ -120,7 +120,7 @@ def _judged(
 
 
 def _about(kernels: Sequence[CompiledKernel], launches: Sequence[Launch], asked: str) -> bytes:
-    """What tells what is judged from anything else, whether it was compiled anew or not; nothing if it is not data."""
+    """What tells what is judged from anything else, whether it was compiled again or not; nothing if it is not data."""
     compiled = [[replace(variant, cached=True) for variant in kernel.variants] for kernel in kernels]
     alike = [replace(kernel, variants=tuple(variants)) for kernel, variants in zip(kernels, compiled, strict=True)]
     try:

@@ -1,4 +1,4 @@
-"""Indices, shapes and layouts: what makes a block, and what lays it out anew."""
+"""Indices, shapes and layouts: what makes a block, and what lays it out again."""
 
 from __future__ import annotations
 

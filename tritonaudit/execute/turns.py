@@ -111,7 +111,7 @@ class Turns:
             tell_waiting(waited - reported, seconds)
 
     def _open(self, folder: Path) -> tuple[int, int]:
-        """The files, opened anew for each turn, so that none is held together with a process that was forked before."""
+        """The files, opened again for each turn, so that none is shared with a process that was forked before."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         gate, room = (os.open(folder / f"gpu-{_device()}-{name}", flags, 0o600) for name in ("gate", "room"))
         self._held, self._process = (gate, room), os.getpid()

@@ -59,7 +59,7 @@ def forget_serving() -> None:
 def tell(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 
-    The task's log begins anew then. What the task forked does not get past here.
+    The task's log starts over then. What the task forked does not get past here.
     """
     if _serving is not None:
         _serving.tell(content, seconds)

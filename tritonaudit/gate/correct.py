@@ -71,7 +71,7 @@ def matches(material: Material) -> Answer:
 
 
 def genuine(material: Material) -> Answer:
-    """Whether the results are of the kernels, made anew by each call, and judged by what can judge them."""
+    """Whether the results are of the kernels, made by each call itself, and judged by what can judge them."""
     outcomes = {check: outcome_of(material.run, check) for check in _GENUINE}
     known = [outcome for outcome in outcomes.values() if outcome is not None]
     if wrong := [f"{one.check}: {one.reason}" for one in known if one.status is Status.FAIL]:

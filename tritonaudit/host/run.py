@@ -39,7 +39,7 @@ class OutOfBudget(Exception):
 
 
 class Restart(Exception):
-    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it.
+    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run again with it.
 
     `chosen` is the condition that says so, where it may go either way.
     """

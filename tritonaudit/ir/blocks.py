@@ -1,4 +1,4 @@
-"""What makes a block, and what lays it out anew."""
+"""What makes a block, and what lays it out again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that a wrapper makes on the current GPU, whichever GPU its caller's tensors lie on."""
+"""Tensors that a wrapper makes on the current GPU, whichever GPU its caller's tensors are on."""
 
 from __future__ import annotations
 

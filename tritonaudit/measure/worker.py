@@ -448,7 +448,7 @@ class _Measuring:
         if subject.reference is not None:
             offered.append((Role.PYTORCH, Role.PYTORCH.value, subject.reference))
         if subject.reference is not None and self._is_compiled:
-            torch.compiler.reset()  # it is compiled anew for each size: after a few it would silently not be
+            torch.compiler.reset()  # it is compiled again for each size: after a few it would silently not be
             compiled = torch.compile(subject.reference, dynamic=False)
             offered.append((Role.COMPILED, Role.COMPILED.value, compiled))
         if not self._is_brief:

@@ -1,4 +1,4 @@
-"""Attempts to have a variant that failed written anew: each is kept, and tried as the variant was."""
+"""Attempts to have a failed variant rewritten: each is kept, and tried as the variant was."""
 
 from __future__ import annotations
 

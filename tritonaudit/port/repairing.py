@@ -1,4 +1,4 @@
-"""Has a command of the user's write a variant anew, and keeps what it writes in bounds: of time, length and form."""
+"""Has a command of the user rewrite a variant, and keeps what it writes in bounds: of time, length and form."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _isolated(
 def select(
     operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress = SILENT
 ) -> tuple[Selected, ...]:
-    """Validate every variant, have those that fail written anew where that is asked for, and choose among the right."""
+    """Validate every variant, have those that fail rewritten where that is asked for, and choose among the right."""
     verdicts = validated(operations, config, request.audit, progress)
     considered = [_considered(one, verdicts, config, request, progress) for one in operations]
     work = _work([path for path in map(_loaded, considered) if path is not None], request)

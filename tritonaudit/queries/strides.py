@@ -110,7 +110,7 @@ class _Reader:
         if tensor.symbol.key in self._dense | self._asked or tensor.symbol.roots & self._doubted:
             return True
         if tensor.made == "given" and tensor.dtype not in (None, tensor.symbol.part("dtype")):
-            return True  # cast, and laid out anew
+            return True  # cast, and laid out again
         return tensor.is_contiguous and tensor.made in (*_VIEWS, "contiguous")
 
     def _is_own(self, tensor: Tensor, parameter: str) -> bool:

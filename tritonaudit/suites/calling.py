@@ -226,7 +226,7 @@ def results_of(
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
-    in the end: a reference may give anew what the wrapper changes. Where that is not the `number` that another call
+    in the end: a reference may give again what the wrapper changes. Where that is not the `number` that another call
     gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides. A change that
     is not among that number is left out only if the other call was one `of_same` function.
     """

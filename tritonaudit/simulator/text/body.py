@@ -26,7 +26,7 @@ class Body:
         self.types: list[Type] = []
         self.names: dict[int, str] = {}
         self._locations = locations
-        # By their printed names. Regions beside each other use the same names, each defined anew before it is used.
+        # By their printed names. Regions beside each other use the same names, each defined again before it is used.
         self._values: dict[str, int] = {}
 
     # -- values ----------------------------------------------------------------------------------------------------
