@@ -98,6 +98,51 @@ def test_a_gradient_with_strides_of_its_own_or_of_one_number() -> None:
     assert found(wrapper, "tl.store(y_ptr, tl.load(x_ptr))") == []
 
 
+GUARDED = """
+import functools
+
+
+def guard(fn=None, *, leave=False):
+    def decorator(fn):
+        names = list(inspect.signature(fn).parameters.keys())
+        left = set(leave) if isinstance(leave, (list, tuple, set)) else {left}
+
+        @functools.wraps(fn)
+        def wrapper(*args, **kwargs):
+            made = []
+            for i, arg in enumerate(args):
+                made.append(arg.contiguous() if isinstance(arg, torch.Tensor) and names[i] not in left else arg)
+            return fn(*made, **kwargs)
+
+        return wrapper
+
+    return decorator if fn is None else decorator(fn)
+
+
+class F(torch.autograd.Function):
+    @staticmethod
+    {guard}
+    def backward(ctx, dy):
+        y = torch.empty(8, 8)
+        kernel[(8,)](dy, y, 1, 2, 3, BLOCK=64, FLAG=True)
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "guard", "expected"),
+    [
+        ("set()", "@guard", []),
+        ("set()", "@guard(leave=False)", []),
+        ("SOME", "@guard", []),
+        ("set()", "# @guard", [(None, "dy")]),
+    ],
+    ids=["an empty set", "called", "a set that is not known", "without"],
+)
+def test_a_decorator_makes_gradients_contiguous(left: str, guard: str, expected: list[tuple[None, str]]) -> None:
+    assert found(GUARDED.replace("{left}", left).replace("{guard}", guard)) == expected
+
+
 def test_a_new_output_by_the_strides_of_an_input() -> None:
     body = ROWS.format(stride="stride")
     given = {"more": "", "decorator": "", "stride": "x.stride(0)"}

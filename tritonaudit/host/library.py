@@ -207,7 +207,8 @@ def _dict(run: Run, args: Arguments, keywords: Keywords) -> Value:
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (Affine,), "float": (float,), "str": (str,), "bool": (bool, Condition), "tuple": (tuple, Dims),
-    "list": (list,), "dict": (dict,), "torch.Tensor": (Tensor,), "torch.dtype": (Dtype,), "torch.nn.Parameter": (),
+    "list": (list,), "set": (list,), "frozenset": (tuple,), "dict": (dict,), "torch.Tensor": (Tensor,),
+    "torch.dtype": (Dtype,), "torch.nn.Parameter": (),
 }  # fmt: skip
 
 
@@ -422,6 +423,7 @@ FUNCTIONS: dict[str, Known] = {
     "math.sqrt": _plain(math.sqrt), "math.log2": _plain(math.log2), "math.log": _plain(math.log),
     "math.exp": _plain(math.exp), "math.prod": _product, "numpy.prod": _product,
     "len": _length, "range": _range, "tuple": _sequence(tuple), "list": _sequence(list), "zip": _zip,
+    "set": _sequence(list), "frozenset": _sequence(tuple),
     "enumerate": _enumerate, "reversed": _reversed, "all": _every(True), "any": _every(False), "dict": _dict,
     "torch.Size": _sequence(tuple), "isinstance": _isinstance, "bool": _boolean, "callable": _callable,
     "getattr": _getattr, "hasattr": _hasattr, "map": _map, "print": _nothing,

@@ -10,6 +10,7 @@ from functools import cached_property
 from tritonaudit.domains.affine import GIVEN, Affine, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
+from tritonaudit.host.facts import KIND
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.run import CONTIGUOUS
 from tritonaudit.host.values import Dims, Function, Key, Symbol, Tensor
@@ -47,15 +48,18 @@ class Misaddressed:
 def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
     """The tensors of the launches that may lie in memory differently than the kernel assumes, each once per launch."""
     accesses = _by_parameter(flow)
+    sites = [site for site in flow.launches.sites if site.is_whole and not site.doubt] if accesses else []
+    readers = [_Reader(flow, site) for site in sites if all(map(_is_followed, site.made.calls))]
+    dense = [(passed, reader) for reader in readers for passed in reader.made_dense]
     seen: set[tuple[int, str]] = set()
-    for site in flow.launches.sites if accesses else ():
-        if not site.is_whole or site.doubt or not all(map(_is_followed, site.made.calls)):
-            continue
-        reader = _Reader(flow, site)
+    for reader in readers:
         for parameter, found in accesses.items():
-            reported = reader.read(parameter, found) if (id(site.call), parameter) not in seen else None
+            passed = reader.passed(parameter)
+            others = [other for one, other in dense if one == passed]
+            is_open = passed not in seen and not any(map(reader.may_be, others))
+            reported = reader.read(parameter, found) if is_open else None
             if reported is not None:
-                seen.add((id(site.call), parameter))
+                seen.add(passed)
                 yield reported
 
 
@@ -68,7 +72,23 @@ class _Reader:
         self._tensors = {parameter: _tensor(value) for parameter, value in site.arguments.items()}
         self._asked = {key for condition in site.conditions for key in _keys_in(site, condition.test.polynomial)}
         self._doubted = frozenset().union(*(one.test.roots for one in site.conditions if one.test.reason))
+        self._no_tensors = {one.test.key[0] for one in site.conditions if one.test.relation == KIND and one.holds}
         self._dense = {one.test.key for one in site.conditions if one.test.relation == CONTIGUOUS and one.holds}
+
+    def may_be(self, other: _Reader) -> bool:
+        """Whether only what is not known tells its way to the launch from another one."""
+        own = {(one.test, one.holds) for one in self._site.conditions if not one.test.reason}
+        return own <= {(one.test, one.holds) for one in other._site.conditions}
+
+    @property
+    def made_dense(self) -> Iterator[tuple[int, str]]:
+        """What is passed once `contiguous()` was called."""
+        tensors = ((parameter, tensor) for parameter, tensor in self._tensors.items() if tensor is not None)
+        return (self.passed(parameter) for parameter, tensor in tensors if tensor.made == "contiguous")
+
+    def passed(self, parameter: str) -> tuple[int, str]:
+        """A parameter of the call that launches."""
+        return id(self._site.call), parameter
 
     def read(self, parameter: str, accesses: _Accesses) -> Misaddressed | None:
         """What is wrong with how the elements of an argument are found."""
@@ -109,6 +129,8 @@ class _Reader:
         """Whether it is contiguous by what was done or asked, or its strides were asked for, or nobody knows what."""
         if tensor.symbol.key in self._dense | self._asked or tensor.symbol.roots & self._doubted:
             return True
+        if tensor.symbol.key in self._no_tensors:
+            return True  # which the kernel, that takes it for a pointer, is not launched with
         if tensor.made == "given" and tensor.dtype not in (None, tensor.symbol.part("dtype")):
             return True  # cast, and laid out again
         return tensor.is_contiguous and tensor.made in (*_VIEWS, "contiguous")
