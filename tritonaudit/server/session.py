@@ -124,7 +124,9 @@ class Session:
         def look(source: str) -> Sequence[Finding]:
             return self.auditor.audit(path, source).audit.findings
 
-        return apply_fixes(text.source, look).text
+        found = apply_fixes(text.source, look).text
+        look(text.source)  # what is known of the text has its places in it again
+        return found
 
     async def hover(self, one: Opened, position: lsp.Position) -> str:
         """What is known of a place of its newest text, once that is audited, as Markdown."""
