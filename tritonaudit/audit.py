@@ -14,7 +14,7 @@ from tritonaudit.engine import check
 from tritonaudit.execute.pool import cancelling
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.file_cache import open_cache
-from tritonaudit.finding import ALL_FILES, EVERY_KERNEL, Audit, Finding, Outcome, Related, Stage, Status
+from tritonaudit.finding import ALL_FILES, Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
@@ -186,11 +186,23 @@ def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.report.measured import MeasuredSection
 
     measured = measure_paths(paths, config, _measure_request(request), progress)
-    audit = measured.audit
-    if measured.reason and measured.subjects and not request.parts & RUN_PARTS:
-        missing = Outcome(PERFORMANCE, EVERY_KERNEL, Status.INCOMPLETE, "performance NOT RUN", measured.reason)
-        audit = replace(audit, outcomes=(*audit.outcomes, missing))
-    return audit, (MeasuredSection(measured),), measured.is_interrupted
+    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+
+
+def with_unmeasured(full: FullAudit, parts: frozenset[str]) -> FullAudit:
+    """The audit of these parts, incomplete where it was to measure subjects that nothing runs, and there is no GPU."""
+    from tritonaudit.report.measured import MeasuredSection
+    from tritonaudit.suites.running import shown_subject
+
+    if PERFORMANCE not in parts or parts & RUN_PARTS:
+        return full
+    found = [section.measured for section in full.sections if isinstance(section, MeasuredSection)]
+    missing = [
+        Outcome(PERFORMANCE, shown_subject((one.path, one.name)), Status.INCOMPLETE, "performance NOT RUN", each.reason)
+        for each in found
+        for one in (each.subjects if each.reason else ())
+    ]
+    return replace(full, audit=replace(full.audit, outcomes=(*full.audit.outcomes, *missing)))
 
 
 def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, time_runs, united
+from tritonaudit.audit import PERFORMANCE, AuditRequest, FullAudit, audit_paths, time_runs, united, with_unmeasured
 from tritonaudit.config import Config
 from tritonaudit.execute.pool import cancelling
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Stage
@@ -103,10 +103,10 @@ def _in_lanes(
                     yield from _each(group, digests, done, config)
                     continue
                 if pending is not None:
-                    yield from _joined(*pending, digests, config)
+                    yield from _joined(*pending, digests, config, request.parts)
                 pending = group, done, lane.submit(_timed, group, done, config, timed)
             if pending is not None:
-                yield from _joined(*pending, digests, config)
+                yield from _joined(*pending, digests, config, request.parts)
         except BaseException:
             cancel()
             raise
@@ -121,12 +121,17 @@ def _timed(files: Sequence[Path], done: FullAudit, config: Config, request: Audi
 
 
 def _joined(
-    group: Sequence[Path], done: FullAudit, timing: Future[FullAudit], digests: Mapping[Path, str], config: Config
+    group: Sequence[Path],
+    done: FullAudit,
+    timing: Future[FullAudit],
+    digests: Mapping[Path, str],
+    config: Config,
+    parts: frozenset[str],
 ) -> Iterator[FileAudit]:
     """Both lanes' audits of a group, file by file."""
     timed = _interruptible(timing.result())
     both = FullAudit(united((done.audit, timed.audit)), (*done.sections, *timed.sections), done.stages | timed.stages)
-    yield from _each(group, digests, both, config)
+    yield from _each(group, digests, with_unmeasured(both, parts), config)
 
 
 def _interruptible(full: FullAudit) -> FullAudit:

@@ -226,8 +226,17 @@ def test_performance_that_nothing_can_measure_is_incomplete(project: Path) -> No
         command, cwd=project, env=environment(project, "cache"), check=False, capture_output=True, text=True
     )
     assert done.returncode == 3
-    assert "every kernel: INCOMPLETE, performance NOT RUN: there is no GPU\n" in done.stdout
+    assert "audit_right.py: right: INCOMPLETE, performance NOT RUN: there is no GPU\n" in done.stdout
     assert done.stdout.endswith("No kernel was analysed in 1 file. 2 not analysed.\n")
+    lines = subprocess.run(
+        [*command, "--output-format", "jsonl"],
+        cwd=project,
+        env=environment(project, "cache"),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (lines.returncode, json.loads(lines.stdout)["verdict"]) == (3, "incomplete")
 
 
 def test_only_what_was_asked_for_is_shown(project: Path) -> None:

@@ -16,6 +16,7 @@ from tritonaudit.history.asked import asked_of
 from tritonaudit.history.compare import Compared, compared
 from tritonaudit.history.folder import HistoryError, Version
 from tritonaudit.history.trend import Trend, trends
+from tritonaudit.suites.facts import Symptom
 
 WHERE = "large n=67108864 float32"
 
@@ -108,6 +109,18 @@ def test_what_only_pedantic_audits_show_is_not_compared_with_others() -> None:
     assert between(plain, pedantic).findings == ()
     assert between(pedantic, plain).findings == ()
     assert [one.move for one in between(entry(asked=asked(pedantic=True)), pedantic).findings] == ["new"]
+
+
+def test_checks_of_suites_that_only_one_was_asked_for_are_neither_gone_nor_new() -> None:
+    whole, part = entry(), entry()
+    (subject,) = part["subjects"]
+    subject["asked"] = ["memory"]
+    subject["checks"] = [one for one in subject["checks"] if one["check"] == Symptom.RACE.value]
+    assert reported(between(whole, part)) == reported(between(part, whole)) == []
+    assert between(whole, part).same > 0
+    subject["asked"] = None
+    del whole["subjects"][0]["asked"]
+    assert {move for move, *_ in reported(between(whole, part))} == {"gone"}
 
 
 def test_a_sure_finding_is_new_or_gone_though_only_one_audit_was_pedantic() -> None:

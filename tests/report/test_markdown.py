@@ -375,7 +375,9 @@ def test_code_and_tables_hold_anything() -> None:
 
 def test_a_part_that_nobody_asked_for_did_not_run() -> None:
     wrong = run("op", checks={Symptom.WRONG_RESULT.value: Status.FAIL})
-    text = report(RanSection(asked_for(RunAudit(Audit(), (wrong,)), {"memory"})))
+    ran = asked_for(RunAudit(Audit(), (wrong,)), {"memory"})
+    assert not ran.runs[0].is_known_to_compute
+    text = report(RanSection(ran))
     assert cells(text, "Memory patterns") == ["✅ PASS", "none"]
     assert cells(text, "Correctness") == ["➖ NOT RUN", "not asked for; wrong result fails all the same in `op`"]
     assert cells(text, "Numerical stability") == ["➖ NOT RUN", "not asked for"]

@@ -227,7 +227,7 @@ def test_hardships_do_not_apply_where_no_tensor_holds_their_numbers() -> None:
     planned = Planned((CALL,), (), inapplicable=inapplicable(integers))
     found = coverage_of([(Record((planned, Ended(CALL.trial, COMPARED), SPENT)), [Suite.STABILITY])], "interrupted")
     assert found.is_complete
-    assert found.shown == "1 of 1 core trials, stability does not apply, 0 of 0 cases"
+    assert found.shown == "1 of 1 core trials, stability does not apply, 1 of 1 cases"
     assert core_outcome("it", outcomes(Status.PASS), found).reason == f"stability does not apply: {why}"
 
 

@@ -109,7 +109,7 @@ def command(
         from tritonaudit.execute.starting import warm_up
 
         warm_up()  # before the rest is imported here, which takes a while, too
-    from tritonaudit.audit import AuditRequest, audit_paths
+    from tritonaudit.audit import AuditRequest, audit_paths, with_unmeasured
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu
 
@@ -121,7 +121,7 @@ def command(
         with shown_progress(lines=True) as progress:
             if output_format == JSONL:
                 return streamed(sources, config, request, output_file, progress, exit_zero=exit_zero)
-            result = audit_paths(sources, config, request, progress)
+            result = with_unmeasured(audit_paths(sources, config, request, progress), only)
     except NoGpu as error:
         raise click.ClickException(f"--device gpu: {error}") from error
     except PartFileError as error:

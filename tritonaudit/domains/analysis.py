@@ -36,7 +36,7 @@ def analyse(
 ) -> Iterator[KernelFlow | NotAnalysed]:
     """The facts of each jit function of a file, or that it could not be analysed, in the order of the text.
 
-    Those that are `known` are passed over.
+    Those that are `known` are skipped.
     """
     launches = launches_of(module)
     called = _called(module)

@@ -89,14 +89,16 @@ def _changed(one: Mapping[str, str | None], other: Mapping[str, str | None]) -> 
 def _moves(before: Data, after: Data, same_device: bool) -> Iterator[tuple[str, str, str]]:
     """What became of each figure of a subject."""
     old, new = figures_of(before), figures_of(after)
+    suites = {tuple(one.get("asked") or ()) for one in (before, after)}
+    only_common = len(suites) > 1  # no check is gone or new if only one was asked for it
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name), new.get(name)
         if was is not None and now is not None:
             move = now.since(was).value if same_device or not now.is_timed else _UNTIMED
             yield move, name, f"{was.shown} → {now.shown}"
-        elif was is not None:
+        elif was is not None and not (only_common and was.is_verdict):
             yield "gone", name, f"was {was.shown}{_instead(after, name)}"
-        elif now is not None:
+        elif now is not None and not (only_common and now.is_verdict):
             yield "new", name, now.shown
 
 

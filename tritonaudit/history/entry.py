@@ -90,6 +90,7 @@ def _subject(key: tuple[str, str], tried: Data, timed: Data) -> Data:
         "verdict": tried.get("verdict"),
         "coverage": tried.get("coverage"),
         "cases": tried.get("cases", 0),
+        "asked": tried.get("asked"),
         "checks": [*tried.get("checks", ()), *timed.get("checks", ())],
         "error": _error(trial["closeness"] for trial in tried.get("trials", ())),
         "sizes": timed.get("rows", []),

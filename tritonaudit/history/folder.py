@@ -70,7 +70,7 @@ def read_history(folder: Path) -> History:
         try:
             every.append(Version(number, _parsed(_text(folder, number))))
         except ValueError as error:
-            problems.append(Problem(str(_file(folder, number)), f"{error}; it is passed over"))
+            problems.append(Problem(str(_file(folder, number)), f"{error}; it is skipped"))
     return History(folder, tuple(every), tuple(problems))
 
 

@@ -23,7 +23,7 @@ def chosen_by_time(timed: Sequence[tuple[str, Times]]) -> Choice:
     """The fastest of these, by name and in their order, or the earliest that the fastest is not surely faster than.
 
     One is surely faster where the 95 % intervals of their Finals do not meet. Those that lack a size, or were timed
-    at other sizes than the first of those with most, are passed over.
+    at other sizes than the first of those with most, are skipped.
     """
     whole = [(name, times) for name, times in timed if times.sizes and not times.missing]
     if not whole:

@@ -1,4 +1,4 @@
-"""Finds the files to audit: a quick walk that passes over what git ignores and what the configuration excludes."""
+"""Finds the files to audit: a quick walk that skips what git ignores and what the configuration excludes."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ _MOST_FILES = 20_000
 def python_files(root: str) -> list[str]:
     """The Python files below a folder, in the order of their names; none where there are too many to look through.
 
-    Hidden folders and virtual environments are passed over, and links to folders are not followed.
+    Hidden folders and virtual environments are skipped, and links to folders are not followed.
     """
     found: list[str] = []
     pending = [root]

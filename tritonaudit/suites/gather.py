@@ -57,7 +57,8 @@ class SubjectRun:
     def is_known_to_compute(self) -> bool:
         """Whether nothing is wrong with it, and all has been tried that says so of its results."""
         missing = self.coverage.missing_of(*(suite for suite in SUITES if suite is not Suite.MEMORY))
-        return self.verdict is not Verdict.FAIL and all(missed.is_moot for missed in missing)
+        is_wrong = self.verdict is Verdict.FAIL or bool(self.failed_unasked)
+        return not is_wrong and all(missed.is_moot for missed in missing)
 
     @property
     def cases(self) -> int:
