@@ -1,0 +1,205 @@
+"""A process of the command: launches are executed on the CPU engine, and the first of each kind is recorded.
+
+Torch takes tensors on the CPU for those of a GPU until the process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import triton
+
+import tritonaudit
+from tritonaudit.capture import streams
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import stand_in_driver
+from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.record import Recorder, install, recording
+from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
+from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.gpu_program import OPTIONS
+from tritonaudit.simulator.live import Execution, NoProgram, Refused, arguments_of
+from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
+from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
+from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Unavailable, Unrecorded
+from tritonaudit.trace.settings import Settings, from_environment
+from tritonaudit.trace.unavailable import not_run, stand_in_unavailable
+from tritonaudit.trace.writing import Writer
+
+TARGET = "sm_89"
+"""It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
+_MOST_LINES = 12
+"""Of a launch's stack."""
+
+
+@dataclass
+class _Log:
+    """What this process writes; a process that is forked from it begins another one."""
+
+    settings: Settings
+    kinds: Kinds = field(default_factory=Kinds)
+    _process: int = 0
+    _writer: Writer | None = None
+
+    @property
+    def writer(self) -> Writer:
+        if self._writer is None or self._process != os.getpid():
+            self._process = os.getpid()
+            self.kinds = Kinds()
+            self._writer = Writer(self.settings.folder / f"{self._process}-{time.monotonic_ns()}.part")
+            versions = sys.version.split()[0], str(torch.__version__), str(triton.__version__)
+            self._writer.add(Header(VERSION, tuple(sys.orig_argv), TARGET, *versions))
+        return self._writer
+
+
+class _Recorder(Recorder):
+    """Keeps no launches: what is executed is written down at once."""
+
+    def add(self, launch: Launch) -> None:
+        """Nothing is kept of it."""
+
+
+@dataclass
+class _Session:
+    log: _Log
+    fresh: FreshMemory
+    held: ExitStack = field(default_factory=ExitStack)
+    ends: float = 0.0
+
+    def execute(self, launch: Launch, bound: Mapping[str, Any]) -> None:
+        """Record a launch, if it is the first of its kind, and execute it; what cannot be is not run."""
+        writer = self.log.writer
+        number = self._recorded(launch, bound)
+        began = time.monotonic()
+        self.ends = began + self.log.settings.seconds
+        execution = Execution(self.fresh, tick=self._look)
+        try:
+            execution.launch(launch, bound)
+        except (NoProgram, Refused) as error:
+            writer.add(Made(launch.kernel, number, time.monotonic() - began, str(error), is_error=True))
+            raise
+        except Exception as error:  # what the engine does not model, or a defect of ours
+            reason = str(error) if isinstance(error, NotSimulated) else f"{type(error).__name__}: {error}"
+            writer.add(Made(launch.kernel, number, time.monotonic() - began, reason))
+            not_run(f"the launch of `{launch.kernel.name}` is not executed: {reason}")
+        streams.launched()
+        writer.add(Made(launch.kernel, number, time.monotonic() - began))
+
+    def _look(self) -> None:
+        if time.monotonic() > self.ends:
+            reason = f"it takes more than {self.log.settings.seconds:g} s"
+            raise NotSimulated(Unsupported("the launch", reason), None)
+
+    def _recorded(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
+        """The number of what is recorded of the launch's kind, which it is itself where it is the first."""
+        kinds, kind = self.log.kinds, kind_of(launch)
+        if kind not in kinds.known:
+            with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+                kinds.known[kind] = self._record(launch, bound)
+        return kinds.known[kind]
+
+    def _record(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
+        writer, kinds = self.log.writer, self.log.kinds
+        number = len(kinds.known)
+        if not kinds.has_room(launch.kernel):
+            writer.add(Unrecorded(launch.kernel, f"more than {MOST_KINDS} kinds of launches"))
+            return None
+        try:
+            arguments = () if launch.program is None or launch.grid is None else arguments_of(launch, bound)
+            passed, held = passed_of(arguments)
+            limit, undefined = self.log.settings.limit, self.fresh.undefined
+            storages = tuple(keep_storage(one, undefined, writer.blob, limit) for one in held)
+        except (NotRecorded, NotSimulated) as error:
+            writer.add(Unrecorded(launch.kernel, str(error)))
+            return None
+        program = launch.program
+        ttir = "" if program is None else writer.blob(program.ttir.encode())
+        kept = replace(
+            launch,
+            program=None if program is None else replace(program, ttir=""),
+            arguments=tuple((name, _told(value)) for name, value in launch.arguments),
+        )
+        writer.add(Recorded(number, kept, ttir, passed, storages, _stack(), running_test()))
+        return number
+
+
+def _told(value: Any) -> Any:
+    """An argument as data: anything else as its text."""
+    if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "strides"):
+        return value
+    return tuple(map(_told, value)) if isinstance(value, tuple) else str(value)
+
+
+_session: _Session | None = None
+
+
+def begin() -> None:
+    """Have this process take the CPU for a GPU and write down what it launches, as its environment says."""
+    global _session
+    if _session is not None:
+        return
+    session = _Session(_Log(from_environment()), FreshMemory())
+    device = device_for(TARGET)
+    stand_in_driver(device)
+    stand_in_tensors(device)
+    stand_in_unavailable(tell_of)
+    install()
+    recorder = _Recorder(TARGET, chosen=0, execute=session.execute, options=OPTIONS, raises=True)
+    session.held.enter_context(tensors_on(Host.CPU))
+    session.held.enter_context(session.fresh)
+    session.held.enter_context(recording(recorder))
+    session.log.writer  # noqa: B018  says that this process has begun, whatever it does
+    _session = session
+
+
+def tell_of(what: str) -> None:
+    """Note what the command asks for that is not there."""
+    if _session is not None:
+        _session.log.writer.add(Unavailable(what, running_test()))
+
+
+def running_test() -> str:
+    """The test that pytest is running, empty where it runs none."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+
+
+_ALIEN = tuple(
+    os.path.join(os.path.abspath(folder), "")
+    for folder in (
+        *(module.__path__[0] for module in (tritonaudit, torch, triton)),
+        sysconfig.get_path("stdlib"),
+        *(
+            os.path.join(sysconfig.get_path("purelib"), name)
+            for name in ("_pytest", "pytest", "pluggy", "xdist", "execnet")
+        ),
+    )
+)
+_INSTALLED = os.path.join(sysconfig.get_path("purelib"), "")
+
+
+def _is_users(path: str) -> bool:
+    if path.startswith("<"):
+        return False
+    return not path.startswith(_ALIEN) or (path.startswith(_INSTALLED) and not path.startswith(_ALIEN[:3]))
+
+
+def _stack() -> tuple[Line, ...]:
+    """The user's lines that are on their way to a launch, the innermost first."""
+    found: list[Line] = []
+    frame: Any = sys._getframe(1)
+    while frame is not None and len(found) < _MOST_LINES:
+        code = frame.f_code
+        if _is_users(code.co_filename):
+            found.append(Line(os.path.abspath(code.co_filename), frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(found)
