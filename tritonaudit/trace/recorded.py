@@ -12,14 +12,27 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Header:
-    """What made the trace: the command, the target that stood in for a GPU, and the versions of what ran."""
+    """What made the trace: the command and its folder, the target that stood in for a GPU, and the versions that ran.
+
+    `exit_code` is that of the command, None where nobody has waited for it.
+    """
 
     version: int
     command: tuple[str, ...]
+    folder: str
     target: str
     python: str
     torch: str
     triton: str
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file that the places of programs are in, as a blob."""
+
+    path: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -122,5 +135,5 @@ class Unrecorded:
     reason: str
 
 
-Record = Header | Blob | Recorded | Made | Unavailable | Unrecorded
+Record = Header | Source | Blob | Recorded | Made | Unavailable | Unrecorded
 ANY_RECORD: Any = Record

@@ -5,13 +5,16 @@ Torch takes tensors on the CPU for those of a GPU until the process ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import sys
 import sysconfig
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,10 +31,10 @@ from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
 from tritonaudit.simulator.live import Execution, NoProgram, Refused, arguments_of
 from tritonaudit.simulator.machine import NotSimulated
-from tritonaudit.simulator.numerics.unsupported import Unsupported
+from tritonaudit.simulator.watch import Watch
 from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
-from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Unavailable, Unrecorded
+from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
 from tritonaudit.trace.settings import Settings, from_environment
 from tritonaudit.trace.unavailable import not_run, stand_in_unavailable
 from tritonaudit.trace.writing import Writer
@@ -48,6 +51,7 @@ class _Log:
 
     settings: Settings
     kinds: Kinds = field(default_factory=Kinds)
+    sources: set[str] = field(default_factory=set)
     _process: int = 0
     _writer: Writer | None = None
 
@@ -55,11 +59,19 @@ class _Log:
     def writer(self) -> Writer:
         if self._writer is None or self._process != os.getpid():
             self._process = os.getpid()
-            self.kinds = Kinds()
+            self.kinds, self.sources = Kinds(), set()
             self._writer = Writer(self.settings.folder / f"{self._process}-{time.monotonic_ns()}.part")
             versions = sys.version.split()[0], str(torch.__version__), str(triton.__version__)
-            self._writer.add(Header(VERSION, tuple(sys.orig_argv), TARGET, *versions))
+            self._writer.add(Header(VERSION, tuple(sys.orig_argv), os.getcwd(), TARGET, *versions))
         return self._writer
+
+    def keep_source(self, path: str) -> None:
+        """Write down the text of a file of the user's, once."""
+        if path in self.sources or not _is_users(path):
+            return
+        self.sources.add(path)
+        with contextlib.suppress(OSError):
+            self.writer.add(Source(path, self.writer.blob(Path(path).read_bytes())))
 
 
 class _Recorder(Recorder):
@@ -74,15 +86,13 @@ class _Session:
     log: _Log
     fresh: FreshMemory
     held: ExitStack = field(default_factory=ExitStack)
-    ends: float = 0.0
 
     def execute(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Record a launch, if it is the first of its kind, and execute it; what cannot be is not run."""
         writer = self.log.writer
         number = self._recorded(launch, bound)
         began = time.monotonic()
-        self.ends = began + self.log.settings.seconds
-        execution = Execution(self.fresh, tick=self._look)
+        execution = Execution(self.fresh, tick=Watch(self.log.settings.seconds).look)
         try:
             execution.launch(launch, bound)
         except (NoProgram, Refused) as error:
@@ -94,11 +104,6 @@ class _Session:
             not_run(f"the launch of `{launch.kernel.name}` is not executed: {reason}")
         streams.launched()
         writer.add(Made(launch.kernel, number, time.monotonic() - began))
-
-    def _look(self) -> None:
-        if time.monotonic() > self.ends:
-            reason = f"it takes more than {self.log.settings.seconds:g} s"
-            raise NotSimulated(Unsupported("the launch", reason), None)
 
     def _recorded(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
         """The number of what is recorded of the launch's kind, which it is itself where it is the first."""
@@ -124,6 +129,8 @@ class _Session:
             return None
         program = launch.program
         ttir = "" if program is None else writer.blob(program.ttir.encode())
+        for path in {launch.kernel.path, *(_PLACE.findall(program.ttir) if program is not None else ())}:
+            self.log.keep_source(path)
         kept = replace(
             launch,
             program=None if program is None else replace(program, ttir=""),
@@ -173,6 +180,8 @@ def running_test() -> str:
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
 
 
+_PLACE = re.compile(r'loc\("([^"]+)":\d+:\d+\)')
+"""A place in a program's text."""
 _ALIEN = tuple(
     os.path.join(os.path.abspath(folder), "")
     for folder in (
