@@ -36,6 +36,7 @@ from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
 from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
 from tritonaudit.trace.settings import Settings, from_environment
+from tritonaudit.trace.single import InSingle
 from tritonaudit.trace.unavailable import not_run, stand_in_unavailable
 from tritonaudit.trace.writing import Writer
 
@@ -164,6 +165,7 @@ def begin() -> None:
     recorder = _Recorder(TARGET, chosen=0, execute=session.execute, options=OPTIONS, raises=True)
     session.held.enter_context(tensors_on(Host.CPU))
     session.held.enter_context(session.fresh)
+    session.held.enter_context(InSingle())
     session.held.enter_context(recording(recorder))
     session.log.writer  # noqa: B018  says that this process has begun, whatever it does
     _session = session

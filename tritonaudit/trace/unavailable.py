@@ -32,8 +32,10 @@ def stand_in_unavailable(tell: Callable[[str], None]) -> None:
 
         return refuse
 
-    torch.cuda.CUDAGraph = torch.cuda.graph = refusing("a CUDA graph")
-    torch.cuda.make_graphed_callables = refusing("a CUDA graph")
+    refuse_graph = refusing("a CUDA graph")
+    for name in ("CUDAGraph", "graph"):
+        setattr(torch.cuda, name, type(name, (), {"__init__": refuse_graph}))  # annotations name them
+    torch.cuda.make_graphed_callables = refuse_graph
     _stand_in_extensions(refusing("a CUDA extension that is compiled when it is imported"))
     if torch.distributed.is_available():
         _stand_in_nccl(refusing("NCCL"))
