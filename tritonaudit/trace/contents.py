@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
+from tritonaudit.capture.imagined import bounds_of
 from tritonaudit.simulator.engine import Argument
-from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.trace.recorded import Passed, Storage, View
 
 _PIECE = 4096
@@ -27,9 +27,9 @@ def passed_of(arguments: Sequence[Argument]) -> tuple[tuple[Passed, ...], list[t
     passed: list[Passed] = []
     for one in arguments:
         if isinstance(one.value, torch.Tensor):
-            if one.value.untyped_storage().device.type != "cpu":
+            if one.value.untyped_storage().device.type not in ("cpu", "meta"):
                 raise NotRecorded(f"`{one.name}` has no memory")
-            address = storage_address(one.value)
+            address = one.value.untyped_storage()._cdata
             if address not in numbers:
                 numbers[address] = len(held)
                 held.append(one.value)
@@ -51,6 +51,8 @@ def keep_storage(
 ) -> Storage:
     """The memory that a tensor is on: whole up to so many bytes, and where it holds integers, which may be indices."""
     storage = tensor.untyped_storage()
+    if storage.device.type == "meta":
+        return Storage(storage.nbytes(), "", bounds=bounds_of(tensor))
     size, address = storage.nbytes(), storage.data_ptr()
     unknown = undefined.get(address)
     is_sampled = size > limit and (tensor.is_floating_point() or tensor.is_complex())

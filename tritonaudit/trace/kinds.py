@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from tritonaudit.capture.launch import KernelRef, Launch, TensorArgument
@@ -43,8 +44,13 @@ class Kinds:
 
     known: dict[Hashable, int | None] = field(default_factory=dict)
     _of_kernel: dict[KernelRef, int] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def next_number(self) -> int:
+        """Another number for what is recorded."""
+        return next(self._numbers)
 
     def has_room(self, kernel: KernelRef) -> bool:
         """Whether another kind of the kernel is to be recorded; it is counted."""
-        count = self._of_kernel[kernel] = self._of_kernel.get(kernel, 0) + 1
-        return count <= MOST_KINDS
+        found = self._of_kernel[kernel] = self._of_kernel.get(kernel, 0) + 1
+        return found <= MOST_KINDS

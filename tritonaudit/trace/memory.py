@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from tritonaudit.capture.imagined import imagine
 from tritonaudit.simulator.engine import Argument
 from tritonaudit.trace.reading import NotATrace, Trace, read_blob
 from tritonaudit.trace.recorded import Recorded, Storage, View
@@ -25,7 +26,7 @@ class Given:
 
 def given(trace: Trace, launch: Recorded) -> Given:
     """What a launch was given. Raises NotATrace."""
-    storages = [_bytes(trace, one) for one in launch.storages]
+    storages = [_bytes(trace, one) if one.contents or not one.size else _absent(one) for one in launch.storages]
     arguments = [
         Argument(one.name, _tensor(storages, one.value) if isinstance(one.value, View) else one.value, one.offset)
         for one in launch.passed
@@ -33,7 +34,7 @@ def given(trace: Trace, launch: Recorded) -> Given:
     undefined = {
         held.data_ptr(): _marks(trace, one)
         for held, one in zip(storages, launch.storages, strict=True)
-        if one.undefined
+        if one.undefined and one.contents
     }
     return Given(arguments, storages, undefined)
 
@@ -48,8 +49,16 @@ def _bytes(trace: Trace, storage: Storage) -> torch.Tensor:
     return made
 
 
+def _absent(storage: Storage) -> torch.Tensor:
+    """A memory that is not there, of which bounds are known where it holds integers."""
+    made = torch.empty(storage.size, dtype=torch.uint8, device="meta")
+    if storage.bounds is not None:
+        imagine(made, *storage.bounds)
+    return made
+
+
 def _tensor(storages: Sequence[torch.Tensor], view: View) -> torch.Tensor:
-    whole = torch.empty(0, dtype=getattr(torch, view.dtype))
+    whole = torch.empty(0, dtype=getattr(torch, view.dtype), device=storages[view.storage].device)
     return whole.set_(storages[view.storage].untyped_storage(), view.offset, view.shape, view.strides)
 
 

@@ -128,7 +128,7 @@ def _check(trace: Trace) -> None:
         if one.instead_of is not None and one.instead_of not in numbers:
             raise NotATrace(path, f"launch {one.number} stands for one that is missing")
         for held in one.storages:
-            if why := _wrong_storage(held, trace.blobs):
+            if why := "" if one.is_grown else _wrong_storage(held, trace.blobs):
                 raise NotATrace(path, f"launch {one.number}: {why}")
         for passed in one.passed:
             if isinstance(passed.value, View) and (why := _wrong_view(passed.value, one.storages)):

@@ -47,14 +47,16 @@ class Blob:
 class Storage:
     """The memory of tensors, as it was before the launch: `contents` is a blob of all of its bytes.
 
-    Where `is_sampled` it holds pieces from all over the memory in their place. `undefined` is a blob of a bit for each
-    byte that nobody had written, empty where all were.
+    Where `is_sampled` it holds pieces from all over the memory in their place. `undefined` is a blob that tells the
+    bytes that nobody had written, empty where all were. Of a memory that is larger than any there is, nothing is kept:
+    what is known of integers in it are their `bounds`, from the one to below the other.
     """
 
     size: int
     contents: str
     is_sampled: bool = False
     undefined: str = ""
+    bounds: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,9 @@ class Recorded:
     """The first launch of its kind, by its `number` in its process.
 
     Its program's text is the blob `ttir`, empty where Triton rejects the kernel. `inner` is the innermost line of the
-    user's that launches it, then those that call this one; `test` the test that was running. What the other configs
-    of an autotuner would have launched in its place has the number `instead_of`, and was not executed.
+    user's that launches it, then those that call this one; `test` the test that was running. What was not launched, but
+    would have been in place of the launch of the number `instead_of`, has another config of the autotuner's; or where
+    it `is_grown`, tensors of more elements than an int32 counts.
     """
 
     number: int
@@ -103,6 +106,7 @@ class Recorded:
     stack: tuple[Line, ...]
     test: str = ""
     instead_of: int | None = None
+    is_grown: bool = False
 
 
 @dataclass(frozen=True)

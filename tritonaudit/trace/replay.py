@@ -15,10 +15,12 @@ from tritonaudit.execute.confine import confine
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.outcome import Place, Sighting
 from tritonaudit.trace.reading import NotATrace, Trace, read_blob, read_trace
-from tritonaudit.trace.recorded import Recorded
+from tritonaudit.trace.recorded import Recorded, View
 
 _MOST_DIFFERENT = 3
 """Arguments that are told to differ."""
+_MOST_COUNTED = (1 << 31) - 1
+"""Elements, by an int32."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,17 @@ def _replayed(trace: Trace, one: Recorded, seconds: float) -> Replayed:
     if isinstance(first, str):
         return Replayed(unchecked=tuple((symptom, first) for symptom in looked_for))
     sightings = list(run.sightings(first))
-    checked, unchecked = list(WATCHED), []
+    checked, unchecked = [symptom for symptom in WATCHED if symptom is not Symptom.OVERFLOW], []
     if (why := run.compare(first, "reverse", sightings)) is None:
         checked.append(Symptom.NONDETERMINISTIC)
     else:
         unchecked.append((Symptom.NONDETERMINISTIC, why))
-    others = [other for other in trace.recorded if other.instead_of == one.number]
-    if others:
+    beside = [other for other in trace.recorded if other.instead_of == one.number]
+    if (why := run.overflow([other for other in beside if other.is_grown], sightings)) is None:
+        checked.append(Symptom.OVERFLOW)
+    else:
+        unchecked.append((Symptom.OVERFLOW, why))
+    if others := [other for other in beside if not other.is_grown]:
         why = next(filter(None, [run.compare_with(first, other, sightings) for other in others]), None)
         if why is None:
             checked.append(Symptom.WRONG_RESULT)
@@ -148,6 +154,7 @@ class _Run:
 
         from tritonaudit.simulator.coincidence import told_apart
         from tritonaudit.simulator.engine import Run, execute
+        from tritonaudit.simulator.large import execute_large, has_absent
         from tritonaudit.simulator.live import check_grid, module_of
         from tritonaudit.simulator.machine import NotSimulated
         from tritonaudit.simulator.programs import numbers_in
@@ -168,6 +175,8 @@ class _Run:
                 Watch(self.seconds).look,
                 contracts=program.contracts,
             )
+            if has_absent(made.arguments):
+                return _Executed(execute_large(module, grid, made.arguments, run).faults, {})
             outcome = execute(module, grid, made.arguments, run)
             faults = told_apart(outcome, module, grid, made.arguments, run).faults if is_checked else outcome.faults
         except NotATrace:
@@ -216,6 +225,28 @@ class _Run:
         ways = f"with {self.launch.config or 'the first config'}", f"with {other.launch.config}"
         sightings += self._differences(Symptom.WRONG_RESULT, first, again, ways)
         return None
+
+    def overflow(self, grown: Sequence[Recorded], sightings: list[Sighting]) -> str | None:
+        """Add the integers that overflow where the launch has larger tensors; why that is not known, None where it is.
+
+        Whatever else is seen there hangs on how the launch was made larger.
+        """
+        for other in grown:
+            run = replace(self, one=other, launch=launch_of(self.trace, other))
+            if why := run.why_not:
+                return why
+            found = run.executed("forward", is_checked=True)
+            if isinstance(found, str):
+                return found
+            sizes = ", ".join(
+                f"{one.name} of {'x'.join(map(str, one.value.shape))}"
+                for one in other.passed
+                if isinstance(one.value, View) and prod(one.value.shape) > _MOST_COUNTED
+            )
+            for sighting in run.sightings(found):
+                if sighting.symptom is Symptom.OVERFLOW:
+                    sightings.append(replace(sighting, text=f"with {sizes}, {sighting.text}"))
+        return None if grown else "it is not clear how it would be launched with more than 2^31 elements"
 
     def _differences(
         self, symptom: Symptom, first: _Executed, again: _Executed, ways: tuple[str, str]

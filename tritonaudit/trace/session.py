@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -26,12 +27,13 @@ from tritonaudit.capture.device import device_for
 from tritonaudit.capture.driver import stand_in_driver
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, install, recording
-from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
+from tritonaudit.capture.standin import Host, stand_in_tensors, standing_in_thread, tensors_on
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
 from tritonaudit.simulator.live import Execution, NoProgram, Refused, arguments_of
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.watch import Watch
+from tritonaudit.trace.ahead import Call, look_ahead, record_grown
 from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
 from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
@@ -84,14 +86,18 @@ class _Recorder(Recorder):
 
 @dataclass
 class _Session:
+    """`call` is the launch that host code makes now, as it is made."""
+
     log: _Log
     fresh: FreshMemory
+    recorder: _Recorder
+    call: Call | None = None
     held: ExitStack = field(default_factory=ExitStack)
 
     def execute(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Record a launch, if it is the first of its kind, and execute it; what cannot be is not run."""
         writer = self.log.writer
-        number = self._recorded(launch, bound)
+        number = self.recorded(launch, bound)
         began = time.monotonic()
         execution = Execution(self.fresh, tick=Watch(self.log.settings.seconds).look)
         try:
@@ -106,18 +112,28 @@ class _Session:
         streams.launched()
         writer.add(Made(launch.kernel, number, time.monotonic() - began))
 
-    def _recorded(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
+    def recorded(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
         """The number of what is recorded of the launch's kind, which it is itself where it is the first."""
         kinds, kind = self.log.kinds, kind_of(launch)
         if kind not in kinds.known:
-            with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-                kinds.known[kind] = self._record(launch, bound)
+            kinds.known[kind] = self.record(launch, bound)
+            if (number := kinds.known[kind]) is not None and self.call is not None:
+                record_grown(self, self.call, launch, bound, number)
         return kinds.known[kind]
 
-    def _record(self, launch: Launch, bound: Mapping[str, Any]) -> int | None:
+    def record(
+        self, launch: Launch, bound: Mapping[str, Any], instead_of: int | None = None, *, is_grown: bool = False
+    ) -> int | None:
+        """Record a launch under a new number, or note why it is not recorded."""
+        with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+            return self._record(launch, bound, instead_of, is_grown)
+
+    def _record(
+        self, launch: Launch, bound: Mapping[str, Any], instead_of: int | None, is_grown: bool
+    ) -> int | None:
         writer, kinds = self.log.writer, self.log.kinds
-        number = len(kinds.known)
-        if not kinds.has_room(launch.kernel):
+        number = kinds.next_number()
+        if instead_of is None and not kinds.has_room(launch.kernel):
             writer.add(Unrecorded(launch.kernel, f"more than {MOST_KINDS} kinds of launches"))
             return None
         try:
@@ -137,7 +153,8 @@ class _Session:
             program=None if program is None else replace(program, ttir=""),
             arguments=tuple((name, _told(value)) for name, value in launch.arguments),
         )
-        writer.add(Recorded(number, kept, ttir, passed, storages, _stack(), running_test()))
+        stack, test = _stack(), running_test()
+        writer.add(Recorded(number, kept, ttir, passed, storages, stack, test, instead_of, is_grown))
         return number
 
 
@@ -156,19 +173,33 @@ def begin() -> None:
     global _session
     if _session is not None:
         return
-    session = _Session(_Log(from_environment()), FreshMemory())
+    recorder = _Recorder(TARGET, chosen=0, options=OPTIONS, raises=True)
+    session = _Session(_Log(from_environment()), FreshMemory(), recorder)
+    recorder.execute = session.execute
     device = device_for(TARGET)
     stand_in_driver(device)
     stand_in_tensors(device)
     stand_in_unavailable(tell_of)
     install()
-    recorder = _Recorder(TARGET, chosen=0, execute=session.execute, options=OPTIONS, raises=True)
+    _stand_in_threads()
+    look_ahead(session)
     session.held.enter_context(tensors_on(Host.CPU))
     session.held.enter_context(session.fresh)
     session.held.enter_context(InSingle())
     session.held.enter_context(recording(recorder))
     session.log.writer  # noqa: B018  says that this process has begun, whatever it does
     _session = session
+
+
+def _stand_in_threads() -> None:
+    """A thread takes the CPU for a GPU, too."""
+    begin: Any = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def begin_on_stand_in(thread: Any) -> None:
+        with standing_in_thread():
+            begin(thread)
+
+    threading.Thread._bootstrap_inner = begin_on_stand_in  # type: ignore[attr-defined]
 
 
 def tell_of(what: str) -> None:
