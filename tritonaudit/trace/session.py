@@ -38,12 +38,14 @@ from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
 from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
 from tritonaudit.trace.settings import Settings, from_environment
-from tritonaudit.trace.single import InSingle
+from tritonaudit.trace.exact import AsExact
 from tritonaudit.trace.unavailable import not_run, stand_in_unavailable
 from tritonaudit.trace.writing import Writer
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
+_PLENTY, _LEAST = 256 << 20, 1 << 20
+"""Bytes that a process has written from which on less is kept of each tensor, and how much."""
 _MOST_LINES = 12
 """Of a launch's stack."""
 
@@ -139,7 +141,8 @@ class _Session:
         try:
             arguments = () if launch.program is None or launch.grid is None else arguments_of(launch, bound)
             passed, held = passed_of(arguments)
-            limit, undefined = self.log.settings.limit, self.fresh.undefined
+            limit = self.log.settings.limit if writer.size < _PLENTY else _LEAST
+            undefined = self.fresh.undefined
             storages = tuple(keep_storage(one, undefined, writer.blob, limit) for one in held)
         except (NotRecorded, NotSimulated) as error:
             writer.add(Unrecorded(launch.kernel, str(error)))
@@ -185,7 +188,7 @@ def begin() -> None:
     look_ahead(session)
     session.held.enter_context(tensors_on(Host.CPU))
     session.held.enter_context(session.fresh)
-    session.held.enter_context(InSingle())
+    session.held.enter_context(AsExact())
     session.held.enter_context(recording(recorder))
     session.log.writer  # noqa: B018  says that this process has begun, whatever it does
     _session = session

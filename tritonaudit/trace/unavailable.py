@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -14,10 +15,14 @@ class NotRun(RuntimeError):
     """The command asks for what is not done without a GPU."""
 
 
+_NOT_RUN = f"{NotRun.__module__}.{NotRun.__qualname__}"
+"""How a traceback names it."""
+
+
 def not_run(reason: str) -> NoReturn:
     """Skip the test that is running, or raise NotRun where pytest runs none."""
     outcomes = sys.modules.get("_pytest.outcomes")
-    if outcomes is not None:
+    if outcomes is not None and multiprocessing.parent_process() is None:
         raise outcomes.Skipped(f"tritonaudit: {reason}", allow_module_level=True)
     raise NotRun(reason)
 
@@ -39,6 +44,7 @@ def stand_in_unavailable(tell: Callable[[str], None]) -> None:
     _stand_in_extensions(refusing("a CUDA extension that is compiled when it is imported"))
     if torch.distributed.is_available():
         _stand_in_nccl(refusing("NCCL"))
+    _stand_in_spawn()
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = _once
 
 
@@ -57,6 +63,23 @@ def _stand_in_nccl(refuse: Callable[..., NoReturn]) -> None:
         return begin(backend, *arguments, **keywords)
 
     torch.distributed.init_process_group = begun
+
+
+def _stand_in_spawn() -> None:
+    """What a process that was started for a test does not run, the test does not."""
+    import torch.multiprocessing as processes
+
+    start = processes.spawn
+
+    def started(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return start(*arguments, **keywords)
+        except processes.ProcessException as error:
+            if _NOT_RUN not in str(error):
+                raise
+            not_run(str(error).rpartition(_NOT_RUN)[2].strip(": \n"))
+
+    processes.spawn = started
 
 
 def _once(call: Callable[[], Any], *_: Any, quantiles: Any = None, return_mode: str = "mean", **__: Any) -> Any:

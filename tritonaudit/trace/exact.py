@@ -1,11 +1,13 @@
-"""Torch's operators on 16-bit floats as a GPU computes them, in float32: several on the CPU add up in 16 bits.
+"""Torch's operators as exact as a GPU's, which adds up 16-bit floats in float32, and many numbers in a tree.
 
-So what a test compares a kernel with has no error that it has not there. Imports torch: for processes of the command.
+Several on the CPU add up in 16 bits, or one number after the other. So what a test compares a kernel with has no error
+that it has not there. Imports torch: for processes of the command.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -25,9 +27,6 @@ _FIRST = frozenset(
 """Of whose results the first is of the inputs' type; the others are statistics, which a GPU keeps in float32."""
 _ALL = frozenset(
     (
-        "native_layer_norm_backward",
-        "native_group_norm_backward",
-        "native_batch_norm_backward",
         "_scaled_dot_product_flash_attention_for_cpu_backward",
         "_fused_rms_norm",
         "_fused_rms_norm_backward",
@@ -47,25 +46,29 @@ _ALL = frozenset(
         "scatter_add",
     )
 )
-_NARROW = (torch.float16, torch.bfloat16)
+_LONG = frozenset(("native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward"))
+"""Those that add up long columns one after the other: in float32 they lose digits, too."""
+_WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+_WIDER_STILL = {**_WIDER, torch.float32: torch.float64}
 
 
-class InSingle(OperatorMode):
-    """While it is active, such operators compute in float32 and round their results once."""
+class AsExact(OperatorMode):
+    """While it is active, such operators compute in a wider type and round their results once."""
 
     def on_operator(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         name = _name(function)
-        if name not in _FIRST and name not in _ALL:
+        if name not in _FIRST and name not in _ALL and name not in _LONG:
             return function(*args, **kwargs)
+        wider = _WIDER_STILL if name in _LONG else _WIDER
         given = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
-        narrow = next((one.dtype for one in given if one.dtype in _NARROW), None)
+        narrow = next((one.dtype for one in given if one.dtype in wider), None)
         if narrow is None or kwargs.get("dtype") is not None or "out" in kwargs:
             return function(*args, **kwargs)
-        args, kwargs = tree_map(_widened, (args, kwargs))
+        wide = torch.float64 if name in _LONG else wider[narrow]
+        args, kwargs = tree_map(_cast(wider.keys(), wide), (args, kwargs))
         result = function(*args, **kwargs)
-        if name in _FIRST:
-            return (_narrowed(result[0], narrow), *result[1:])
-        return tree_map(functools.partial(_narrowed, dtype=narrow), result)
+        back = _cast((wide,), narrow)
+        return (back(result[0]), *result[1:]) if name in _FIRST else tree_map(back, result)
 
 
 @functools.cache
@@ -74,9 +77,6 @@ def _name(function: Any) -> str:
     return str(function._schema.name).removeprefix("aten::")
 
 
-def _widened(value: Any) -> Any:
-    return value.float() if isinstance(value, torch.Tensor) and value.dtype in _NARROW else value
-
-
-def _narrowed(value: Any, dtype: torch.dtype) -> Any:
-    return value.to(dtype) if isinstance(value, torch.Tensor) and value.dtype == torch.float32 else value
+def _cast(those: Any, to: torch.dtype) -> Callable[[Any], Any]:
+    """Casts a tensor of one of those types."""
+    return lambda value: value.to(to) if isinstance(value, torch.Tensor) and value.dtype in those else value
