@@ -17,6 +17,7 @@ from tritonaudit.suites.outcome import Place, Sighting
 from tritonaudit.trace.reading import NotATrace, Trace, read_blob, read_trace
 from tritonaudit.trace.recorded import Recorded, View
 
+_ATOMIC_SUM = "tt.atomic_rmw fadd"
 _MOST_DIFFERENT = 3
 """Arguments that are told to differ."""
 _MOST_COUNTED = (1 << 31) - 1
@@ -203,6 +204,11 @@ class _Run:
     def _site(self) -> tuple[str, int] | None:
         return (self.one.stack[0].path, self.one.stack[0].line) if self.one.stack else None
 
+    @property
+    def _adds_atomically(self) -> bool:
+        """Whether programs add floating-point numbers to one place: what they round on the way hangs on their order."""
+        return self.launch.program is not None and _ATOMIC_SUM in self.launch.program.ttir
+
     def compare(self, first: _Executed, order: str, sightings: list[Sighting]) -> str | None:
         """Add what differs when the programs run in another order; why that is not known, None where it is."""
         again = self.executed(order, is_checked=False)
@@ -262,7 +268,7 @@ class _Run:
             if here.shape != there.shape or is_same(here, there):
                 continue
             judgement = judge(there, wide(here), here, [])
-            if judgement.status is not Status.FAIL:
+            if judgement.status is not Status.FAIL or not (judgement.exceeding or judgement.nonfinite):
                 continue  # as sums in another order differ
             one, other = wide(here), wide(there)
             different = (one != other) & ~(one.isnan() & other.isnan())
@@ -274,4 +280,4 @@ class _Run:
                 f"{name}[{', '.join(map(str, index))}] is {one[index].item():.9g} {ways[0]},"
                 f" and {other[index].item():.9g} {ways[1]}; {count:,} of {different.numel():,} elements differ"
             )
-            yield Sighting(symptom, self.launch.kernel, place, text, launch=self._site)
+            yield Sighting(symptom, self.launch.kernel, place, text, not self._adds_atomically, launch=self._site)
