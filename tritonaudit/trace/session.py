@@ -36,6 +36,7 @@ from tritonaudit.simulator.watch import Watch
 from tritonaudit.trace.ahead import Call, look_ahead, record_grown
 from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
+from tritonaudit.trace.philox import stand_in_random
 from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
 from tritonaudit.trace.settings import Settings, from_environment
 from tritonaudit.trace.exact import AsExact
@@ -187,6 +188,7 @@ def begin() -> None:
     _stand_in_threads()
     look_ahead(session)
     session.held.enter_context(tensors_on(Host.CPU))
+    session.held.enter_context(stand_in_random(device))
     session.held.enter_context(session.fresh)
     session.held.enter_context(AsExact())
     session.held.enter_context(recording(recorder))
