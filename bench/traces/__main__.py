@@ -49,7 +49,18 @@ def main() -> int:
 def _row(folder: Path, file: str, seconds: int, kept: Path) -> str:
     name = file.replace("/", "-").removesuffix(".py")
     report, output = kept / f"{name}.json", kept / f"{name}.txt"
-    tests = ("timeout", str(seconds), sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=short", file)
+    tests = (
+        "timeout",
+        str(seconds),
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-p",
+        "no:cacheprovider",
+        "--tb=short",
+        file,
+    )
     own = ("--trace", str(kept / f"{name}.trace"), "--launch-seconds", "30", "--output-format", "json")
     own += ("--output-file", str(report), "--jobs", "1")
     began = time.monotonic()

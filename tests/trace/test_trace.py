@@ -19,7 +19,7 @@ from tests.checkout import ROOT
 for module in ("torch", "triton"):
     pytest.importorskip(module, reason=f"{module} makes the launches")
 
-from tritonaudit.trace.reading import NotATrace, Trace, read_trace, verify
+from tritonaudit.trace.reading import NotATrace, Trace, read_trace, verify  # noqa: E402
 
 PROJECT = Path(__file__).parent / "project"
 _EXPECT = re.compile(r"# expect: (\w+)")
@@ -162,7 +162,10 @@ def read_whole(path: Path) -> Trace:
         (lambda data: data.replace(b'"":"Made"', b'"":"Path"', 1), "it is not a record"),
         (lambda data: data.replace(b'"contents":"', b'"contents":"0', 1), "is missing"),
         (lambda data: data.replace(b"tt.func", b"tt.junk", 1), "its bytes are not those that were written"),
-        (lambda data: data.replace(b"tritonaudit trace 1\n", b"tritonaudit trace 1\n" + b"[" * 90_000 + b"\n", 1), "record"),
+        (
+            lambda data: data.replace(b"tritonaudit trace 1\n", b"tritonaudit trace 1\n" + b"[" * 90_000 + b"\n", 1),
+            "record",
+        ),
     ],
 )
 def test_a_damaged_trace_is_refused(traced: Traced, tmp_path: Path, spoil: Any, message: str) -> None:

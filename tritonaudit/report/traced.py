@@ -60,7 +60,7 @@ class TracedSection:
 
 
 def _summary(traced: TraceAudit) -> str:
-    """`The command exited with 1. 12 launches of 2 kernels: 12 executed on the CPU engine in 0.4 s, 3 kinds checked.`"""
+    """`The command exited with 1. 12 launches of 2 kernels: 12 executed on the CPU engine in 0.4 s, 3 kinds …`."""
     kernels = traced.kernels
     code = traced.trace.header.exit_code
     ended = "" if code is None else f"The command {_ended(code)}. "
@@ -91,9 +91,12 @@ def _kernel(kernel: TracedKernel, outcomes: tuple[Outcome, ...]) -> Iterator[Lin
     mine = [one for one in outcomes if one.subject == subject]
     for one in [one for one in mine if one.status is not Status.PASS][:_MOST_OUTCOMES]:
         which = f" ({one.case})" if one.case else ""
-        yield (f"{_INDENT}{one.status.value:<12}", _STYLES.get(one.status, "")), (
-            f" {one.check}{which}: {visible(one.reason)}",
-            "",
+        yield (
+            (f"{_INDENT}{one.status.value:<12}", _STYLES.get(one.status, "")),
+            (
+                f" {one.check}{which}: {visible(one.reason)}",
+                "",
+            ),
         )
     if passed := [one.check for one in mine if one.status is Status.PASS]:
         yield (f"{_INDENT}{'pass':<12}", "green"), (f" {', '.join(passed)}", "")

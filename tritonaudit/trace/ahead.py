@@ -161,7 +161,10 @@ class _Growth:
         """The grid's sizes with that which follows the dimension; raises _Unclear where none does, or several do."""
         assert launch.grid is not None
         kinds = dict(launch.signature)
-        blocks = [1, *(value for name, value in launch.arguments if kinds.get(name) == "constexpr" and _is_block(value))]
+        blocks = [
+            1,
+            *(value for name, value in launch.arguments if kinds.get(name) == "constexpr" and _is_block(value)),
+        ]
         found = [self._axis(size, blocks) if size > 1 else None for size in launch.grid]
         if prod(launch.grid) == 1:
             found[0] = self._axis(1, blocks)

@@ -98,23 +98,19 @@ def _replayed(trace: Trace, one: Recorded, seconds: float) -> Replayed:
     if isinstance(first, str):
         return Replayed(unchecked=tuple((symptom, first) for symptom in looked_for))
     sightings = list(run.sightings(first))
-    checked, unchecked = [symptom for symptom in WATCHED if symptom is not Symptom.OVERFLOW], []
-    if (why := run.compare(first, "reverse", sightings)) is None:
-        checked.append(Symptom.NONDETERMINISTIC)
-    else:
-        unchecked.append((Symptom.NONDETERMINISTIC, why))
     beside = [other for other in trace.recorded if other.instead_of == one.number]
-    if (why := run.overflow([other for other in beside if other.is_grown], sightings)) is None:
-        checked.append(Symptom.OVERFLOW)
-    else:
-        unchecked.append((Symptom.OVERFLOW, why))
-    if others := [other for other in beside if not other.is_grown]:
-        why = next(filter(None, [run.compare_with(first, other, sightings) for other in others]), None)
-        if why is None:
-            checked.append(Symptom.WRONG_RESULT)
-        else:
-            unchecked.append((Symptom.WRONG_RESULT, why))
-    return Replayed(tuple(sightings), tuple(checked), tuple(unchecked))
+    others = [other for other in beside if not other.is_grown]
+    looked: dict[Symptom, str] = dict.fromkeys(WATCHED, "")
+    looked[Symptom.NONDETERMINISTIC] = run.compare(first, "reverse", sightings)
+    looked[Symptom.OVERFLOW] = run.overflow([other for other in beside if other.is_grown], sightings)
+    if others:
+        reasons = [run.compare_with(first, other, sightings) for other in others]
+        looked[Symptom.WRONG_RESULT] = next(filter(None, reasons), "")
+    return Replayed(
+        tuple(sightings),
+        tuple(symptom for symptom, why in looked.items() if not why),
+        tuple((symptom, why) for symptom, why in looked.items() if why),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,20 +205,20 @@ class _Run:
         """Whether programs add floating-point numbers to one place: what they round on the way hangs on their order."""
         return self.launch.program is not None and _ATOMIC_SUM in self.launch.program.ttir
 
-    def compare(self, first: _Executed, order: str, sightings: list[Sighting]) -> str | None:
-        """Add what differs when the programs run in another order; why that is not known, None where it is."""
+    def compare(self, first: _Executed, order: str, sightings: list[Sighting]) -> str:
+        """Add what differs when the programs run in another order; why that is not known, empty where it is."""
         again = self.executed(order, is_checked=False)
         if isinstance(again, str):
             return again
         ways = "when the programs run one way", "in another order"
         sightings += self._differences(Symptom.NONDETERMINISTIC, first, again, ways)
-        return None
+        return ""
 
-    def compare_with(self, first: _Executed, other: Recorded, sightings: list[Sighting]) -> str | None:
+    def compare_with(self, first: _Executed, other: Recorded, sightings: list[Sighting]) -> str:
         """The same for another config of the autotuner's on the same arguments."""
         run = replace(self, one=other, launch=launch_of(self.trace, other))
         if run.launch.program is None:
-            return None  # the autotuner passes it over
+            return ""  # the autotuner passes it over
         if why := run.why_not:
             return why
         again = run.executed("forward", is_checked=False)
@@ -230,10 +226,10 @@ class _Run:
             return again
         ways = f"with {self.launch.config or 'the first config'}", f"with {other.launch.config}"
         sightings += self._differences(Symptom.WRONG_RESULT, first, again, ways)
-        return None
+        return ""
 
-    def overflow(self, grown: Sequence[Recorded], sightings: list[Sighting]) -> str | None:
-        """Add the integers that overflow where the launch has larger tensors; why that is not known, None where it is.
+    def overflow(self, grown: Sequence[Recorded], sightings: list[Sighting]) -> str:
+        """Add the integers that overflow where the launch has larger tensors; why that is not known, empty where it is.
 
         Whatever else is seen there hangs on how the launch was made larger.
         """
@@ -252,7 +248,7 @@ class _Run:
             for sighting in run.sightings(found):
                 if sighting.symptom is Symptom.OVERFLOW:
                     sightings.append(replace(sighting, text=f"with {sizes}, {sighting.text}"))
-        return None if grown else "it is not clear how it would be launched with more than 2^31 elements"
+        return "" if grown else "it is not clear how it would be launched with more than 2^31 elements"
 
     def _differences(
         self, symptom: Symptom, first: _Executed, again: _Executed, ways: tuple[str, str]

@@ -18,6 +18,7 @@ from tritonaudit.trace.recorded import VERSION, Header, Recorded
 from tritonaudit.trace.settings import Settings, to_environment
 from tritonaudit.trace.writing import Writer
 
+
 class CannotRun(Exception):
     """Why a command cannot be started."""
 
@@ -101,6 +102,8 @@ def _copy(trace: Trace, one: Recorded, number: int, numbers: dict[int, int], wri
     def moved(digest: str) -> str:
         return writer.blob(read_blob(trace, digest)) if digest else ""
 
-    storages = tuple(replace(held, contents=moved(held.contents), undefined=moved(held.undefined)) for held in one.storages)
+    storages = tuple(
+        replace(held, contents=moved(held.contents), undefined=moved(held.undefined)) for held in one.storages
+    )
     instead_of = None if one.instead_of is None else numbers.get(one.instead_of)
     writer.add(replace(one, number=number, ttir=moved(one.ttir), storages=storages, instead_of=instead_of))

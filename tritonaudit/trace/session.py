@@ -35,11 +35,11 @@ from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.watch import Watch
 from tritonaudit.trace.ahead import Call, look_ahead, record_grown
 from tritonaudit.trace.contents import NotRecorded, keep_storage, passed_of
+from tritonaudit.trace.exact import AsExact
 from tritonaudit.trace.kinds import MOST_KINDS, Kinds, kind_of
 from tritonaudit.trace.philox import stand_in_random
 from tritonaudit.trace.recorded import VERSION, Header, Line, Made, Recorded, Source, Unavailable, Unrecorded
 from tritonaudit.trace.settings import Settings, from_environment
-from tritonaudit.trace.exact import AsExact
 from tritonaudit.trace.unavailable import not_run, stand_in_unavailable
 from tritonaudit.trace.writing import Writer
 
@@ -131,9 +131,7 @@ class _Session:
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             return self._record(launch, bound, instead_of, is_grown)
 
-    def _record(
-        self, launch: Launch, bound: Mapping[str, Any], instead_of: int | None, is_grown: bool
-    ) -> int | None:
+    def _record(self, launch: Launch, bound: Mapping[str, Any], instead_of: int | None, is_grown: bool) -> int | None:
         writer, kinds = self.log.writer, self.log.kinds
         number = kinds.next_number()
         if instead_of is None and not kinds.has_room(launch.kernel):

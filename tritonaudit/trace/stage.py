@@ -32,6 +32,8 @@ from tritonaudit.trace.replay import Replayed, ReplayTask, launch_of, prepare, r
 
 _EXECUTIONS = 8
 """Of a launch in one task, at most: forward, backward, and with other contents or configs."""
+_MOST_TOLD = 4
+"""Tensors of a launch that are named."""
 _BESIDE = 60.0
 """Seconds of a task for what is no execution."""
 _OF_A_TARGET = ("arch", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes")
@@ -183,16 +185,15 @@ def _witness(trace: Trace, one: Recorded) -> Witness:
 
 
 def label_of(one: Recorded) -> str:
-    """`launch 3 in test_add[1000] (x float32[1000], n=1000)`: of which launch something is said."""
+    """`launch 3 in test_add[1000] (x float32[1000], out float32[1000])`: of which launch something is said."""
     test = f" in {one.test.rpartition('::')[2]}" if one.test else ""
-    told = [text for name, value in one.launch.arguments if (text := _argument(name, value))]
-    return f"launch {one.number}{test}" + (f" ({', '.join(told)})" if told else "")
-
-
-def _argument(name: str, value: object) -> str:
-    if isinstance(value, TensorArgument):
-        return f"{name} {value.dtype}[{', '.join(map(str, value.shape))}]"
-    return f"{name}={value}" if type(value) in (int, float, bool) else ""
+    tensors = [
+        f"{name} {value.dtype}[{', '.join(map(str, value.shape))}]"
+        for name, value in one.launch.arguments
+        if isinstance(value, TensorArgument)
+    ]
+    more = ", …" if len(tensors) > _MOST_TOLD else ""
+    return f"launch {one.number}{test}" + (f" ({', '.join(tensors[:_MOST_TOLD])}{more})" if tensors else "")
 
 
 # -- outcomes ----------------------------------------------------------------------------------------------------------
@@ -202,9 +203,7 @@ def _place(kernel: KernelRef) -> str:
     return f"{shown_path(Path(kernel.path))}:{kernel.line}: {kernel.name}"
 
 
-def _outcomes(
-    trace: Trace, recorded: Sequence[Recorded], replayed: dict[int, Replayed | Killed]
-) -> Iterator[Outcome]:
+def _outcomes(trace: Trace, recorded: Sequence[Recorded], replayed: dict[int, Replayed | Killed]) -> Iterator[Outcome]:
     """What looking for each symptom in the launches of each kernel came to."""
     for kernel, alike in _by_kernel(recorded).items():
         place = _place(replace(kernel, path=_here(trace, kernel.path)))
@@ -241,7 +240,13 @@ def _not_run(trace: Trace, kernels: Sequence[TracedKernel], request: ReplayReque
     """What was not executed, not recorded, or not there at all."""
     for one in kernels:
         for reason, count in one.failures:
-            yield Outcome("run", _place(one.kernel), Status.NOT_RUN, counted(count, "launch").replace("launchs", "launches"), reason)
+            yield Outcome(
+                "run",
+                _place(one.kernel),
+                Status.NOT_RUN,
+                f"{count:,} {'launch' if count == 1 else 'launches'}",
+                reason,
+            )
     missed = Counter((one.kernel, one.reason) for one in trace.unrecorded)
     for (kernel, reason), count in missed.items():
         place = _place(replace(kernel, path=_here(trace, kernel.path)))

@@ -3,20 +3,24 @@
 It waits for torch to be imported, as most processes do nothing of the kind, and then has launches recorded.
 """
 
+from __future__ import annotations
+
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
+from types import ModuleType
+from typing import Any
 
 
 class _Waiting(importlib.abc.MetaPathFinder):
     """Finds torch as all others would, and begins when it has been imported."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._is_looking = False
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if name != "torch" or self._is_looking:
             return None
         self._is_looking = True
@@ -30,19 +34,20 @@ class _Waiting(importlib.abc.MetaPathFinder):
 
 
 class _Beginning(importlib.abc.Loader):
-    def __init__(self, loader):
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         return self._loader.create_module(spec)
 
-    def exec_module(self, module):
-        module.__spec__.loader = module.__loader__ = self._loader
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         _begin()
 
 
-def _begin():
+def _begin() -> None:
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     try:
         import tritonaudit  # noqa: F401
@@ -54,7 +59,7 @@ def _begin():
         begin()
 
 
-def _others():
+def _others() -> None:
     """Run the `sitecustomize` that this one hides, if there is one."""
     here = os.path.dirname(os.path.abspath(__file__))
     rest = [entry for entry in sys.path if os.path.abspath(entry) != here]
