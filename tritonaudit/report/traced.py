@@ -10,6 +10,7 @@ from typing import Any
 from tritonaudit.finding import Outcome, Status
 from tritonaudit.report.escape import visible
 from tritonaudit.report.section import Line, Note
+from tritonaudit.report.words import Code, Words, words
 from tritonaudit.shown import shown_path
 from tritonaudit.trace.stage import TraceAudit, TracedKernel
 
@@ -32,7 +33,7 @@ class TracedSection:
         yield ()
 
     def short_lines(self) -> Iterator[Line]:
-        yield ((_summary(self.traced), "bold"),)
+        yield ((traced_summary(self.traced), "bold"),)
 
     def notes(self) -> Iterator[Note]:
         yield from ()
@@ -59,7 +60,26 @@ class TracedSection:
         }
 
 
-def _summary(traced: TraceAudit) -> str:
+LAUNCHED = ("Kernel", "Launches", "Executed", "Seconds", "Kinds recorded", "Not executed, because")
+"""The heads of the table of kernels that were launched."""
+
+
+def launched(traced: TraceAudit) -> Iterator[tuple[Words, ...]]:
+    """Its rows."""
+    for one in traced.kernels:
+        place = Code(f"{shown_path(Path(one.kernel.path))}:{one.kernel.line}")
+        reasons = "; ".join(f"{reason} ({count:,})" for reason, count in one.failures)
+        yield (
+            words(Code(one.kernel.name), " ", place),
+            words(f"{one.launches:,}"),
+            words(f"{one.executed:,}"),
+            words(f"{one.seconds:.1f}"),
+            words(f"{one.kinds:,}"),
+            words(reasons or "none"),
+        )
+
+
+def traced_summary(traced: TraceAudit) -> str:
     """`The command exited with 1. 12 launches of 2 kernels: 12 executed on the CPU engine in 0.4 s, 3 kinds …`."""
     kernels = traced.kernels
     code = traced.trace.header.exit_code
