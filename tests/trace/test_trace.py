@@ -74,7 +74,7 @@ def test_tests_fail_as_on_a_gpu(traced: Traced) -> None:
     assert outcomes.pop("test_total") in ("PASSED", "FAILED")
     assert {name for name, outcome in outcomes.items() if outcome == "SKIPPED"} == {"test_processes", "test_graph"}
     assert "FAILED" not in outcomes.values()
-    assert len(outcomes) == 9
+    assert len(outcomes) == 11
     assert traced.done.returncode == 1
     assert traced.report["traced"]["exit_code"] == 1
 
@@ -93,7 +93,9 @@ def test_what_was_not_run_is_said(traced: Traced) -> None:
 
 def test_launches_are_counted(traced: Traced) -> None:
     kernels = {kernel["name"]: kernel for kernel in traced.report["traced"]["kernels"]}
-    assert set(kernels) == {"add_kernel", "double_kernel", "total_kernel", "rows_kernel", "tuned_kernel"}
+    assert set(kernels) == {
+        f"{name}_kernel" for name in ("add", "copy", "double", "lower_half", "rows", "total", "tuned")
+    }
     add = kernels["add_kernel"]
     assert (add["launches"], add["executed"], add["kinds"], add["not_executed"]) == (2, 2, 2, [])
 

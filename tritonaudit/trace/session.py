@@ -102,7 +102,7 @@ class _Session:
         writer = self.log.writer
         number = self.recorded(launch, bound)
         began = time.monotonic()
-        execution = Execution(self.fresh, tick=Watch(self.log.settings.seconds).look)
+        execution = Execution(self.fresh, is_checked=False, is_tracked=True, tick=Watch(self.log.settings.seconds).look)
         try:
             execution.launch(launch, bound)
         except (NoProgram, Refused) as error:

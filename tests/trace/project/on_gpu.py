@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from kernels import add, copied, double, total, tuned
+from kernels import add, copied, counted, double, total, tuned
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -34,6 +34,16 @@ def test_total():
 def test_copied():
     x = torch.randn(37, 100, device="cuda")
     assert torch.equal(copied(x), x)
+
+
+def test_counted():
+    assert torch.equal(counted(1000)[:500], torch.arange(500.0, device="cuda"))
+
+
+def test_seeds_give_the_numbers_of_a_gpu():
+    torch.manual_seed(0)
+    wanted = torch.tensor([-0.9247, -0.4253, -2.6438, 0.1452], device="cuda")
+    torch.testing.assert_close(torch.randn(4, device="cuda"), wanted, atol=5e-5, rtol=0)
 
 
 def test_tuned():
