@@ -70,6 +70,15 @@ NOT_RUN = {
         ),
         _SAMPLE,
     ),
+    **dict.fromkeys(
+        (
+            "tritonaudit trace -- pytest",
+            "tritonaudit trace -- pytest tests",
+            "tritonaudit replay tritonaudit.trace",
+            "tritonaudit replay tritonaudit.trace --launch 3",
+        ),
+        "tests/trace runs both on a project",
+    ),
     "tritonaudit new TAM199 some-name": _CHECKOUT,
     ".venv/bin/tritonaudit new TAM110 some-name": _CHECKOUT,
     "pytest tests/rules -k TAM199 --update-expected": _CHECKOUT,

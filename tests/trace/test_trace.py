@@ -19,6 +19,7 @@ from tests.checkout import ROOT
 for module in ("torch", "triton"):
     pytest.importorskip(module, reason=f"{module} makes the launches")
 
+from tritonaudit.report.schema import breach  # noqa: E402
 from tritonaudit.trace.reading import NotATrace, Trace, read_trace, verify  # noqa: E402
 
 PROJECT = Path(__file__).parent / "project"
@@ -98,6 +99,10 @@ def test_launches_are_counted(traced: Traced) -> None:
     }
     add = kernels["add_kernel"]
     assert (add["launches"], add["executed"], add["kinds"], add["not_executed"]) == (2, 2, 2, [])
+
+
+def test_the_report_is_as_its_schema_says(traced: Traced) -> None:
+    assert breach(traced.report, "audit.schema.json") is None
 
 
 def test_replaying_needs_no_code_and_finds_the_same(traced: Traced, tmp_path: Path) -> None:
