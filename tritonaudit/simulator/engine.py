@@ -112,9 +112,9 @@ class Run:
     `undefined`: by a storage's address, which of its bytes nobody has written, kept up to date. `tick` is called often
     and may raise. `handlers` may put others in place of those that execute the operations of the launch's module.
     `contracts`: sums take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is
-    off. `is_partial`: only some programs run, so that what the launch writes is not known, and stays as it is. `as_gpu`: as an H100
-    computes, its approximations, and sums and products in its order, bit by bit; slower. `ttgir` is the program as
-    Triton lays it out over that GPU's threads, empty where that is not known.
+    off. `is_partial`: only some programs run, so that what the launch writes is not known, and stays as it is.
+    `as_gpu`: as an H100 computes, its approximations, and sums and products in its order, bit by bit; slower. `ttgir`
+    is the program as Triton lays it out over that GPU's threads, empty where that is not known.
     """
 
     is_checked: bool = True

@@ -89,12 +89,13 @@ class _Recorder(Recorder):
 
 @dataclass
 class _Session:
-    """`call` is the launch that host code makes now, as it is made."""
+    """`call` is the launch that host code makes now, as it is made; `limit` bounds what is kept whole of a tensor."""
 
     log: _Log
     fresh: FreshMemory
     recorder: _Recorder
     call: Call | None = None
+    limit: int = 0
     held: ExitStack = field(default_factory=ExitStack)
 
     def execute(self, launch: Launch, bound: Mapping[str, Any]) -> None:
@@ -140,9 +141,10 @@ class _Session:
         try:
             arguments = () if launch.program is None or launch.grid is None else arguments_of(launch, bound)
             passed, held = passed_of(arguments)
-            limit = self.log.settings.limit if writer.size < _PLENTY else _LEAST
+            if instead_of is None:  # what would be launched in its place is kept alike
+                self.limit = self.log.settings.limit if writer.size < _PLENTY else _LEAST
             undefined = self.fresh.undefined
-            storages = tuple(keep_storage(one, undefined, writer.blob, limit) for one in held)
+            storages = tuple(keep_storage(one, undefined, writer.blob, self.limit) for one in held)
         except (NotRecorded, NotSimulated) as error:
             writer.add(Unrecorded(launch.kernel, str(error)))
             return None
