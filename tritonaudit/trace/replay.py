@@ -267,7 +267,7 @@ class _Run:
             if judgement.status is not Status.FAIL or not (judgement.exceeding or judgement.nonfinite):
                 continue  # as sums in another order differ
             one, other = wide(here), wide(there)
-            different = (one != other) & ~(one.isnan() & other.isnan())
+            different = _differ(one, other)
             if not bool(different.any()):
                 continue
             index = tuple(different.nonzero()[0].tolist())
@@ -276,4 +276,20 @@ class _Run:
                 f"{name}[{', '.join(map(str, index))}] is {one[index].item():.9g} {ways[0]},"
                 f" and {other[index].item():.9g} {ways[1]}; {count:,} of {different.numel():,} elements differ"
             )
-            yield Sighting(symptom, self.launch.kernel, place, text, not self._adds_atomically, launch=self._site)
+            is_certain = not self._adds_atomically and self._is_written_alike(name, one, other)
+            yield Sighting(symptom, self.launch.kernel, place, text, is_certain, launch=self._site)
+
+    def _is_written_alike(self, name: str, one: Any, other: Any) -> bool:
+        """Whether two executions have changed the same elements; what each block leaves in its own place differs."""
+        import torch
+
+        from tritonaudit.suites.formats import wide
+        from tritonaudit.trace.memory import given
+
+        before = wide(next(arg.value for arg in given(self.trace, self.one).arguments if arg.name == name))
+        return torch.equal(_differ(before, one), _differ(before, other))
+
+
+def _differ(one: Any, other: Any) -> Any:
+    """Which elements of two tensors differ."""
+    return (one != other) & ~(one.isnan() & other.isnan())
