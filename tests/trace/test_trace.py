@@ -147,6 +147,14 @@ def test_a_command_that_cannot_be_started(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "tritonaudit: no-such-command: No such file or directory\n")
 
 
+def test_a_file_that_is_no_trace_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text("import triton\n")
+    done = tritonaudit(tmp_path, "trace", "--trace", "kernels.py", "--", "true")
+    assert done.returncode == 2
+    assert done.stderr == "tritonaudit: --trace would overwrite kernels.py, which is no trace\n"
+    assert (tmp_path / "kernels.py").read_text() == "import triton\n"
+
+
 # -- traces that are damaged, or made up -------------------------------------------------------------------------------
 
 

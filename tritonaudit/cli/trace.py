@@ -66,6 +66,7 @@ def command(
     from tritonaudit.trace.running import CannotRun, Request, run_traced
     from tritonaudit.trace.stage import ReplayRequest
 
+    _keep_others(file)
     config = configure(project_of((Path(),)), config_file, overrides)
     is_taken = output_file is None and output_format not in _FOR_PEOPLE
     request = Request(words, Path(os.path.abspath(file)), seconds, mebibytes * _MIB, is_taken)
@@ -80,3 +81,15 @@ def command(
     if ended:
         return ended if ended > 0 else 128 - ended
     return exit_code(result.audit, config, exit_zero)
+
+
+def _keep_others(file: Path) -> None:
+    """Raise where the trace would replace a file that is none."""
+    from tritonaudit.trace.writing import KIND
+
+    if not file.exists():
+        return
+    with open(file, "rb") as other:
+        begin = other.read(len(KIND))
+    if begin and begin != KIND:
+        raise click.UsageError(f"--trace would overwrite {file}, which is no trace")

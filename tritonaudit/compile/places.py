@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from tritonaudit.compile.facts import AccessKind
 from tritonaudit.finding import Span
@@ -72,8 +71,9 @@ _UNREADABLE = _File([], {}, {}, [])
 class Places:
     """What stands at a place of a file; each file is read once."""
 
-    def __init__(self, texts: Mapping[str, bytes] = MappingProxyType({})) -> None:
-        self._files = {path: _file_of(text) for path, text in texts.items()}
+    def __init__(self, texts: Mapping[str, bytes] | None = None) -> None:
+        self._files = {path: _file_of(text) for path, text in (texts or {}).items()}
+        self._reads = texts is None
 
     def expression(self, path: str, line: int, column: int) -> Span:
         """The expression that begins there, a memory access before what is made of it; else that one character.
@@ -122,7 +122,7 @@ class Places:
 
     def _file(self, path: str) -> _File:
         if path not in self._files:
-            self._files[path] = _read(path)
+            self._files[path] = _read(path) if self._reads else _UNREADABLE
         return self._files[path]
 
 

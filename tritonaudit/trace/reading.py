@@ -24,10 +24,9 @@ from tritonaudit.trace.recorded import (
     Unrecorded,
     View,
 )
-from tritonaudit.trace.writing import MAGIC
+from tritonaudit.trace.writing import KIND, MAGIC
 
 _LONGEST_LINE = 16 << 20
-_KIND = b"tritonaudit trace "
 
 
 class NotATrace(Exception):
@@ -89,7 +88,7 @@ def _records(path: Path, file: BinaryIO, is_whole: bool) -> Iterator[Record]:
     """The records in their order; behind a blob the file is at the end of its bytes."""
     begin = file.readline(len(MAGIC))
     if begin != MAGIC:
-        is_other = begin.startswith(_KIND)
+        is_other = begin.startswith(KIND)
         raise NotATrace(path, f"it is not a trace of version {VERSION}" if is_other else "it is not a trace")
     size, number = os.fstat(file.fileno()).st_size, 0
     while line := file.readline(_LONGEST_LINE):

@@ -87,6 +87,8 @@ def check_trace(trace: Trace, config: Config, request: ReplayRequest, progress: 
         replayed[task.number] = outcome
         progress.done("", "")
     texts = {_here(trace, one.path): read_blob(trace, one.text) for one in trace.sources}
+    for one in trace.recorded:  # a file that the trace names, but does not hold, is not read
+        texts.setdefault(_here(trace, one.launch.kernel.path), b"")
     places = Places(texts)
     kernels = [_kernel(trace, kernel, alike, replayed, places) for kernel, alike in _by_kernel(chosen).items()]
     learnt: dict[Path, list[KernelFacts]] = {}

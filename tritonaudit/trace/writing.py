@@ -9,7 +9,8 @@ from pathlib import Path
 from tritonaudit.data import encode
 from tritonaudit.trace.recorded import VERSION, Blob, Record
 
-MAGIC = f"tritonaudit trace {VERSION}\n".encode()
+KIND = b"tritonaudit trace "
+MAGIC = KIND + f"{VERSION}\n".encode()
 
 
 class Writer:
