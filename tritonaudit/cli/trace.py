@@ -16,7 +16,7 @@ _MIB = 1 << 20
 _FOR_PEOPLE = ("full", "concise")
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
     "--trace",

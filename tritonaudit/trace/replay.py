@@ -287,7 +287,7 @@ class _Run:
         from tritonaudit.trace.memory import given
 
         before = wide(next(arg.value for arg in given(self.trace, self.one).arguments if arg.name == name))
-        return torch.equal(_differ(before, one), _differ(before, other))
+        return bool(torch.equal(_differ(before, one), _differ(before, other)))
 
 
 def _differ(one: Any, other: Any) -> Any:

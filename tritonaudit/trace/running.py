@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -57,8 +56,6 @@ def _run(request: Request, settings: Settings) -> int:
     while True:
         with contextlib.suppress(KeyboardInterrupt):  # the command gets it, too, and ends as it likes
             return process.wait()
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
 
 
 def _write(request: Request, parts: Sequence[Path], code: int) -> None:
