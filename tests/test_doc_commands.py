@@ -75,7 +75,6 @@ NOT_RUN = {
             "tritonaudit trace -- pytest",
             "tritonaudit trace -- pytest tests",
             "tritonaudit replay tritonaudit.trace",
-            "tritonaudit replay tritonaudit.trace --launch 3",
         ),
         "tests/trace runs both on a project",
     ),

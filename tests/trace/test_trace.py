@@ -75,7 +75,7 @@ def test_tests_fail_as_on_a_gpu(traced: Traced) -> None:
     assert outcomes.pop("test_total") in ("PASSED", "FAILED")
     assert {name for name, outcome in outcomes.items() if outcome == "SKIPPED"} == {"test_processes", "test_graph"}
     assert "FAILED" not in outcomes.values()
-    assert len(outcomes) == 11
+    assert len(outcomes) == 12
     assert traced.done.returncode == 1
     assert traced.report["traced"]["exit_code"] == 1
 

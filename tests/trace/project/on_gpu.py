@@ -21,6 +21,14 @@ def test_gradient():
     torch.testing.assert_close(layer.bias.grad, torch.full_like(layer.bias, 512.0))
 
 
+def test_loss():
+    logits = torch.randn(4096, 100, device="cuda", dtype=torch.float16)
+    labels = torch.randint(100, (4096,), device="cuda")
+    loss = torch.nn.functional.cross_entropy(logits, labels)
+    precise = torch.nn.functional.cross_entropy(logits.float(), labels)
+    torch.testing.assert_close(loss.float(), precise, rtol=2e-3, atol=0)
+
+
 def test_double():
     x = torch.randn(1000, device="cuda")
     torch.testing.assert_close(double(x), x * 2)
